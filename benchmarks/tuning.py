@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import redirect_stderr
-from itertools import count
+from itertools import count, islice, product
 from pathlib import Path
 
 import common
@@ -27,8 +27,8 @@ from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.tuning.command import run_search
-from tf_charagram.tuning.search import Search, SearchFolder
-from tf_charagram.tuning.spaces import paper_space
+from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig
+from tf_charagram.tuning.spaces import search_space
 
 
 def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:
@@ -37,9 +37,10 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:
     num_trials = search.num_trials or 0
 
     def alone() -> None:
-        for index in range(num_trials):
+        for combination in islice(product(*search.space.values()), num_trials):
             out = folder / f"run-{next(numbers)}"
-            config = search.trial_config(search.combination(index), out)
+            values = dict(zip(search.space, combination, strict=True))
+            config = search.config.replace(**values, out=str(out))
             with open(folder / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
                 run = TrainingRun(make_task(config), resume=False, overwrite=False)
                 run.run(resume=False, export=False)
@@ -49,7 +50,7 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:
 
     def tuned() -> None:
         place = SearchFolder(folder / f"search-{next(numbers)}")
-        place.begin({"settings": search.settings(), "data_files": {}})
+        place.begin(search.identity())
         run_search(search, place)
         shutil.rmtree(place.path)
 
@@ -99,8 +100,8 @@ def main() -> None:
         config = ParaphraseConfig(
             data=(data,), eval_data=arguments.eval_data, select=select, dim=arguments.dim, epochs=1
         )
-        space = paper_space("words", "charagram")
-        search = Search(config, space, max_trials=arguments.trials)
+        space = search_space("paper", config)
+        search = Search(config, space, TuneConfig(max_trials=arguments.trials))
         result = {}
         if arguments.rounds:
             result["overhead"] = measure_overhead(search, folder, arguments.rounds)

@@ -89,71 +89,34 @@ S_SIMILARITY: Space = {
     "l2_head": (1e-5, 1e-6, 1e-7, 0.0),
 }
 
-_WIDE_STEPS: Space = {
-    "optimizer": ("adam", "adagrad"),
-    "learning_rate": (0.05, 0.005, 0.001, 0.0005),
-    "decay": ("none", "linear"),
-}
-WIDE_PAIRS: Space = {
+#: The wide space, of which a search has the settings of its task and the options of its encoder.
+WIDE: Space = {
+    "ngrams": ((2, 3, 4), (3, 4), (2, 3, 4, 5), (3, 4, 5, 6), (2, 3, 4, 5, 6)),
+    "hash_buckets": (None, 2**16, 2**18, 2**20),
     "dim": (100, 200, 300),
+    "lstm_dim": (75, 150, 300),
+    "hidden_dim": (50, 150, 300),
     "batch_size": (25, 50, 100, 200),
     "negatives": ("max", "mix", "random"),
     "margin": (0.2, 0.4, 0.6, 0.8),
-    **_WIDE_STEPS,
-}
-WIDE_DISTILL: Space = {
-    "dim": (128, 256, 384),
-    "batch_size": (250, 500, 1000),
+    "optimizer": ("adam", "adagrad"),
+    "learning_rate": (0.05, 0.005, 0.001, 0.0005),
+    "decay": ("none", "linear"),
+    "l2": (0.0, 1e-6, 1e-5, 1e-4),
+    "l2_words": (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
+    "l2_composition": (1e-6, 1e-5, 1e-4, 1e-3),
+    "l2_head": (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
+    "pull_back": (True, False),
+    "word_dropout": (0.0, 0.1, 0.3),
+    "dropout": (0.0, 0.2),
     "pair_batch_size": (250, 500, 1000),
     "similarity_weight": (0.0, 0.3, 1.0),
     "temperature": (0.03, 0.07, 0.15),
     "pairs_weight": (0.5, 1.0, 2.0),
-    "margin": (0.2, 0.4, 0.6),
     "typos": (0.3, 0.5, 0.7),
-    **_WIDE_STEPS,
 }
-WIDE_POS: Space = {
-    "dim": (75, 150, 300),
-    "lstm_dim": (75, 150, 300),
-    "hidden_dim": (75, 150, 300),
-    "batch_size": (10, 25, 50, 100),
-    "learning_rate": (0.05, 0.1, 0.2, 0.4),
-    "decay": ("none", "linear"),
+#: Other values for some tasks.
+WIDE_OF_TASK: dict[str, Space] = {
+    "distill": {"dim": (128, 256, 384), "batch_size": (250, 500, 1000)},
+    "pos": {"optimizer": ("sgd",), "learning_rate": (0.05, 0.1, 0.2, 0.4)},
 }
-WIDE_LABELS: Space = {
-    "dim": (100, 200, 300),
-    "hidden_dim": (50, 150, 300),
-    "batch_size": (10, 25, 50, 100),
-    "l2_head": (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
-    **_WIDE_STEPS,
-}
-#: Penalties on an encoder that starts from another run.
-WIDE_UNIVERSAL: Space = {
-    "l2_words": (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
-    "l2_composition": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2),
-    "pull_back": (True, False),
-}
-
-_WIDE_NGRAMS: Space = {
-    "ngrams": ((2, 3, 4), (3, 4), (2, 3, 4, 5), (3, 4, 5, 6), (2, 3, 4, 5, 6)),
-}
-#: Fields that n-gram ids depend on; they vary slowest, so that trials share ids.
-WIDE_IDS: Space = {**_WIDE_NGRAMS, "hash_buckets": (None, 2**16, 2**18, 2**20)}
-WIDE_POS_IDS: Space = {**_WIDE_NGRAMS, "min_count": (1, 2)}
-
-_WIDE_L2: Space = {"l2": (0.0, 1e-6, 1e-5, 1e-4)}
-#: Penalties for encoders of these ids.
-WIDE_PENALTIES: dict[str, Space] = {
-    "ngrams": _WIDE_L2,
-    "characters": _WIDE_L2,
-    "words": {
-        "l2_words": (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
-        "l2_composition": (0.0, 1e-6, 1e-5, 1e-4),
-    },
-}
-#: Numeric options of encoders; options with choices have all of them.
-WIDE_NUMBERS: Space = {"word_dropout": (0.0, 0.1, 0.3), "dropout": (0.0, 0.2)}
-#: Options with choices that are not searched.
-NOT_WIDE: dict[str, tuple[str, ...]] = {"lstm": ("use_peepholes",), "gran": ("use_peepholes",)}
-#: Other values for some encoders.
-WIDE_ENCODERS: dict[str, Space] = {"identity_rnn": U_ENCODERS["identity_rnn"]}

@@ -1,175 +1,159 @@
-"""Search spaces: settings of a task and their values, for a task and an encoder."""
+"""Search spaces: the settings that trials vary, and their values."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from tf_charagram.encoders import ENCODERS, options_class, vectorizer_of
-from tf_charagram.errors import ConfigError
+from tf_charagram.encoders import options_class, vectorizer_of
+from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import choices_of, types_of
-from tf_charagram.tasks import settings_class
+from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
+from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning import grids
 from tf_charagram.tuning.grids import Space
 
-#: Value of `l2_words` for word vectors that are not trained.
-FROZEN = "frozen"
-
-# Separates the names of fields that vary together.
 _TIE = "+"
 # Settings that `init` decides, besides most encoder options.
 _OF_MODEL = ("dim", "ngrams", "hash_buckets")
 # Settings of the training of an encoder, besides some of its options.
 _OF_TRAINING = ("l2", "l2_words", "l2_composition", "pull_back")
+# A word average has nothing else to train; the grid of CSE trains its words.
+_TRAINS_WORDS = ("word_average", "cse")
 
 
-def paper_space(
-    task: str,
-    encoder: str,
-    *,
-    has_vectors: bool = False,
-    has_init: bool = False,
-    freeze: bool = False,
+def search_space(
+    space: str | Mapping[str, Sequence[Any]], config: RunConfig, fixed: Collection[str] = ()
 ) -> Space:
+    """Returns the settings that trials vary, and their values.
+
+    Args:
+        space: `"paper"`, `"wide"`, or setting -> values.
+        config: Settings that the trials share.
+        fixed: Names of settings that are not searched.
+
+    Raises:
+        ConfigError: The space is unknown, the papers have none, or nothing is left to search.
+    """
+    found: Space
+    if space == "paper":
+        found = _fitting(paper_space(config), config)
+    elif space == "wide":
+        found = _fitting(wide_space(config), config)
+    elif isinstance(space, str):
+        raise ConfigError(unknown_name("space", space, ("paper", "wide")))
+    else:
+        found = {name: tuple(choices) for name, choices in space.items()}
+    found = without(found, {*fixed, *_without_effect(config, fixed)})
+    if not found:
+        raise ConfigError(
+            "There is nothing to search: every field is fixed by a flag or by --init."
+        )
+    return found
+
+
+def paper_space(config: RunConfig) -> Space:
     """Returns the papers' grid.
 
     Words and sentences have that of Charagram for its encoders, sentences that of Universal for
     `word_average` to `lstm` and that of CSE for `cse`. Tags have that of Charagram, labels that of
     Universal, also with encoders that it does not have.
 
-    Args:
-        task: Name of the task.
-        encoder: Name of the encoder.
-        has_vectors: Whether there are pretrained word vectors, which may stay untrained.
-        has_init: Whether training starts from a model, whose settings are not searched.
-        freeze: Whether only a head is trained.
-
     Raises:
         ConfigError: The papers have no grid for the encoder on this task.
     """
-    _check_pos(task, encoder)
-    space: Space
+    task, encoder, has_init = config.task, config.encoder, config.init is not None
+    freeze = getattr(config, "freeze", False)
     if encoder == "cse" and task == "sentences":
-        return dict(grids.S_PAIRS)
+        return grids.S_PAIRS
     if encoder == "cse" and task == "similarity" and not freeze:
         return {**grids.S_SIMILARITY, **({"pull_back": (True,)} if has_init else {})}
     if task == "pos" and encoder in grids.C_POS:
-        space = grids.C_POS[encoder]
-    elif _is_supervised(task) and freeze:
-        space = grids.U_FEATURES
-    elif _is_supervised(task) and encoder in grids.LABEL_ENCODERS:
-        base = grids.U_UNIVERSAL if has_init else grids.U_LABELS
-        space = {**base, **grids.LABEL_ENCODERS[encoder]}
-    elif issubclass(settings_class(task), ParaphraseConfig) and encoder in grids.C_ENCODERS:
-        is_words = task == "words"
-        space = {
-            **(grids.C_WORDS if is_words else {}), **grids.C_L2, **grids.C_ENCODERS[encoder],
-        }  # fmt: skip
-    elif task == "sentences" and encoder in grids.U_ENCODERS:
-        space = {**grids.U_PAIRS, **grids.U_ENCODERS[encoder]}
-    else:
-        raise ConfigError(
-            f"The papers have no grid for the encoder '{encoder}' on {task}. Search --space wide."
-        )
-    return _fitting(space, encoder, has_vectors, has_init, freeze)
-
-
-def wide_space(
-    task: str,
-    encoder: str,
-    *,
-    has_vectors: bool = False,
-    has_init: bool = False,
-    freeze: bool = False,
-) -> Space:
-    """Returns a space beyond the papers, for other tuners than the grid; arguments as above.
-
-    Of the options of the encoder, it has those with choices and those in `grids.WIDE_NUMBERS`.
-
-    Raises:
-        ConfigError: The encoder does not fit the task.
-    """
-    _check_pos(task, encoder)
-    ids, own = grids.WIDE_IDS, grids.WIDE_PAIRS
-    if task == "pos":
-        ids, own = grids.WIDE_POS_IDS, grids.WIDE_POS
-    elif task == "distill":
-        own = grids.WIDE_DISTILL
-    elif _is_supervised(task):
-        own = grids.WIDE_LABELS
-    units = vectorizer_of(encoder)
-    space = {
-        **(ids if units == "ngrams" else {}),
-        **own,
-        **grids.WIDE_PENALTIES[units],
-        **_wide_options(encoder),
-        **grids.WIDE_ENCODERS.get(encoder, {}),
-    }
-    if has_init and _is_supervised(task):
-        space = {**without(space, ["l2"]), **grids.WIDE_UNIVERSAL}
-    return _fitting(space, encoder, has_vectors, has_init, freeze)
-
-
-#: The spaces by name.
-SPACES: dict[str, Callable[..., Space]] = {
-    "paper": paper_space,
-    "wide": wide_space,
-}
-
-
-def _is_supervised(task: str) -> bool:
-    return issubclass(settings_class(task), SupervisedConfig)
-
-
-def _wide_options(encoder: str) -> Space:
-    """Returns the options of an encoder with choices."""
-    values = {
-        name: choices_of(kind) or grids.WIDE_NUMBERS.get(name, ())
-        for name, kind in types_of(options_class(encoder)).items()
-    }
-    left_out = grids.NOT_WIDE.get(encoder, ())
-    return {name: choices for name, choices in values.items() if choices and name not in left_out}
-
-
-def _check_pos(task: str, encoder: str) -> None:
-    if task == "pos" and vectorizer_of(encoder) == "words":
-        names = [name for name in ENCODERS if vectorizer_of(name) != "words"]
-        raise ConfigError(
-            "The task 'pos' composes words from characters: choose the encoder "
-            f"{', '.join(names)}. Received: encoder={encoder}"
-        )
-
-
-def _fitting(space: Space, encoder: str, has_vectors: bool, has_init: bool, freeze: bool) -> Space:
-    """Returns a space without fields that cannot vary."""
-    options = options_class(encoder)
-    left_out: set[str] = set()
-    if has_init:
-        left_out.update(_OF_MODEL, types_of(options).keys() - set(options.training_only))
+        return grids.C_POS[encoder]
     if freeze:
+        return grids.U_FEATURES
+    if isinstance(config, SupervisedConfig):
+        base = grids.U_UNIVERSAL if has_init else grids.U_LABELS
+        return {**base, **grids.LABEL_ENCODERS.get(encoder, {})}
+    if isinstance(config, ParaphraseConfig) and encoder in grids.C_ENCODERS:
+        words = grids.C_WORDS if task == "words" else {}
+        return {**words, **grids.C_L2, **grids.C_ENCODERS[encoder]}
+    if task == "sentences" and encoder in grids.U_ENCODERS:
+        return {**grids.U_PAIRS, **grids.U_ENCODERS[encoder]}
+    raise ConfigError(
+        f"The papers have no grid for the encoder '{encoder}' on {task}. Search --space wide."
+    )
+
+
+def wide_space(config: RunConfig) -> Space:
+    """Returns a space beyond the papers, for other tuners than the grid.
+
+    Of the options of the encoder, it has all with choices and some of the others.
+    """
+    options = types_of(options_class(config.encoder))
+    units, has_init = vectorizer_of(config.encoder), config.init is not None
+    left_out = {"l2_words", "l2_composition"}
+    if units == "words" or (has_init and isinstance(config, SupervisedConfig)):
+        left_out = {"l2"}
+    if units != "ngrams":
+        left_out |= {"ngrams", "hash_buckets"}
+    if not has_init:
+        left_out.add("pull_back")
+    known = types_of(type(config)).keys() | options.keys()
+    space = {
+        **grids.WIDE,
+        **grids.WIDE_OF_TASK.get(config.task, {}),
+        **{name: choices for name, kind in options.items() if (choices := choices_of(kind))},
+    }
+    return {name: space[name] for name in space if name in known - left_out}
+
+
+def _fitting(space: Space, config: RunConfig) -> Space:
+    """Returns a space without settings that cannot vary, and with untrained word vectors."""
+    options = options_class(config.encoder)
+    has_vectors = config.word_vectors is not None
+    left_out: set[str] = set()
+    if config.init is not None:
+        left_out.update(_OF_MODEL, types_of(options).keys() - set(options.training_only))
+    if getattr(config, "freeze", False):
         left_out.update(_OF_TRAINING, options.training_only)
     if has_vectors:
         left_out.add("dim")
-    if vectorizer_of(encoder) != "words":
+    if vectorizer_of(config.encoder) != "words":
         left_out.add("l2_words")
-    if encoder == "word_average":
+    if config.encoder == "word_average":
         # All its weights are word vectors.
         left_out.update(("l2_composition", "pull_back"))
     space = without(space, left_out)
-    must_train = encoder == "word_average" or "pull_back" in space
-    if has_vectors and not must_train and "l2_words" in space:
-        space["l2_words"] = (*space["l2_words"], FROZEN)
+    can_stay = has_vectors and config.encoder not in _TRAINS_WORDS and "pull_back" not in space
+    if can_stay and "l2_words" in space:
+        pulls = [(choice, False) for choice in space["l2_words"]]
+        space = without(space, ["l2_words"])
+        # Pretrained word vectors can stay as they are.
+        space[f"l2_words{_TIE}freeze_words"] = (*pulls, (0.0, True))
     return space
 
 
+def _without_effect(config: RunConfig, fixed: Collection[str]) -> Iterator[str]:
+    """Yields settings without effect given those that are fixed."""
+    if config.freeze_words:
+        yield "l2_words"
+    if "l2_words" in fixed:
+        yield "freeze_words"
+    if {"min_count", "max_per_order"} & set(fixed):
+        yield "hash_buckets"
+    if isinstance(config, DistillConfig) and not config.pairs:
+        yield from ("pair_batch_size", "pairs_weight", "margin")
+
+
 def without(space: Space, names: Collection[str]) -> Space:
-    """Returns a space without some fields; fields tied to them remain."""
+    """Returns a space without some settings; settings tied to them remain."""
     result: Space = {}
     for name, choices in space.items():
-        fields = name.split(_TIE)
+        fields = fields_of(name)
         left = [place for place, field in enumerate(fields) if field not in names]
         if len(left) == len(fields):
             result[name] = choices
@@ -183,24 +167,36 @@ def num_combinations(space: Space) -> int:
     return math.prod(map(len, space.values()))
 
 
-def combination(space: Space, index: int) -> dict[str, Any]:
-    """Returns a point of the grid, field -> value; the last field varies fastest."""
-    values = {}
-    for name, choices in reversed(space.items()):
-        index, place = divmod(index, len(choices))
-        values[name] = choices[place]
-    return {name: values[name] for name in space}
+def fields_of(name: str) -> list[str]:
+    """Returns the settings that an entry of a space varies, of which the first names it."""
+    return name.split(_TIE)
 
 
-def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings of a combination."""
-    settings: dict[str, Any] = {}
-    for name, value in values.items():
-        fields = name.split(_TIE)
-        settings.update(zip(fields, value if len(fields) > 1 else (value,), strict=True))
-    if settings.get("l2_words") == FROZEN:
-        settings |= {"l2_words": 0.0, "freeze_words": True}
-    return settings
+def settings_of(name: str, choice: Any) -> dict[str, Any]:
+    """Returns the settings of a choice of an entry of a space."""
+    fields = fields_of(name)
+    return dict(zip(fields, choice if len(fields) > 1 else (choice,), strict=True))
+
+
+def tuner_values(name: str, choices: Sequence[Any]) -> list[Any]:
+    """Returns the value of each choice in KerasTuner: a number if possible, else a text.
+
+    Choices of several settings have the value of the first; `None` among numbers is 0.
+
+    Example:
+        >>> tuner_values("clip_norm", (1.0, None)), tuner_values("ngrams", ((2, 3), (3, 4)))
+        ([1.0, 0.0], ['2,3', '3,4'])
+        >>> tuner_values("optimizer+learning_rate", (("adagrad", 0.05), ("adam", 0.001)))
+        ['adagrad', 'adam']
+    """
+    if _TIE in name and len({choice[0] for choice in choices}) == len(choices):
+        choices = [choice[0] for choice in choices]
+    kinds = {type(choice) for choice in choices if choice is not None}
+    if kinds == {bool} or kinds == {int}:
+        return [int(choice or 0) for choice in choices]
+    if kinds <= {int, float}:
+        return [float(choice or 0) for choice in choices]
+    return list(map(label, choices))
 
 
 def label(value: Any) -> str:

@@ -1,66 +1,92 @@
-"""Runs trials: each is a training run in a folder of its own."""
+"""Trials of `charagram tune`: each is a training run in its own folder, and a row of a table."""
 
 from __future__ import annotations
 
+import csv
 import gc
-import statistics
-from collections.abc import Callable
+import shutil
+import sys
 from contextlib import redirect_stderr
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import keras_tuner
 import tensorflow as tf
 from keras_tuner.engine.base_tuner import BaseTuner
 from keras_tuner.engine.trial import Trial
 from keras_tuner.errors import FailedTrialError, FatalError
 
-from tf_charagram.errors import ConfigError, TrainingError
-from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import writing
+from tf_charagram.errors import ConfigError, RunError, TrainingError
+from tf_charagram.files.json_files import read_json, write_json
+from tf_charagram.files.writing import whole_file
+from tf_charagram.reporting import is_quiet
 from tf_charagram.tasks import make_task
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.tuning.results import (
-    COMPLETED,
-    FAILED,
-    STOPPED,
-    Result,
-    read_result,
-    read_results,
-)
+from tf_charagram.tuning.models import TextHyperModel
+from tf_charagram.tuning.oracles import make_oracle
 from tf_charagram.tuning.search import Search, SearchFolder
+from tf_charagram.tuning.spaces import fields_of, label
 
+COMPLETED = "completed"
+FAILED = "failed"
+
+_FILE = "result.json"
 # Errors that the values of a trial can cause. Other errors end the search.
 _FAILURES = (TrainingError, ConfigError, MemoryError, tf.errors.ResourceExhaustedError)
-# Minimum number of completed trials for a median.
-_MIN_TRIALS = 3
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a trial, a row of the tables.
+
+    Attributes:
+        values: Setting -> value.
+        score: The best score on the set of `--select`; `None` if the trial failed.
+        scores: Set -> score of the weights that were kept.
+        seconds: Seconds of training, without evaluations.
+        reason: Why it failed.
+    """
+
+    id: str
+    status: str
+    values: dict[str, Any]
+    score: float | None = None
+    scores: dict[str, float | None] = field(default_factory=dict)
+    epochs: float = 0.0
+    seconds: float = 0.0
+    reason: str | None = None
+
+    def describe(self, select: str) -> str:
+        """Returns a line about the result; `select` is the set of its score."""
+        values = " ".join(f"{name}={label(value)}" for name, value in self.values.items())
+        score = "-" if self.score is None else f"{self.score:.2f}"
+        end = f"{self.seconds:.0f} s" if self.reason is None else " ".join(self.reason.split())
+        return f"trial {self.id}  {self.status}  {select} {score}  {values}  {end}"
 
 
 class TrialTuner(BaseTuner):
-    """Runs the trials of an oracle.
+    """Runs the trials of a search, from the state in which it was stopped.
 
     In a process with KerasTuner's variables of a worker, the trials come from the chief.
 
-    Args:
-        search: The search.
-        oracle: Its oracle.
-        folder: Its folder.
-        on_progress: Called after each evaluation and each trial.
+    Raises:
+        RunError: The state of the search is damaged.
+        ConfigError: As for `make_oracle`.
     """
 
-    def __init__(
-        self,
-        search: Search,
-        oracle: keras_tuner.Oracle,
-        folder: SearchFolder,
-        on_progress: Callable[[], None] = lambda: None,
-    ) -> None:
-        super().__init__(oracle, directory=str(folder.path), project_name=folder.oracle.name)
-        self._search = search
-        self._runner = TrialRunner(search, folder, on_progress)
-        self._on_progress = on_progress
+    def __init__(self, search: Search, folder: SearchFolder) -> None:
+        oracle = make_oracle(search)
+        super().__init__(
+            oracle,
+            TextHyperModel(search.config, search.space),
+            directory=str(folder.path),
+            project_name=folder.oracle.name,
+        )
+        if Path(oracle._get_oracle_fname()).is_file() and not self._is_worker():
+            oracle.reload()
+        self._search, self._folder = search, folder
 
     def search(self) -> None:
         """Runs trials until there are no more.
@@ -75,89 +101,35 @@ class TrialTuner(BaseTuner):
             raise error.__cause__ or error from None
 
     def run_trial(self, trial: Trial) -> dict[str, float]:
-        """Runs a trial; returns set -> score."""
-        values = trial.hyperparameters.values
-        epochs = values.get("tuner/epochs")
+        """Runs or resumes a trial; returns set -> score."""
+        path = self._folder.trials / trial.trial_id
         try:
-            result = self._runner.run(trial.trial_id, self._search.values(values), epochs)
+            result = _read_result(path) or self._run(trial, path)
         except Exception as error:  # KerasTuner would count it as a failed trial.
             raise _SearchError(str(error)) from error
-        if result.status == FAILED:
+        if not is_quiet():
+            sys.stderr.write(f"{result.describe(self._search.config.select)}\n")
+        if result.score is None:
             raise FailedTrialError(result.reason)
-        return {self._search.config.select: float(result.score or 0.0)}
+        return {self._search.config.select: result.score}
 
     def on_trial_end(self, trial: Trial) -> None:
-        """Tells the oracle."""
+        """Tells the oracle, and updates the tables and the models that are kept."""
         self.oracle.end_trial(trial)
-        self._on_progress()
+        write_results(self._search, self._folder)
 
-
-class _SearchError(FatalError):
-    """An error that ends a search; KerasTuner counts others as failed trials."""
-
-
-class TrialPruned(Exception):
-    """A trial was stopped because it is far below the others."""
-
-
-class WatchedFolder(RunFolder):
-    """A run folder that passes each line of its history to a function.
-
-    Args:
-        path: The folder.
-        watch: Called with each line after it is written; an exception ends the run.
-    """
-
-    def __init__(self, path: str | Path, watch: Callable[[dict[str, Any]], None]) -> None:
-        super().__init__(path)
-        self._watch = watch
-
-    def append_history(self, record: dict[str, Any]) -> None:
-        """Appends a line to the history."""
-        super().append_history(record)
-        self._watch(record)
-
-
-class TrialRunner:
-    """Runs the trials of a search in this process.
-
-    Args:
-        search: The search.
-        folder: Its folder.
-        on_evaluation: Called after each evaluation of a trial.
-    """
-
-    def __init__(
-        self, search: Search, folder: SearchFolder, on_evaluation: Callable[[], None] | None = None
-    ) -> None:
-        self._search = search
-        self._folder = folder
-        self._on_evaluation = on_evaluation
-
-    def run(self, trial_id: str, values: dict[str, Any], epochs: float | None = None) -> Result:
-        """Runs or resumes a trial; returns its result.
-
-        Args:
-            trial_id: Its id.
-            values: Field -> value.
-            epochs: Its length. Default: that of all trials.
-
-        Raises:
-            CharagramError: An error that does not depend on the values.
-            KeyboardInterrupt: A checkpoint was written.
-        """
-        path = self._folder.trials / trial_id
-        if (earlier := read_result(path)) is not None:
-            return earlier
-        status, reason = COMPLETED, None
+    def _run(self, trial: Trial, path: Path) -> Result:
+        """Trains the model of a trial; returns and writes its result."""
+        values = self.hypermodel.settings(trial.hyperparameters)
+        # Hyperband decides the number of epochs.
+        epochs = trial.hyperparameters.values.get("tuner/epochs", self._search.config.epochs)
         try:
-            self._train(self._search.trial_config(values, path, epochs=epochs))
-        except TrialPruned as error:
-            status, reason = STOPPED, str(error)
+            self._train(self._search.config.replace(**values, out=str(path), epochs=epochs))
+            result = self._result(trial.trial_id, values)
         except _FAILURES as error:
-            status, reason = FAILED, str(error) or type(error).__name__
-        result = self._result(trial_id, values, status, reason)
-        result.write(path)
+            reason = str(error) or type(error).__name__
+            result = Result(trial.trial_id, FAILED, values, reason=reason)
+        write_json(path / _FILE, asdict(result))
         return result
 
     def _train(self, config: RunConfig) -> None:
@@ -166,71 +138,83 @@ class TrialRunner:
         if folder.metrics.is_file():
             return
         gc.collect()
-        with writing(folder.path):
-            folder.path.mkdir(parents=True, exist_ok=True)
-            log = open(folder.path / "log.txt", "a", encoding="utf-8")
-        with log, redirect_stderr(log):
+        folder.path.mkdir(parents=True, exist_ok=True)
+        with open(folder.path / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
             run = TrainingRun(make_task(config), resume=True, overwrite=False)
             run.loop.checkpoint_at_end = False
-            run.loop.folder = WatchedFolder(
-                folder.path,
-                lambda record: self._look(config, record, record["step"] >= run.loop.total_steps),
-            )
             run.run(resume=True, export=False)
 
-    def _look(self, config: RunConfig, record: dict[str, Any], is_last: bool) -> None:
-        """Checks an evaluation.
-
-        Raises:
-            TrialPruned: The score is far below the median of completed trials.
-        """
-        if self._on_evaluation is not None:
-            self._on_evaluation()
-        margin, name = self._search.stop_hopeless, self._search.config.select
-        score = record["scores"][name]
-        if margin is None or score is None or is_last:
-            return
-        number = len(RunFolder(str(config.out)).read_history())
-        completed = [score for score in self._scores_at(number) if score is not None]
-        if len(completed) < _MIN_TRIALS:
-            return
-        median = statistics.median(completed)
-        if score < median - margin:
-            raise TrialPruned(
-                f"{score:.2f} on {name} after {record['epoch']:g} epochs; the median is "
-                f"{median:.2f}"
-            )
-
-    def _scores_at(self, number: int) -> list[float | None]:
-        """Returns the scores of completed trials at their n-th evaluation."""
-        histories = [
-            RunFolder(self._folder.trials / result.id).read_history()
-            for result in read_results(self._folder)
-            if result.status == COMPLETED
-        ]
-        return [
-            history[number - 1]["scores"][self._search.config.select]
-            for history in histories
-            if len(history) >= number
-        ]
-
-    def _result(
-        self, trial_id: str, values: dict[str, Any], status: str, reason: str | None
-    ) -> Result:
-        """Returns the result of a trial from its folder."""
-        folder = RunFolder(self._folder.trials / trial_id)
+    def _result(self, trial_id: str, values: dict[str, Any]) -> Result:
+        """Returns the result of a trial that was trained; its score is the best of its history."""
+        folder, select = RunFolder(self._folder.trials / trial_id), self._search.config.select
         history = folder.read_history()
-        nothing: dict[str, Any] = {"scores": {}, "epoch": 0.0, "seconds": 0.0}
-        last = history[-1] if history else nothing
-        scores = read_json(folder.metrics)["scores"] if status == COMPLETED else last["scores"]
-        score = None
-        if status != FAILED:
-            records = history if self._search.objective == "max" else history[-1:]
-            selected = [record["scores"][self._search.config.select] for record in records]
-            score = max((value for value in selected if value is not None), default=None)
-            if score is None:
-                status = FAILED
-                reason = f"no score on {self._search.config.select}: all pairs get the same cosine"
+        selected = [record["scores"][select] for record in history]
+        if not (known := [score for score in selected if score is not None]):
+            raise TrainingError(f"no score on {select}: all pairs get the same cosine")
         return Result(
-            trial_id, status, values, score, scores, last["epoch"], last["seconds"], reason
-        )
+            trial_id, COMPLETED, values, max(known), read_json(folder.metrics)["scores"],
+            epochs=history[-1]["epoch"], seconds=history[-1]["seconds"],
+        )  # fmt: skip
+
+
+class _SearchError(FatalError):
+    """An error that ends a search; KerasTuner counts others as failed trials."""
+
+
+def _read_result(folder: Path) -> Result | None:
+    path = folder / _FILE
+    try:
+        return Result(**read_json(path))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise RunError(f"{path} is damaged: {error!r}.") from error
+
+
+def read_results(folder: SearchFolder) -> list[Result]:
+    """Returns the results of all trials that have ended, in order.
+
+    Raises:
+        RunError: A file is damaged.
+    """
+    names = [path.parent.name for path in folder.trials.glob(f"*/{_FILE}")]
+    ids = sorted(filter(str.isdecimal, names), key=int)
+    return [result for id_ in ids if (result := _read_result(folder.trials / id_))]
+
+
+def best_first(results: list[Result]) -> list[Result]:
+    """Returns results from best to worst, failed ones last."""
+    return sorted(results, key=lambda result: (result.status == FAILED, -(result.score or 0.0)))
+
+
+def write_results(search: Search, folder: SearchFolder) -> None:
+    """Writes `results.csv`, in order, and `results.json`, from best to worst.
+
+    Deletes the checkpoints of trials that have ended, and the models of all but the best.
+
+    Raises:
+        RunError: A file cannot be written.
+    """
+    results = read_results(folder)
+    sets = dict.fromkeys(name for result in results for name in result.scores)
+    fields = [name for names in search.space for name in fields_of(names)]
+    columns = [
+        "id", "status", *fields, "score", *(f"score.{name}" for name in sets), "epochs",
+        "seconds", "reason",
+    ]  # fmt: skip
+    with whole_file(folder.path / "results.csv", "w") as file:
+        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        for result in results:
+            values = {name: label(value) for name, value in result.values.items()}
+            scores = {f"score.{name}": score for name, score in result.scores.items()}
+            writer.writerow({**asdict(result), **values, **scores})
+    ranked = best_first(results)
+    trials = [asdict(result) for result in ranked]
+    summary = {"select": search.config.select, "num_trials": search.num_trials, "trials": trials}
+    write_json(folder.path / "results.json", summary)
+    for rank, result in enumerate(ranked):
+        run = RunFolder(folder.trials / result.id)
+        shutil.rmtree(run.checkpoints, ignore_errors=True)
+        if rank >= search.settings.keep or result.status == FAILED:
+            shutil.rmtree(run.model, ignore_errors=True)

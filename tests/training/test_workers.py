@@ -243,9 +243,9 @@ def test_a_signal_goes_to_the_chief(number):
 
 def test_a_killed_launcher_leaves_no_worker():
     launched = launch("""
-        from tf_charagram.training.workers import _end_with
+        from tf_charagram.training.workers import end_with
         print(os.getpid(), flush=True)
-        _end_with(cluster_of().launcher)
+        end_with(cluster_of().launcher)
     """)
     chief = int(launched.stdout.readline())
     launched.kill()

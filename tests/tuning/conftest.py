@@ -14,8 +14,8 @@ from tf_charagram.files.json_files import write_json
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.tuning.search import Search, SearchFolder
-from tf_charagram.tuning.trials import TrialRunner
+from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig
+from tf_charagram.tuning.trials import TrialTuner
 
 SPACE = {"batch_size": (10, 20), "l2": (1e-4, 1e-5)}
 
@@ -27,20 +27,20 @@ def search(data) -> Search:
         data=(str(data[0]),), eval_data=str(data[1]), select="scored", dim=8, epochs=1,
         evaluations_per_epoch=2,
     )  # fmt: skip
-    return Search(config, SPACE)
+    return Search(config, SPACE, TuneConfig())
 
 
 @pytest.fixture
 def folder(search, tmp_path) -> SearchFolder:
     """Returns the folder of the search, begun."""
     folder = SearchFolder(tmp_path / "search")
-    folder.begin({"settings": search.settings(), "data_files": {}})
+    folder.begin(search.identity())
     return folder
 
 
-def score_of(config: ParaphraseConfig) -> float:
+def score_of(batch_size: int, l2: float = 1e-5) -> float:
     """Returns the score that a trial of these settings has, if it is not trained."""
-    return float(config.batch_size) + 1e5 * config.l2
+    return batch_size + 1e5 * l2
 
 
 @pytest.fixture
@@ -48,21 +48,20 @@ def untrained(monkeypatch) -> list[str]:
     """Replaces training; returns the trials that would have been trained, in order."""
     trained: list[str] = []
 
-    def train(self: TrialRunner, config: ParaphraseConfig) -> None:
+    def train(self: TrialTuner, config: ParaphraseConfig) -> None:
         folder = RunFolder(str(config.out))
         if folder.metrics.is_file():
             return
         trained.append(folder.path.name)
         folder.path.mkdir(parents=True, exist_ok=True)
         for part in (1, 2):
-            scores = {"scored": score_of(config) + part - 2}
+            scores = {"scored": score_of(config.batch_size, config.l2) + part - 2}
             record = {"epoch": config.epochs * part / 2, "seconds": part, "scores": scores}
             folder.append_history({"step": part, **record})
-            self._look(config, record, record["epoch"] >= config.epochs)
         Path(folder.model).mkdir(exist_ok=True)
         write_json(folder.metrics, {"scores": scores})
 
-    monkeypatch.setattr(TrialRunner, "_train", train)
+    monkeypatch.setattr(TrialTuner, "_train", train)
     return trained
 
 

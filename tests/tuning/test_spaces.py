@@ -11,13 +11,12 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.tasks import TASKS, settings_class
 from tf_charagram.tasks.defaults import preset_settings
 from tf_charagram.tuning.spaces import (
-    FROZEN,
-    combination,
     label,
     num_combinations,
     paper_space,
+    search_space,
     settings_of,
-    wide_space,
+    tuner_values,
     without,
 )
 
@@ -59,24 +58,34 @@ LABELS = ("similarity", "entailment", "sentiment")
     ],
 )
 def test_sizes_of_the_papers_grids(task, encoder, size):
-    assert num_combinations(paper_space(task, encoder)) == size
+    assert num_combinations(paper(task, encoder)) == size
+
+
+def config_of(task, encoder, **settings):
+    return settings_class(task).from_dict({"task": task, "encoder": encoder, **settings})
+
+
+def paper(task, encoder, **settings):
+    return search_space("paper", config_of(task, encoder, **settings))
 
 
 #: What a preset has that its paper states outside its grid: CSE, footnote 4.
 NOT_IN_THE_GRID = {("sentences", "cse"): {"batch_size"}}
 
 
-@pytest.mark.parametrize("state", [{}, {"has_init": True}, {"has_init": True, "freeze": True}])
+@pytest.mark.parametrize("state", [{}, {"init": "run"}, {"init": "run", "freeze": True}])
 @pytest.mark.parametrize(("task", "encoder"), [*itertools.product(TASKS, ENCODERS)])
 def test_the_preset_is_a_point_of_the_grid(task, encoder, state):
+    if task not in LABELS and "freeze" in state:
+        return
     try:
-        preset = preset_settings("paper", task, encoder, **state)
+        preset = preset_settings(
+            "paper", task, encoder, has_init="init" in state, freeze="freeze" in state
+        )
+        config = config_of(task, encoder, **preset, **state)
+        space = search_space("paper", config)
     except ConfigError:
         return
-    flags = {"init": "run"} if "has_init" in state else {}
-    flags |= {"freeze": True} if "freeze" in state and task in LABELS else {}
-    config = settings_class(task).from_dict({"task": task, "encoder": encoder, **preset, **flags})
-    space = paper_space(task, encoder, **{**state, "freeze": "freeze" in flags})
     settings = config.to_dict()
     for name, choices in space.items():
         value = tuple(settings[field] for field in name.split("+"))
@@ -85,26 +94,26 @@ def test_the_preset_is_a_point_of_the_grid(task, encoder, state):
 
 
 def test_a_model_to_go_on_from_is_pulled_back_to_and_decides_what_it_is():
-    space = paper_space("sentiment", "lstm", has_init=True)
+    space = paper("sentiment", "lstm", init="run")
     assert num_combinations(space) == 3 * 3 * 4 * 5 * 6 * 2
     assert space["pull_back"] == (True,) and "use_output_gate" not in space
-    averaged = paper_space("similarity", "word_average", has_init=True)
+    averaged = paper("similarity", "word_average", init="run")
     assert num_combinations(averaged) == U_LABELS
     assert not {"pull_back", "l2_composition"} & averaged.keys()
-    assert list(paper_space("pos", "charagram", has_init=True)) == ["min_count"]
+    assert list(paper("pos", "charagram", init="run")) == ["min_count"]
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("task", LABELS)
 def test_nothing_pulls_to_0_what_is_pulled_back(task, encoder):
-    space = paper_space(task, encoder, has_init=True)
-    assert "l2" not in space and "l2_head" in space
+    for space in ("paper", "wide"):
+        found = search_space(space, config_of(task, encoder, init="run"))
+        assert "l2" not in found and "l2_head" in found
 
 
 @pytest.mark.parametrize("encoder", ["charagram", "lstm", "cse"])
 def test_a_frozen_model_leaves_the_head_to_search(encoder):
-    space = paper_space("entailment", encoder, has_init=True, freeze=True)
-    assert space == {
+    assert paper("entailment", encoder, init="run", freeze=True) == {
         "l2_head": (1e-3, 1e-4, 1e-5, 1e-6),
         "optimizer+learning_rate": (("adagrad", 0.05), ("adam", 0.001)),
     }
@@ -113,18 +122,17 @@ def test_a_frozen_model_leaves_the_head_to_search(encoder):
 def test_fields_that_vary_together():
     space = {"dim": (1, 2), "optimizer+learning_rate": (("adagrad", 0.05), ("adam", 0.001))}
     assert num_combinations(space) == 4
-    assert settings_of(combination(space, 3)) == {
-        "dim": 2, "optimizer": "adam", "learning_rate": 0.001,
+    assert settings_of("optimizer+learning_rate", ("adam", 0.001)) == {
+        "optimizer": "adam", "learning_rate": 0.001,
     }  # fmt: skip
     assert without(space, ["dim", "optimizer"]) == {"learning_rate": (0.05, 0.001)}
     assert without(space, ["optimizer", "learning_rate"]) == {"dim": (1, 2)}
     # A word average has nothing to compose.
-    assert paper_space("similarity", "word_average")["l2_head"] == (1e-3, 1e-4, 1e-5, 1e-6)
+    assert paper("similarity", "word_average")["l2_head"] == (1e-3, 1e-4, 1e-5, 1e-6)
 
 
 def test_charagram_is_in_the_order_of_the_paper():
-    space = paper_space("words", "charagram")
-    assert list(space.items()) == [
+    assert list(paper("words", "charagram").items()) == [
         ("batch_size", (25, 50)),
         ("negatives", ("max", "mix")),
         ("l2", (1e-4, 1e-5, 1e-6)),
@@ -132,38 +140,53 @@ def test_charagram_is_in_the_order_of_the_paper():
     ]
 
 
-def test_combinations_are_the_product_in_order():
-    space = paper_space("words", "char_cnn")
-    found = [tuple(combination(space, index).values()) for index in range(96)]
-    assert found == list(itertools.product(*space.values()))
-    assert list(combination(space, 0)) == list(space)
+@pytest.mark.parametrize(
+    ("name", "choices", "values"),
+    [
+        ("clip_norm", (1.0, None), [1.0, 0.0]),
+        ("hash_buckets", (None, 65536), [0, 65536]),
+        ("pull_back", (True, False), [1, 0]),
+        ("dim", (10, 0.5), [10.0, 0.5]),
+        ("decay", ("none", "linear"), ["none", "linear"]),
+        ("ngrams", ((2, 3), (3, 4)), ["2,3", "3,4"]),
+        ("l2_words+freeze_words", ((1e-5, False), (0.0, True)), [1e-5, 0.0]),
+        ("l2_words+freeze_words", ((0.0, False), (0.0, True)), ["0.0,False", "0.0,True"]),
+    ],
+)
+def test_kerastuner_gets_numbers(name, choices, values):
+    assert tuner_values(name, choices) == values
 
 
 @pytest.mark.parametrize(("task", "encoder"), [("words", "cse"), ("sentences", "gran")])
 def test_no_grid_in_the_papers(task, encoder):
     with pytest.raises(ConfigError, match=f"no grid for the encoder '{encoder}' on {task}.*wide"):
-        paper_space(task, encoder)
+        paper_space(config_of(task, encoder))
 
 
-@pytest.mark.parametrize("make_space", [paper_space, wide_space])
-def test_words_do_not_tag(make_space):
-    with pytest.raises(ConfigError, match=r"from characters: choose .*Received: encoder=dan"):
-        make_space("pos", "dan")
+def test_settings_without_effect_are_not_searched():
+    vectors = {"word_vectors": "vectors.txt"}
+    found = paper("sentences", "projection", **vectors)
+    assert found["l2_words+freeze_words"][-2:] == ((1e-8, False), (0.0, True))
+    assert "l2_words" in paper("sentences", "word_average", word_vectors="vectors.txt")
+    frozen = config_of("sentences", "projection", **vectors, freeze_words=True)
+    found = search_space("paper", frozen, {"freeze_words"})
+    assert "l2_words" not in found and "l2_composition" in found
+    assert "freeze_words" not in search_space(
+        "paper", frozen.replace(freeze_words=False), {"l2_words"}
+    )
+    assert "hash_buckets" not in search_space(
+        "wide", config_of("words", "charagram"), {"min_count"}
+    )
+    with pytest.raises(ConfigError, match="every field is fixed by a flag or by --init"):
+        search_space({"dim": (1, 2)}, config_of("words", "charagram"), {"dim"})
+    with pytest.raises(ConfigError, match="Unknown space 'papr'"):
+        search_space("papr", config_of("words", "charagram"))
 
 
-def test_word_vectors_may_be_frozen_where_something_else_is_trained():
-    assert FROZEN in paper_space("sentences", "lstm", has_vectors=True)["l2_words"]
-    assert FROZEN not in paper_space("sentences", "lstm")["l2_words"]
-    assert FROZEN not in paper_space("sentences", "word_average", has_vectors=True)["l2_words"]
-    assert settings_of({"l2_words": FROZEN, "margin": 0.4}) == {
-        "l2_words": 0.0, "freeze_words": True, "margin": 0.4,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("make_space", [paper_space, wide_space])
+@pytest.mark.parametrize("space", ["paper", "wide"])
 @pytest.mark.parametrize(("task", "encoder"), [*itertools.product(TASKS, ENCODERS)])
 @pytest.mark.parametrize("state", [{}, {"init": "run"}, {"init": "run", "freeze": True}])
-def test_every_value_fits_the_settings(task, encoder, make_space, state):
+def test_every_value_fits_the_settings(task, encoder, space, state):
     has_words = vectorizer_of(encoder) == "words"
     if task not in LABELS and "freeze" in state:
         return
@@ -172,30 +195,28 @@ def test_every_value_fits_the_settings(task, encoder, make_space, state):
         shared |= {"pairs": ("pairs.tsv",), "neighbor_batch_size": 10}
     if has_words and not state:
         shared["word_vectors"] = "vectors.txt"
+    config = config_of(task, encoder, **shared, **state)
     try:
-        space = make_space(
-            task, encoder, has_vectors="word_vectors" in shared, has_init="init" in state,
-            freeze="freeze" in state,
-        )  # fmt: skip
+        found = search_space(space, config)
     except ConfigError:
         return
-    first = settings_of(combination(space, 0))
-    for name, choices in space.items():
-        assert len({label(choice) for choice in choices}) == len(set(choices)) == len(choices)
+    first = {}
+    for name, choices in found.items():
+        first |= settings_of(name, choices[0])
+    for name, choices in found.items():
+        values = tuner_values(name, choices)
+        assert len({type(value) for value in values}) == 1
+        assert len({label(value) for value in values}) == len(choices)
         for choice in choices:
-            values = settings_of({**combination(space, 0), name: choice}) | {}
-            settings_class(task).from_dict(
-                {"task": task, "encoder": encoder, **shared, **state, **first, **values}
-            )
+            config.replace(**{**first, **settings_of(name, choice)})
 
 
 def test_wide_spaces():
-    space = wide_space("words", "charagram")
-    assert list(space)[:2] == ["ngrams", "hash_buckets"]  # The slowest: trials share ids.
+    space = search_space("wide", config_of("words", "charagram"))
+    assert list(space)[:3] == ["ngrams", "hash_buckets", "dim"]
     assert list(space)[-3:] == ["l2", "activation", "num_layers"]
-    assert wide_space("sentences", "identity_rnn")["l2_composition"] == (1000.0, 100.0, 10.0, 1.0)
-    assert "use_peepholes" not in wide_space("sentences", "lstm")
-    started = wide_space("sentences", "cse", has_init=True)
+    started = search_space("wide", config_of("sentences", "cse", init="run"))
     assert "dim" not in started and "activation" not in started and "word_dropout" in started
-    head = ["hidden_dim", "batch_size", "l2_head", "optimizer", "learning_rate", "decay"]
-    assert list(wide_space("entailment", "lstm", has_init=True, freeze=True)) == head
+    head = ["hidden_dim", "batch_size", "optimizer", "learning_rate", "decay", "l2_head"]
+    frozen = config_of("entailment", "lstm", init="run", freeze=True)
+    assert list(search_space("wide", frozen)) == head

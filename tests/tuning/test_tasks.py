@@ -8,9 +8,8 @@ import json
 import pytest
 
 from tests.commands import QUICK, call, interrupt_training_at, leave_out_export
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.tuning.results import read_results
 from tf_charagram.tuning.search import SearchFolder
+from tf_charagram.tuning.trials import read_results
 
 SMALL = ("--dim", 6)
 POS = (
@@ -85,13 +84,12 @@ def test_similarity(tmp_path, weights_in_memory):
     folder = SearchFolder(tmp_path / "search")
     assert tune(*SIMILARITY, "--max-trials", 2, "--out", folder.path) == 0
     results = read_results(folder)
-    tied = "optimizer+learning_rate"
     assert [result.values for result in results] == [
-        {"hidden_dim": 50, tied: ["adagrad", 0.05]}, {"hidden_dim": 50, tied: ["adam", 0.001]},
-    ]  # fmt: skip
+        {"hidden_dim": 50, "optimizer": "adagrad", "learning_rate": 0.05},
+        {"hidden_dim": 50, "optimizer": "adam", "learning_rate": 0.001},
+    ]
     found = json.loads((folder.trials / "0" / "config.json").read_text())["settings"]
     assert (found["optimizer"], found["learning_rate"]) == ("adagrad", 0.05)
-    assert isinstance(folder.read_search().config, SupervisedConfig)
     assert set(weights_in_memory()) == {False}
 
 
@@ -116,7 +114,7 @@ def test_on_top_of_a_frozen_model_of_paraphrases(init, tmp_path):
     frozen = SearchFolder(tmp_path / "frozen")
     assert tune(*flags, "--freeze", "--optimizer", "adagrad", "--out", frozen.path) == 0
     # The encoder is that of the model; settings tied to `optimizer` vary alone.
-    assert frozen.read_search().config.encoder == "word_average"
+    assert json.loads(frozen.config.read_text())["settings"]["encoder"] == "word_average"
     assert [result.values for result in read_results(frozen)] == [
         {"l2_head": 0.001, "learning_rate": 0.05}, {"l2_head": 0.001, "learning_rate": 0.001},
     ]  # fmt: skip
@@ -127,7 +125,6 @@ def test_a_wide_search_on_top_of_a_model_of_paraphrases(init, tmp_path):
     wide = SearchFolder(tmp_path / "wide")
     flags = ["--space", "wide", "--tuner", "random", "--out", wide.path]
     assert tune(*ON_TOP, "--init", init, *flags) == 0
-    assert all(result.values["l2_words"] > 0 for result in read_results(wide))
     assert all(result.status == "completed" for result in read_results(wide))
 
 
@@ -139,9 +136,7 @@ def test_a_wide_search_on_top_of_a_model_of_paraphrases(init, tmp_path):
         (["--task", "pos", "--encoder", "cse"], "The task 'pos' composes words from characters"),
         (["--task", "pos", "--data", "none.conllu"], "none.conllu: no such file"),
         (["--task", "sentiment", "--eval-data", "none.tsv"], "none.tsv: no such file"),
-        (["--task", "entailment", "--data", __file__], "A search needs --eval-data"),
-        (["--task", "similarity", "--select", "starter.dev", "--trial-examples", 100],
-         "`trial_examples` is for pairs, and similarity trains on all examples"),
+        (["--task", "entailment", "--data", __file__], "A search needs --select"),
         (["--task", "similarity", "--select", "starter.dev", "--pull-back"],
          "`pull_back` needs `init`"),
         (["--task", "similarity", "--init", "none"], "none"),

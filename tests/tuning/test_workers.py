@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import json
 import os
 import random
@@ -15,11 +14,7 @@ import time
 import pytest
 
 from tests.commands import environment, process
-from tf_charagram.errors import RunError
-from tf_charagram.tuning.oracles import open_oracle
-from tf_charagram.tuning.results import read_results
 from tf_charagram.tuning.search import SearchFolder
-from tf_charagram.tuning.workers import run_workers
 
 FLAGS = (
     "--dim", "8", "--batch-size", "10", "--evaluations-per-epoch", "2", "--select", "scored",
@@ -59,31 +54,17 @@ def check_complete(folder, number):
 
 
 @pytest.mark.long
-def test_a_local_worker(search, folder):
-    search = dataclasses.replace(search, max_trials=1)
-    oracle = open_oracle(search, folder)
-    run_workers(folder, oracle, 1, lambda: None)
-    assert [result.status for result in read_results(folder)] == ["completed"]
-    assert oracle.end_order == ["0"]
-
-
-@pytest.mark.long
-def test_a_worker_that_is_killed_ends_the_search_which_can_be_resumed(search, folder):
-    search = dataclasses.replace(search, max_trials=2)
-    folder.config.write_text(json.dumps({"settings": search.settings(), "data_files": {}}))
-
-    def kill():
-        for tuner_id, trial in list(oracle.ongoing_trials.items()):
-            if (folder.trials / trial.trial_id / "log.txt").is_file():
-                os.kill(children(os.getpid())[tuner_id], signal.SIGKILL)
-
-    oracle = open_oracle(search, folder)
-    with pytest.raises(RunError, match=r"worker-\d ended early \(.*Continue with --resume"):
-        run_workers(folder, oracle, 2, kill)
-    oracle = open_oracle(search, folder)
-    run_workers(folder, oracle, 2, lambda: None)
-    assert [result.status for result in read_results(folder)] == ["completed"] * 2
-    assert sorted(oracle.end_order) == ["0", "1"]
+def test_a_worker_that_is_killed_ends_the_search_which_can_be_resumed(data, tmp_path):
+    folder = SearchFolder(tmp_path / "search")
+    line = command(data, folder.path, "--activation", "tanh", "--workers", 2)
+    parent = start(line, tmp_path)
+    wait_for(lambda: len(list(folder.trials.glob("*/log.txt"))) > 1, parent)
+    os.kill(children(parent.pid)["worker-0"], signal.SIGKILL)
+    assert parent.wait(300) == 1
+    assert "A worker ended early. Continue with --resume." in (tmp_path / "log").read_text()
+    parent = start([*line, "--resume"], tmp_path)
+    assert parent.wait(300) == 0, (tmp_path / "log").read_text()
+    check_complete(folder, 3)
 
 
 @pytest.mark.long

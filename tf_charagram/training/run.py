@@ -13,6 +13,7 @@ from typing import Any
 import keras
 from rich.table import Table
 
+from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.files.json_files import write_json
 from tf_charagram.optimizers import make_optimizer
@@ -20,7 +21,7 @@ from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import check_options
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.run_folder import RunFolder, run_config
-from tf_charagram.training.settings import LAST
+from tf_charagram.training.settings import LAST, RunConfig
 from tf_charagram.training.task import Scoring, Task
 from tf_charagram.training.workers import comparable, failing_together
 
@@ -117,11 +118,7 @@ class TrainingRun:
             logger.warning("%s", task.bad_lines.summary())
         self._trainer = task.make_trainer(self.model, optimizer)
         self._trainer.share_work(self.exchange)
-        if self.config.decay == "linear":
-            steps = total_steps(self.stream, self.config.epochs)
-            optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
-                self.config.learning_rate, steps, end_learning_rate=0.0
-            )
+        set_decay(optimizer, self.config, self.stream)
         if self.stream.size < self.exchange.size:
             raise ConfigError(
                 f"`workers` must be at most the number of examples, {self.stream.size}. "
@@ -206,6 +203,15 @@ class TrainingRun:
         }  # fmt: skip
         write_json(self.folder.metrics, metrics)
         return metrics
+
+
+def set_decay(optimizer: keras.optimizers.Optimizer, config: RunConfig, stream: Stream) -> None:
+    """Lets the learning rate of a run decay, if its settings say so."""
+    if config.decay == "linear":
+        steps = total_steps(stream, config.epochs)
+        optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
+            config.learning_rate, steps, end_learning_rate=0.0
+        )
 
 
 def peak_memory_mb() -> float:

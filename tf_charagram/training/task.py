@@ -220,22 +220,3 @@ class Task(ABC):
     def write_extras(self, folder: RunFolder) -> list[str]:
         """Writes further files for other commands; returns their names in the folder."""
         return []
-
-    # Searches.
-
-    @classmethod
-    def with_share(cls, config: ConfigT, share: float) -> ConfigT:
-        """Returns the settings of a trial that trains on a share of the examples."""
-        return config
-
-    def share_of(self, num_examples: int) -> float:
-        """Returns the share of the training data that is about this many examples.
-
-        Raises:
-            ConfigError: The task trains on all examples.
-        """
-        raise ConfigError(
-            f"`trial_examples` is for pairs, and {self.config.task} trains on all examples of "
-            "--data. Shorten trials by --trial-epochs, which may be a fraction, or give a smaller "
-            "file."
-        )

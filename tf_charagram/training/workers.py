@@ -141,7 +141,7 @@ def connect(cluster: Cluster | None) -> Exchange:
     if cluster is None:
         return ALONE
     if cluster.launcher:
-        threading.Thread(target=_end_with, args=(cluster.launcher,), daemon=True).start()
+        threading.Thread(target=end_with, args=(cluster.launcher,), daemon=True).start()
         gpus = tf.config.list_physical_devices("GPU")
         if len(gpus) >= cluster.num_local:
             tf.config.set_visible_devices(gpus[cluster.rank], "GPU")
@@ -165,7 +165,7 @@ def connect(cluster: Cluster | None) -> Exchange:
     return exchange
 
 
-def _end_with(launcher: int) -> None:
+def end_with(launcher: int) -> None:
     """Ends this process when its launcher is gone, even if it was killed."""
     while os.getppid() == launcher:
         time.sleep(0.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ import keras
 import numpy as np
 from rich.table import Table
 
-from tf_charagram.data.corpus import PairCorpus, pairs_reader
+from tf_charagram.data.corpus import PairCorpus, ReadPairs, pairs_reader
 from tf_charagram.data.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.base import is_padded
@@ -97,21 +96,22 @@ class ParaphraseTask(EmbedderTask):
 
     def read(self) -> None:
         """Reads the pairs for the vectorizer; see `Task.read`."""
-        self.corpus = self._corpus()
-        texts = self.corpus.survey()
-        self._vectorizer = make_vectorizer(self.config, texts, self.corpus.texts_with_typos())
-        # A hashing vectorizer reads no texts, but the survey must finish.
-        deque(texts, maxlen=0)
+        self.read_pairs(list(map(pairs_reader, self.data_names(self.config))))
 
-    def _corpus(self) -> PairCorpus:
+    def read_pairs(self, sources: Sequence[ReadPairs]) -> None:
+        """Reads the pairs of some sources for the vectorizer."""
         config = self.config
-        return PairCorpus(
-            list(map(pairs_reader, self.data_names(config))),
+        self.corpus = PairCorpus(
+            sources,
             self.bad_lines,
             weights=config.data_weights,
             augment_typos=config.augment_typos,
             seed=config.seed,
         )
+        texts = self.corpus.survey()
+        self._vectorizer = make_vectorizer(config, texts, self.corpus.texts_with_typos())
+        # A hashing vectorizer reads no texts, but the survey must finish.
+        deque(texts, maxlen=0)
 
     def build(self) -> TextEmbedder:
         """Builds the embedder."""
@@ -164,21 +164,6 @@ class ParaphraseTask(EmbedderTask):
             "words_found_in_vectors": self.num_words_found,
             "empty_pairs_left_out": self.corpus.num_empty,
         }
-
-    @classmethod
-    def with_share(cls, config: Any, share: float) -> Any:
-        """Returns the settings of a trial: fewer pairs, with the vocabulary of all of them.
-
-        The trials of the papers do the same (Charagram, section 4.1.2).
-        """
-        weights = config.data_weights or (1.0,) * len(config.data)
-        return dataclasses.replace(config, data_weights=tuple(weight * share for weight in weights))
-
-    def share_of(self, num_examples: int) -> float:
-        """Returns the share of the pairs that is about `num_examples`."""
-        corpus = self._corpus()
-        deque(corpus.survey(), maxlen=0)
-        return min(1.0, num_examples / corpus.num_pairs)
 
 
 class Words(ParaphraseTask):

@@ -1,0 +1,172 @@
+"""The public API: searches by tuners of KerasTuner, and scores during `fit`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import keras
+import keras_tuner
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.commands import call, saved_weights
+from tf_charagram import NgramVectorizer, ParaphraseModel, TextEmbedder
+from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.encoders import Charagram
+from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.models.model_folder import weights_of
+from tf_charagram.optimizers import LazyAdam
+from tf_charagram.tuning import ScoreOnSet, hypermodel
+
+SMALL = {"dim": 8, "batch_size": 10, "seed": 1}
+SCORED = keras_tuner.Objective("val_scored", "max")
+
+
+def tuner_of(folder, kind=keras_tuner.RandomSearch, **settings):
+    """Returns a tuner of four combinations."""
+    space = {"l2": (1e-4, 1e-5), "activation": ("tanh", "linear")}
+    return kind(
+        hypermodel("words", space=space, **SMALL), objective=SCORED, directory=folder, seed=1,
+        **settings,
+    )  # fmt: skip
+
+
+def untuned(**settings):
+    """Returns a model with the default settings, but small."""
+    space = {"l2": (0.0, 1e-5)}
+    return hypermodel("words", space=space, **SMALL, **settings).build(
+        keras_tuner.HyperParameters()
+    )
+
+
+@pytest.fixture(scope="module")
+def searched(data, tmp_path_factory):
+    """Returns the tuner of a finished search of two trials."""
+    tuner = tuner_of(tmp_path_factory.mktemp("tuning"), max_trials=2)
+    tuner.search(str(data[0]), epochs=2, callbacks=[ScoreOnSet(data[1])], verbose=0)
+    return tuner
+
+
+def test_a_search(searched, data, capsys):
+    searched.results_summary()
+    said = capsys.readouterr().out
+    assert "val_scored" in said and said.count("l2: 0.0001") + said.count("l2: 1e-05") == 2
+    best = searched.get_best_models()[0]
+    score = searched.oracle.get_best_trials()[0].score
+    assert ScoreOnSet(data[1]).score(best.embedder) == score
+    texts = ["a cat", "cats"]
+    np.testing.assert_allclose(best(tf.constant(texts)), best.embedder.encode(texts), atol=1e-6)
+
+
+def test_a_search_goes_on(searched, data):
+    """In another process, KerasTuner reads the state and the models again."""
+    again = tuner_of(searched.directory, max_trials=3)
+    assert again.remaining_trials == 1
+    again.search(str(data[0]), callbacks=[ScoreOnSet(data[1])])
+    assert len(again.oracle.trials) == 3
+    assert again.get_best_models()[0].embedder.encode(["a"]).shape == (1, 8)
+
+
+def test_a_model_is_trained_further(searched, data):
+    path = searched._get_checkpoint_fname(searched.oracle.get_best_trials()[0].trial_id)
+    model = untuned()
+    model.load_weights(path)
+    before = model.embedder.encode(["a cat"])
+    history = model.fit(list(read_pairs(data[0])), initial_epoch=1, epochs=2, verbose=0)
+    assert history.epoch == [1]
+    assert 0 < np.abs(model.embedder.encode(["a cat"]) - before).max() < 0.1
+
+
+@pytest.mark.long
+def test_hyperband(data, tmp_path):
+    tuner = tuner_of(tmp_path, keras_tuner.Hyperband, max_epochs=3)
+    tuner.search(data[0], callbacks=[ScoreOnSet(data[1])], verbose=0)
+    assert any("tuner/trial_id" in hp.values for hp in tuner.get_best_hyperparameters(3))
+
+
+@pytest.mark.usefixtures("unexported")
+def test_fit_trains_as_train_does(data, tmp_path):
+    flags = ["--data", data[0], "--dim", 8, "--batch-size", 10, "--seed", 1, "--decay", "linear"]
+    assert call("train", *flags, "--epochs", 2, "--out", tmp_path / "run") == 0
+    model = untuned(decay="linear")
+    history = model.fit(list(read_pairs(data[0])), epochs=2, verbose=0)
+    assert len(history.history["loss"]) == 2
+    expected = saved_weights(tmp_path / "run")
+    for weight, array in zip(weights_of(model.embedder.parts[1:]), expected.values(), strict=True):
+        np.testing.assert_array_equal(weight.value, array)
+
+
+def test_early_stopping(data):
+    stop = keras.callbacks.EarlyStopping("loss", mode="max", patience=1)
+    history = untuned().fit(data[0], epochs=9, callbacks=[stop], verbose=0)
+    assert len(history.history["loss"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"task": "pos"}, "`task` must be words or sentences"),
+        ({"encoder": "cse"}, "no grid for the encoder 'cse' on words"),
+        ({"space": {"dmi": (1, 2)}}, "`dmi` is not an option"),
+        ({"dmi": 3}, "`dmi` is not an option"),
+    ],
+)
+def test_errors(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        hypermodel(**settings).build(keras_tuner.HyperParameters())
+
+
+def small_embedder():
+    vectorizer = NgramVectorizer.from_texts(["a cat", "dogs"])
+    return TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=8))
+
+
+class TestScoreOnSet:
+    def test_fit_of_pairs(self):
+        embedder = small_embedder()
+        model = ParaphraseModel.from_embedder(embedder)
+        model.compile(LazyAdam(0.001))
+        pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], ["aa", "bb"])).batch(2)
+        history = model.fit(pairs, verbose=0, shuffle=False, callbacks=[ScoreOnSet("starter")])
+        assert history.history["val_starter"] == [ScoreOnSet("starter").score(embedder)]
+
+    def test_a_keras_model_with_an_embedder(self):
+        embedder = small_embedder()
+        model = keras.Sequential([embedder, keras.layers.Dense(1)])
+        model.compile(LazyAdam(0.001), "mse")
+        score = [ScoreOnSet("starter")]
+        texts, targets = tf.constant(["a", "b"]), np.zeros((2, 1))
+        history = model.fit(texts, targets, verbose=0, callbacks=score).history
+        assert history["val_starter"] == [score[0].score(embedder)]
+
+    def test_a_model_without_an_embedder(self):
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        with pytest.raises(ConfigError, match="needs a model with a TextEmbedder"):
+            model.fit(
+                np.ones((2, 1)), np.ones((2, 1)), verbose=0, callbacks=[ScoreOnSet("starter")]
+            )
+
+    def test_a_mean(self, tmp_path):
+        for name in ("MSRpar", "OnWN"):
+            (tmp_path / f"2012.{name}.tsv").write_text("5\ta cat\tcats\n1\ta\tb\n3\ta dog\tdogs\n")
+        score = ScoreOnSet("STS2012", tmp_path)
+        assert score.name == "STS2012" and len(score._sets) == 2
+
+    def test_errors(self, data):
+        with pytest.raises(ConfigError, match="Unknown set 'startr'"):
+            ScoreOnSet("startr")
+        with pytest.raises(ConfigError, match="Unknown set 'SL999'"):
+            ScoreOnSet("SL999", data[1])
+        with pytest.raises(DataError, match="no such file or folder"):
+            ScoreOnSet("SL999", "nothing")
+
+
+def test_import_needs_no_tensorflow():
+    script = (
+        "import sys, tf_charagram.tuning, tf_charagram.tuning.command\n"
+        "assert not {'tensorflow', 'keras', 'keras_tuner'} & {*sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,0 +1,260 @@
+"""The public API: a search space of settings for KerasTuner, its models, and their scores."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+import keras_tuner
+import tensorflow as tf
+
+from tf_charagram.data.corpus import pairs_reader
+from tf_charagram.data.download import SOURCES, fetch
+from tf_charagram.data.sets import evaluation_sets
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.evaluation.scores import mean_members, score_names, score_sets
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.optimizers import make_optimizer
+from tf_charagram.tasks import make_settings, make_task
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.training.processor import products_in
+from tf_charagram.training.run import set_decay
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.tuning.grids import Space
+from tf_charagram.tuning.spaces import label, search_space, settings_of, tuner_values
+
+
+def hypermodel(
+    task: str = "words",
+    *,
+    encoder: str = "charagram",
+    space: str | Mapping[str, Sequence[Any]] = "paper",
+    **settings: Any,
+) -> TextHyperModel:
+    """Returns a search space for a tuner of KerasTuner, such as `keras_tuner.RandomSearch`.
+
+    Args:
+        task: `"words"` or `"sentences"`; `charagram tune` searches the other tasks too.
+        encoder: Name of the encoder.
+        space: `"paper"`, the grid of the papers; `"wide"`, also widths, n-grams, optimizers and
+            dropout; or setting -> values.
+        **settings: Settings of `charagram train` and options of the encoder that are not searched,
+            such as `dim=100`.
+
+    Raises:
+        ConfigError: A setting is wrong, the papers have no grid, or nothing is left to search.
+
+    Example:
+        >>> words = hypermodel("words", space={"dim": (50, 100), "l2": (1e-4, 1e-5)})
+        >>> objective = keras_tuner.Objective("val_SL999", "max")
+        >>> tuner = keras_tuner.RandomSearch(words, objective, directory=getfixture("tmp_path"))
+        >>> tuner.oracle.get_space().values
+        {'dim': 50, 'l2': 0.0001}
+
+        Then `tuner.search("pairs.tsv", epochs=2, callbacks=[ScoreOnSet("SL999")])` trains, and
+        `tuner.get_best_models()[0].embedder` is the best `TextEmbedder`.
+    """
+    config = make_settings(task, encoder=encoder, **settings)
+    if not isinstance(config, ParaphraseConfig):
+        raise ConfigError(
+            "`task` must be words or sentences. For others, use the command `charagram tune`. "
+            f"Received: {task}"
+        )
+    return TextHyperModel(config, search_space(space, config, settings.keys()))
+
+
+class TextHyperModel(keras_tuner.HyperModel):
+    """A search space for KerasTuner, made by `hypermodel`.
+
+    Values are numbers where settings are numbers: `None` is 0, and settings that vary together have
+    the value of the first.
+
+    Args:
+        config: Settings that the trials share.
+        space: Settings that they vary, and their values.
+    """
+
+    def __init__(self, config: RunConfig, space: Space) -> None:
+        super().__init__()
+        self.config = config
+        self.space = space
+
+    def settings(self, hp: keras_tuner.HyperParameters) -> dict[str, Any]:
+        """Returns the settings of a trial that vary."""
+        settings: dict[str, Any] = {}
+        for name, choices in self.space.items():
+            values = tuner_values(name, choices)
+            # Between processes, KerasTuner rounds to float32.
+            value = label(hp.Choice(next(iter(settings_of(name, choices[0]))), values))
+            settings |= settings_of(name, choices[list(map(label, values)).index(value)])
+        return settings
+
+    def build(self, hp: keras_tuner.HyperParameters) -> TunedModel:
+        """Returns the model of a trial."""
+        return TunedModel(self.config.replace(**self.settings(hp)))
+
+
+class TunedModel(keras.Model):
+    """A model of a search, from strings `(batch,)` to embeddings, float32 `(batch, dim)`.
+
+    Args:
+        config: Its settings.
+
+    Attributes:
+        embedder: The `TextEmbedder`; `None` before `fit`, whose pairs decide its vocabulary.
+    """
+
+    def __init__(self, config: RunConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedder: TextEmbedder | None = None
+
+    def call(self, texts: tf.Tensor) -> tf.Tensor:
+        """Returns the embeddings of texts; only after `fit` or `load_weights`."""
+        return self.embedder(texts)  # type: ignore[misc]
+
+    def fit(
+        self,
+        pairs: str | Path | Sequence[tuple[str, str]],
+        *,
+        epochs: int = 1,
+        initial_epoch: int = 0,
+        callbacks: Sequence[keras.callbacks.Callback] = (),
+        verbose: int | str = "auto",
+    ) -> keras.callbacks.History:
+        """Trains in the steps of `charagram train`.
+
+        Args:
+            pairs: A file of pairs, or another value of `--data`; or a list of pairs of texts, such
+                as `list(read_pairs(path))`.
+            epochs: Number of the last epoch.
+            initial_epoch: Epochs that were trained before.
+            callbacks: Keras callbacks.
+            verbose: 0 shows no progress.
+
+        Returns:
+            The loss of each epoch, and what callbacks add.
+
+        Raises:
+            CharagramError: The pairs cannot be read, or do not fit the settings.
+        """
+        config: Any = self.config.replace(epochs=epochs)
+        task: Any = make_task(config)
+        is_named = isinstance(pairs, str | Path)
+        task.read_pairs([pairs_reader(str(pairs)) if is_named else lambda _: iter(pairs)])
+        if self.embedder is None:
+            self.embedder = task.build()
+        self.optimizer = make_optimizer(
+            config.optimizer, config.learning_rate, rounding_seed=config.seed
+        )
+        trainer = task.make_trainer(self.embedder, self.optimizer)
+        with tempfile.TemporaryDirectory() as folder, products_in(config.dtype):
+            stream = task.make_stream(self.embedder, RunFolder(folder))
+            set_decay(self.optimizer, config, stream)
+            stream.open()
+            steps = stream.steps_per_epoch
+            history = keras.callbacks.History()
+            watching = keras.callbacks.CallbackList(
+                [*callbacks, history], add_progbar=verbose != 0, model=self, epochs=epochs,
+                steps=steps, verbose=2,
+            )  # fmt: skip
+            self.stop_training = False
+            watching.on_train_begin()
+            for epoch in range(initial_epoch, epochs):
+                watching.on_epoch_begin(epoch)
+                loss = 0.0
+                for segment in stream.segments(epoch * steps, steps):
+                    trainer.train_on(stream, segment)
+                    loss += float(trainer.loss_tracker.result()) * segment.num / steps
+                watching.on_epoch_end(epoch, {"loss": loss})
+                if self.stop_training:
+                    break
+            watching.on_train_end()
+        return history
+
+    def save_weights(self, path: str | Path, overwrite: bool = True) -> None:
+        """Writes the embedder as a model folder, with its vocabulary; see `TextEmbedder.save`."""
+        self.embedder.save(path, overwrite)  # type: ignore[union-attr]
+
+    def load_weights(self, path: str | Path) -> None:
+        """Reads the embedder that `save_weights` wrote."""
+        self.embedder = TextEmbedder.load(path)
+
+
+class ScoreOnSet(keras.callbacks.Callback):
+    """Scores a model after each epoch of `fit`, and adds `val_NAME` to the logs.
+
+    The score is the correlation of cosines with human scores, times 100; NaN if all pairs get the
+    same cosine. The model is a `TunedModel`, a `ParaphraseModel` made by `from_embedder`, or any
+    Keras model with a `TextEmbedder` among its layers.
+
+    Args:
+        name: The path of a file, or a set or mean that `charagram evaluate` shows, such as
+            `"starter"`, `"SL999"`, `"WS353"` or `"STS"`, which is downloaded if necessary.
+        eval_data: Folder or file with the set `name`.
+
+    Attributes:
+        name: Name of the set.
+
+    Raises:
+        ConfigError: There is no such set.
+        DataError: A file cannot be read or downloaded.
+    """
+
+    def __init__(self, name: str | Path, eval_data: str | Path | None = None) -> None:
+        super().__init__()
+        if eval_data is not None:
+            sets = evaluation_sets(eval_data)
+        elif Path(name).is_file():
+            sets = evaluation_sets(name)
+            name = sets[0].name
+        else:
+            kinds = {key: source.kind for key, source in SOURCES.items()}
+            # "STS" is the mean over all years.
+            wanted = [key for key in kinds if key == name or f"{name}20" in key]
+            paths = [fetch(key) for key in wanted if kinds[key] == "sts"]
+            for key in wanted:
+                if kinds[key] == "wordsim":
+                    fetch(key)
+            sets = [each for path in (None, *paths) for each in evaluation_sets(path)]
+        self.name = str(name)
+        names = score_names(sets)
+        if self.name not in names:
+            raise ConfigError(unknown_name("set", self.name, names))
+        members = mean_members(sets).get(self.name, [self.name])
+        self._sets = [pairs for pairs in sets if pairs.name in members]
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+        """Adds the score to the logs."""
+        if logs is not None:
+            logs[f"val_{self.name}"] = self.score(_embedder_in(self.model))
+
+    def score(self, embedder: TextEmbedder) -> float:
+        """Returns the score of an embedder."""
+        scores = score_sets(lambda texts: unit_rows(embedder.encode(texts)), self._sets)
+        value = next(score.value for score in scores if score.name == self.name)
+        return math.nan if value is None else value
+
+
+def _embedder_in(model: keras.Model) -> TextEmbedder:
+    """Returns the embedder that a Keras model trains or contains.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if (embedder := getattr(model, "embedder", None)) is not None:
+        return embedder
+    if getattr(model, "vectorizer", None) is not None:
+        return TextEmbedder(model.vectorizer, model.encoder)
+    for layer in model._flatten_layers():
+        if isinstance(layer, TextEmbedder):
+            return layer
+    raise ConfigError(
+        "ScoreOnSet needs a model with a TextEmbedder, or a ParaphraseModel made by "
+        f"`from_embedder`. Received: {type(model).__name__}"
+    )
