@@ -105,7 +105,7 @@ def _tune(search: Search, values: dict[str, Any], arguments: Sequence[str]) -> i
 
 def _open(search: Search, values: dict[str, Any]) -> SearchFolder:
     """Returns the folder of a search, with its settings written."""
-    from tf_charagram.training.inherited_settings import check_init
+    from tf_charagram.tasks.defaults import check_init
 
     folder = SearchFolder.open(
         values["out"], f"tune-{search.config.task}-{search.config.encoder}",

@@ -145,8 +145,9 @@ class TunedModel(keras.Model):
         """
         config: Any = self.config.replace(epochs=epochs)
         task: Any = make_task(config)
-        is_named = isinstance(pairs, str | Path)
-        task.read_pairs([pairs_reader(str(pairs)) if is_named else lambda _: iter(pairs)])
+        listed: Any = None if isinstance(pairs, str | Path) else pairs
+        reader = pairs_reader(str(pairs)) if listed is None else lambda _: iter(listed)
+        task.read_pairs([reader])
         if self.embedder is None:
             self.embedder = task.build()
         self.optimizer = make_optimizer(

@@ -84,7 +84,7 @@ def test_nothing_is_trained_twice(data, searched, monkeypatch, capsys):
     assert "space.l2 was None, is [0.0001, 1e-05, 1e-06]" in capsys.readouterr().err
     winner = (searched.winner / "config.json").read_bytes()
     assert tune(data, searched.path, *flags, "--resume", "--finish", 3) == 1
-    assert "was started with other settings: epochs was 2.0, is 3.0" in capsys.readouterr().err
+    assert "was started with other settings: epochs was 2, is 3" in capsys.readouterr().err
     assert (searched.winner / "config.json").read_bytes() == winner
 
 
