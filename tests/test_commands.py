@@ -145,15 +145,6 @@ class TestEmbed:
         assert call("embed", tmp_path) == 1
         assert "is not a model folder" in capsys.readouterr().err
 
-    def test_closed_streams(self, trained, monkeypatch):
-        """As a daemon leaves them: no text comes in, and all output is lost."""
-        for name in ("stdin", "stdout"):
-            monkeypatch.setattr(sys, name, None)
-        assert call("embed", trained.folder) == 0
-        for stream in (sys.stdin, sys.stdout):
-            assert stream.name == os.devnull
-            stream.close()
-
     def test_npy_of_nothing(self, trained, embedder, tmp_path):
         (tmp_path / "empty").write_text("")
         out = tmp_path / "vectors.npy"

@@ -164,6 +164,5 @@ def test_flags_that_do_not_go_together(models, files, tmp_path, capsys):
     shutil.copytree(models[0], tmp_path / "tagger")
     config = json.loads((tmp_path / "tagger" / "config.json").read_text(encoding="utf-8"))
     (tmp_path / "tagger" / "config.json").write_text(json.dumps({**config, "kind": "tagger"}))
-    message = error(tmp_path / "tagger", *lists[1:])
-    assert "--misspellings is for models that embed texts" in message
-    assert "tagger is of the kind 'tagger'" in message
+    message = error(tmp_path / "tagger", *lists[1:], "--vocabulary", files[1])
+    assert "a model of the kind 'tagger'. Expected: 'embedder'" in message

@@ -19,7 +19,6 @@ _PACKAGES = {
 
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
     """Runs a command; returns its exit status, or that of the error it ended with."""
-    _open_closed_streams()
     for stream in (sys.stdin, sys.stdout):
         # Broken UTF-8 in standard input or in an argument must not end a command.
         if isinstance(stream, io.TextIOWrapper):
@@ -74,11 +73,3 @@ def check_not_read(output: str, inputs: Iterable[str]) -> None:
         raise ConfigError(
             f"{output} is read as well, and would be overwritten. Write to another file."
         )
-
-
-def _open_closed_streams() -> None:
-    """Opens standard streams that the caller closed, as a daemon does."""
-    # The file takes the number of the stream, which another file would get otherwise.
-    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))

@@ -65,7 +65,10 @@ def evaluate(arguments: Sequence[str]) -> int:
         if (getattr(values, name) or 0) < 0:
             value = getattr(values, name)
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
-    _check_flags(values)
+    if values.misspellings is None:
+        _refuse(values, ("vocabulary",), "is for --misspellings")
+    else:
+        _refuse(values, ("eval_data", "typos", "baseline"), "does not go with --misspellings")
     load_tensorflow()
     run = _evaluate_misspellings if values.misspellings is not None else _evaluate_pairs
     bad_lines = BadLines(values.on_bad_line)
@@ -84,14 +87,6 @@ def evaluate(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _check_flags(values: Any) -> None:
-    """Raises an error for flags that do not go together."""
-    if values.misspellings is None:
-        _refuse(values, ("vocabulary",), "is for --misspellings")
-    else:
-        _refuse(values, ("eval_data", "typos", "baseline"), "does not go with --misspellings")
-
-
 def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
     """Raises an error for the first of some settings that was given."""
     given = make_parser().given(values)
@@ -102,13 +97,7 @@ def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
 
 def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.evaluation.misspellings import evaluate_misspellings
-    from tf_charagram.models.locations import EMBEDDER, read_kind
 
-    for model in values.model:
-        if (kind := read_kind(model)) != EMBEDDER:
-            raise ConfigError(
-                f"--misspellings is for models that embed texts. {model} is of the kind '{kind}'."
-            )
     result = evaluate_misspellings(
         values.model, values.misspellings, values.vocabulary, bad_lines=bad_lines, seed=values.seed,
         num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
@@ -156,11 +145,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
         named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
     _refuse(values, ("typos", "baseline"), "is for models that embed texts")
-    from tf_charagram.tasks.labelled import (
-        evaluate_labelled,
-        labelled_json,
-        labelled_tables,
-    )
+    from tf_charagram.tasks.labelled import evaluate_labelled, labelled_json, labelled_tables
 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap
     results = [

@@ -12,20 +12,15 @@ from tf_charagram.files.writing import check_local
 from tf_charagram.reporting import load_tensorflow
 
 
-def add_model_and_texts(parser: Parser, unit: str) -> None:
-    """Adds the flags of a model and of texts; `unit` is the name of the texts in the help."""
-    parser.add_argument("model", help=MODEL_HELP)
-    parser.add_argument(
-        "--texts",
-        help=f"file of {unit}, one per line; - is stdin [those the run was trained on, or the "
-        "words of a shipped model]",
-    )  # fmt: skip
-
-
 def make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram index", description=__doc__)
-    add_model_and_texts(parser, "texts")
+    parser.add_argument("model", help=MODEL_HELP)
+    parser.add_argument(
+        "--texts",
+        help="file of texts, one per line; - is stdin [those the run was trained on, or the "
+        "words of a shipped model]",
+    )  # fmt: skip
     parser.add_argument("--out", required=True, help="folder to write")
     return parser
 
