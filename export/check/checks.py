@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from tf_charagram.export.serving.client import ServingClient
 from tf_charagram.export.serving.requests import read_golden, sample_texts
 from tf_charagram.export.serving.version import GOLDEN
 from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import temporary_folder
 from tf_charagram.models.locations import EMBEDDER, model_class
 from tf_charagram.models.saved_model import MODEL_CARD
 
@@ -126,8 +126,8 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
         request: As for `probe.measure`, with the `folder` of the SavedModel and the `packages` that
             have its operations.
     """
-    with temporary_folder() as folder:
-        asked, answered = folder / "request", folder / "answer"
+    with TemporaryDirectory() as folder:
+        asked, answered = Path(folder) / "request", Path(folder) / "answer"
         asked.write_bytes(pickle.dumps(request))
         # `-P` keeps the folder of the program out of `sys.path`.
         command = [sys.executable, "-P", probe.__file__, runtime, str(asked), str(answered)]

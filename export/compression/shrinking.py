@@ -9,6 +9,8 @@ the dimension costs less.
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import keras
@@ -19,7 +21,6 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.quantization import QuantizedEncoder, quantization_problem
-from tf_charagram.files.writing import temporary_folder
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.prefix_sums import fold
 from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
@@ -137,8 +138,8 @@ def fitting_options(
 
 def saved_model_bytes(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> int:
     """Returns the size of the folder that `TextEmbedder.export` writes, by writing it."""
-    with temporary_folder() as folder:
-        path = folder / "saved_model"
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "saved_model"
         TextEmbedder(vectorizer, encoder).export(path)
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 

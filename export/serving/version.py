@@ -7,13 +7,14 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tf_charagram.errors import RunError
 from tf_charagram.export.serving.card import page
 from tf_charagram.export.serving.requests import write_golden, write_warmup
 from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import partial_folder, temporary_folder, whole_file
+from tf_charagram.files.writing import partial_folder, whole_file
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.saved_model import MODEL_CARD
 
@@ -108,7 +109,8 @@ class ServingFolder:
 
     def assets_bytes(self, model: TextModel, texts: Sequence[bytes]) -> int:
         """Returns the size of golden answers and warm-up requests, by writing them."""
-        with temporary_folder() as folder:
+        with TemporaryDirectory() as name:
+            folder = Path(name)
             self._write_assets(folder, model, texts)
             return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 

@@ -12,8 +12,7 @@ from research.baselines.stored_vectors import StoredVectors
 from research.baselines.word_average import Weighting, WordAverage, load_table
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.evaluation.embedders import Baseline
-from tf_charagram.evaluation.tfidf import CharacterTfidf
+from tf_charagram.evaluation.embedders import Baseline, CharacterTfidf
 from tf_charagram.files.writing import check_is_file
 
 #: Kind -> the file after its colon, if any.

@@ -116,13 +116,13 @@ def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
 
 def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.evaluation.embedders import (
+        CharacterTfidf,
         EvaluationSets,
         embedder_json,
         embedder_tables,
         evaluate_baseline,
         evaluate_model,
     )
-    from tf_charagram.evaluation.tfidf import CharacterTfidf
 
     baseline = None if values.baseline is None else CharacterTfidf()
     num_resamples = values.bootstrap

@@ -18,6 +18,7 @@ from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.data.typos import with_typos
 from tf_charagram.evaluation.scores import Embed, SetScore, differences, score_all, set_cosines
 from tf_charagram.evaluation.tables import comparison_table, score_table
+from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 
 
@@ -29,6 +30,42 @@ class Baseline(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Any:
         """Returns vectors `(num_texts, dim)`: an array, or unit-length rows as a CSR matrix."""
+
+
+class CharacterTfidf:
+    """Weights the character n-grams of texts by tf-idf, with scikit-learn.
+
+    The n-grams are those of `charagram`: lowercase, white space collapsed, one space at both ends
+    of the text. Rows have unit length.
+
+    Args:
+        orders: The smallest and the largest order of n-grams.
+
+    Raises:
+        ConfigError: scikit-learn is not installed.
+    """
+
+    def __init__(self, orders: tuple[int, int] = (2, 4)) -> None:
+        text = extra_module("sklearn.feature_extraction.text", "sklearn")
+        self._vectorizer = text.TfidfVectorizer(
+            analyzer="char", ngram_range=orders, preprocessor=_padded, dtype=np.float32
+        )
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Counts the texts that contain each n-gram."""
+        self._vectorizer.fit(texts)
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """Embeds texts; n-grams that were not counted are left out.
+
+        Returns:
+            SciPy CSR matrix, float32 `(num_texts, num_ngrams)`.
+        """
+        return self._vectorizer.transform(texts)
+
+
+def _padded(text: str) -> str:
+    return f" {' '.join(text.lower().split())} "
 
 
 @dataclass(frozen=True)

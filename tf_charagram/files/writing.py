@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from tf_charagram.errors import ConfigError, DataError, RunError
@@ -113,25 +112,6 @@ def partial_folder(path: str | Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _claimed(path, _open_folder) as partial:
             yield partial
-
-
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """Creates a folder for temporary files, which is deleted at the end.
-
-    Raises:
-        RunError: It cannot be written.
-    """
-    try:
-        with TemporaryDirectory() as folder:
-            yield Path(folder)
-    except OSError as error:
-        if error.errno not in (*UNWRITABLE, errno.ENOENT):
-            raise
-        raise RunError(
-            f"Cannot write temporary files: {write_problem(error)} TMPDIR names another folder "
-            "for them."
-        ) from error
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`read_lines`."""
+"""Lines of files, and bad lines."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tf_charagram.data.readers.lines import read_lines
-from tf_charagram.errors import DataError
+from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.errors import ConfigError, DataError
 
 TEXT = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])).filter(
     lambda text: not text.endswith("\r")
@@ -137,3 +137,28 @@ def test_one_warning_per_file_that_is_not_utf_8(tmp_path, caplog):
         assert texts(path) == ["na\ufffdve", "caf\xe9", "caf\ufffd", "na\ufffdve"]
     (record,) = caplog.records
     assert record.getMessage().startswith(f"{path}:3: is not UTF-8 here")
+
+
+def test_error_stops_at_the_first():
+    bad = BadLines("error")
+    with pytest.raises(DataError, match=r"p\.tsv:3: expected 2, found 1\. Correct.*on_bad_line"):
+        bad.report("p.tsv", 3, "expected 2, found 1")
+
+
+def test_skip_counts_and_keeps_the_first():
+    bad = BadLines("skip")
+    assert bad.summary() == "no bad lines"
+    for line in range(17, 25):
+        bad.report("p.tsv", line, "expected 2, found 1")
+        if line == 17:
+            assert bad.summary() == "skipped 1 bad line; first: p.tsv:17: expected 2, found 1"
+    assert bad.count == 8
+    assert bad.summary() == "skipped 8 bad lines; first: p.tsv:17: expected 2, found 1"
+
+
+def test_from_name_or_object():
+    bad = BadLines("skip")
+    assert BadLines.of(bad) is bad
+    assert BadLines.of("error").on_bad_line == "error"
+    with pytest.raises(ConfigError, match=r"Unknown on_bad_line 'skipp'\. Did you mean 'skip'"):
+        BadLines("skipp")

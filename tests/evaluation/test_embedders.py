@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tf_charagram.evaluation.tfidf import CharacterTfidf
+from tf_charagram.evaluation.embedders import CharacterTfidf
 
 pytest.importorskip("sklearn")
 
