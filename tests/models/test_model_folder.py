@@ -83,24 +83,6 @@ def test_other_formats(embedder, tmp_path):
         TextEmbedder.load(tmp_path / "model.keras")
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int4"])
-def test_saved_again_gives_the_same_bytes(embedder, tmp_path, dtype):
-    embedder.save(tmp_path / "first", table_dtype=dtype)
-    TextEmbedder.load(tmp_path / "first").save(tmp_path / "again", table_dtype=dtype)
-    for name in locations.FILES:
-        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
-
-
-def test_int8_folder(embedder, tmp_path):
-    embedder.save(tmp_path, table_dtype="int8")
-    stored = arrays(tmp_path)
-    assert {name: str(array.dtype) for name, array in stored.items()} == {
-        TABLE: "int8", f"{TABLE}/scales": "float32", "charagram/bias": "float32",
-    }  # fmt: skip
-    config = config_of(tmp_path)
-    assert (config["format_version"], config["table_dtype"]) == (locations.FORMAT_VERSION, "int8")
-
-
 def test_only_embedding_tables_are_rounded(tmp_path):
     vectorizer = CharacterVectorizer.from_texts(TEXTS)
     encoder = randomized(CharLstm(num_rows=vectorizer.num_rows, dim=6))
@@ -148,21 +130,6 @@ def test_a_vectorizer_of_another_kind(tmp_path):
     with pytest.raises(ConfigError, match=message):
         embedder.save(tmp_path / "none")
     assert not (tmp_path / "none").exists()
-
-
-@pytest.mark.parametrize("dtype", ["int8", "int4"])
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [(TABLE, lambda rows, dim: (rows - 1, dim)), (TABLE, lambda rows, dim: (rows, dim - 1)),
-     (f"{TABLE}/scales", lambda rows, dim: (rows, dim)), (TABLE, lambda rows, dim: (0, dim))],
-)  # fmt: skip
-def test_a_table_of_another_shape(embedder, tmp_path, dtype, name, shape):
-    embedder.save(tmp_path, table_dtype=dtype)
-    stored = arrays(tmp_path)
-    stored[name] = np.zeros(shape(*stored[TABLE].shape), stored[name].dtype)
-    np.savez(tmp_path / "weights.npz", **stored)
-    with pytest.raises(RunError, match=rf"is damaged: the (array|scales of) '{TABLE}' (is|are) "):
-        TextEmbedder.load(tmp_path)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int4"])

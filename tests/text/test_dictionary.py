@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,12 +28,6 @@ def test_counts_without_bounds():
     dictionary = Dictionary({"Word": 10**19, "word": 10**19, "cat": 2**200, "dog": 1})
     assert dictionary.words == ["cat", "word", "dog"]
     assert dictionary.log_counts.tolist() == [63.75, 63.75, 0.0]
-
-
-def test_texts_as_tensors_and_bytes():
-    texts = tf.constant(["the cat", "the d\u00f6g"])
-    for given_texts in (texts, tf.data.Dataset.from_tensor_slices(texts), texts.numpy().tolist()):
-        assert sorted(Dictionary.from_texts(given_texts).words) == ["cat", "d\u00f6g", "the"]
 
 
 def test_words_in_a_form():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from tests.reference import text as reference
 from tests.text.kinds import KINDS
@@ -125,17 +124,6 @@ def test_old_ids_are_found_again(kind):
         assert ids_of(again, PROBES) == ids_of(grown, PROBES)
 
 
-@slow_property_settings
-@given(text_lists, text_lists, text_lists, st.sampled_from(["exact", "characters", "words"]))
-def test_any_texts(texts, new_texts, probes, kind):
-    old, other = (of_kind(kind, [*some, "a"]) for some in (texts, new_texts))
-    grown, rows = old.grown(other)
-    of_row = dict(zip(rows.tolist(), range(old.num_rows), strict=True))
-    for before, after in zip(ids_of(old, probes), ids_of(grown, probes), strict=True):
-        found = [of_row.get(i, UNKNOWN.get(kind)) for i in after]
-        assert [i for i in found if i is not None] == before
-
-
 def test_characters_stay_in_code_point_order():
     old, other = (CharacterVectorizer.from_texts([text]) for text in ("bd", "dac"))
     grown, rows = old.grown(other)
@@ -173,25 +161,15 @@ def test_dictionaries_are_merged():
     assert plain.grown(plain)[0].dictionary is None
 
 
-NGRAMS = {"orders": (2, 3)}
-
-
 @pytest.mark.parametrize(
     ("old", "other", "message"),
     [
         (WordVectorizer(words=["a"]), CharacterVectorizer.from_texts(["a"]),
-         "of its own class. Received: WordVectorizer and CharacterVectorizer"),
-        (WordVectorizer(words=["a"], max_chars=5, lowercase=False),
-         WordVectorizer(words=["a"], max_chars=9),
-         "lowercase=False and lowercase=True; max_chars=5 and max_chars=9$"),
-        (CharacterVectorizer.from_texts(["a"], unicode_form="NFC"),
-         CharacterVectorizer.from_texts(["a"]), "unicode_form='NFC' and unicode_form=None$"),
-        (NgramVectorizer.from_texts(["cat"], **NGRAMS), NgramVectorizer.from_texts(["cat"]),
-         r"orders=\[2, 3\] and orders=\[2, 3, 4\]$"),
-        (NgramVectorizer.from_texts(["cat"], **NGRAMS), NgramVectorizer(hash_buckets=5, **NGRAMS),
-         "hash_buckets=None and hash_buckets=5$"),
-        (NgramVocabulary.from_ngrams(["ab"]), NgramVocabulary.from_ngrams(["abc"]),
-         r"same n-gram orders. Received: orders \[2\] and \[3\]"),
+         r"same settings\. Received: \('WordVectorizer', .* and \('CharacterVectorizer', "),
+        (WordVectorizer(words=["a"], max_chars=5), WordVectorizer(words=["a"], max_chars=9),
+         "'max_chars': 5.*'max_chars': 9"),
+        (NgramVectorizer.from_texts(["cat"], orders=(2, 3)), NgramVectorizer.from_texts(["cat"]),
+         r"'orders': \[2, 3\].*'orders': \[2, 3, 4\]"),
     ],
 )  # fmt: skip
 def test_errors(old, other, message):

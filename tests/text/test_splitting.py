@@ -11,9 +11,8 @@ from tests.reference import tokens as reference
 from tests.text.strategies import encoded, raw_lists, slow_property_settings
 from tests.texts import NASTY
 from tf_charagram.data.starter import starter_file
-from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.tagging.data import read_tagged
-from tf_charagram.text.splitting import STYLES, split_tokens, split_words
+from tf_charagram.text.splitting import split_tokens, split_words
 
 # Control characters, zero-width spaces, marks of direction.
 INVISIBLE = {*range(0x20), *range(0x7F, 0xA0), 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)}
@@ -25,9 +24,9 @@ def words(*texts, lowercase=True, unicode_form=None, max_chars=None):
     return [[word.decode() for word in row] for row in rows]
 
 
-def tokens(*texts, style="words"):
+def tokens(*texts):
     """Returns token, start and end of each token of each text."""
-    rows = [part.to_list() for part in split_tokens(encoded(texts), style)]
+    rows = [part.to_list() for part in split_tokens(encoded(texts))]
     return [
         [(token.decode(), start, end) for token, start, end in zip(*row, strict=True)]
         for row in zip(*rows, strict=True)
@@ -111,21 +110,8 @@ def test_types_and_no_texts():
 
 @slow_property_settings
 @given(raw_lists)
-def test_words_are_those_of_split_words(raws):
-    """Lowercasing changes no split, and offsets equal those of the reference."""
-    found = tokens(*raws)
-    texts = encoded(raws)
-    kept, lowered = (split_words(texts, lower, None, None).to_list() for lower in (False, True))
-    assert [len(row) for row in found] == [len(row) for row in lowered]
-    for raw, row, expected in zip(raws, found, kept, strict=True):
-        assert row == reference.find_tokens(as_text(raw), [word.decode() for word in expected])
-
-
-@pytest.mark.parametrize("style", STYLES)
-@slow_property_settings
-@given(raws=raw_lists)
-def test_every_visible_character_is_in_one_token(style, raws):
-    for raw, row in zip(raws, tokens(*raws, style=style), strict=True):
+def test_every_visible_character_is_in_one_token(raws):
+    for raw, row in zip(raws, tokens(*raws), strict=True):
         text = as_text(raw)
         for token, start, end in row:
             assert start < end and text[start:end] == token
@@ -155,19 +141,19 @@ PENN = {
 
 @pytest.mark.parametrize("text", PENN)
 def test_penn(text):
-    assert [token for token, _, _ in tokens(text, style="penn")[0]] == PENN[text].split()
+    assert [token for token, _, _ in tokens(text)[0]] == PENN[text].split()
 
 
 @pytest.mark.parametrize("unit", ["123-", "a_", "a.b-", "www.", "a@.", "1/"])
 def test_long_texts_that_are_nearly_something_else(unit):
     """Searching to the end from every character would take minutes."""
-    ((*_, (_, _, end)),) = tokens(unit * 100_000, style="penn")
+    ((*_, (_, _, end)),) = tokens(unit * 100_000)
     assert end == 100_000 * len(unit)
 
 
 def test_penn_keeps_the_words_of_the_starter_set():
     sentences = list(read_tagged(starter_file("tagged", "train")))
-    found = tokens(*(" ".join(sentence.words) for sentence in sentences), style="penn")
+    found = tokens(*(" ".join(sentence.words) for sentence in sentences))
     wrong = [
         sentence.words
         for sentence, row in zip(sentences, found, strict=True)
@@ -176,10 +162,9 @@ def test_penn_keeps_the_words_of_the_starter_set():
     assert not wrong
 
 
-@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", NASTY)
-def test_nasty_text_leaves_its_neighbours_alone(name, style):
-    rows = tokens("Dog", NASTY[name], "a Cat", style=style)
+def test_nasty_text_leaves_its_neighbours_alone(name):
+    rows = tokens("Dog", NASTY[name], "a Cat")
     assert rows[0] == [("Dog", 0, 3)]
     assert rows[2] == [("a", 0, 1), ("Cat", 2, 5)]
     text = as_text(NASTY[name])
@@ -196,8 +181,3 @@ def test_runs_in_a_graph():
         texts = tf.constant(batch, tf.string)
         for eager, traced in zip(split_tokens(texts), graph(texts), strict=True):
             assert traced.to_list() == eager.to_list()
-
-
-def test_unknown_style():
-    with pytest.raises(ConfigError, match=r"Unknown token style 'pen'. Did you mean 'penn'\?"):
-        split_tokens(tf.constant(["a"]), "pen")

@@ -52,6 +52,8 @@ def test_errors(arguments, message):
         ("abc", "`words` must be a list of texts. Received a single string"),
         (["\ud800"], "`words` must be strings without surrogates"),
         (["a", None], "`words` must be strings without surrogates"),
+        (["a", "b", "a"], "at least one word, without duplicates"),
+        ([], "at least one word, without duplicates"),
     ],
 )
 def test_what_are_no_words(words, message):
@@ -65,9 +67,3 @@ def test_offsets_that_do_not_fit(offsets):
     state = {"utf8": utf8, "offsets": np.array(offsets, np.int64)}
     with pytest.raises(ValueError, match="must ascend from their first byte to their last"):
         WordVectorizer.from_state({}, state)
-
-
-@pytest.mark.parametrize("words", [[], ["a", "b", "a"]])
-def test_words_are_distinct(words):
-    with pytest.raises(ConfigError, match="at least one word, without duplicates"):
-        WordVectorizer(words=words)

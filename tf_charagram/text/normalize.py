@@ -11,11 +11,13 @@ space before it; after concatenation, the space before text `r + 1` is also the 
 from __future__ import annotations
 
 import functools
-import sys
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
 
 #: Code points with the Unicode property White_Space.
 WHITE_SPACE = (
@@ -78,7 +80,7 @@ def decode(texts: tf.Tensor, unicode_form: str | None = None) -> tuple[tf.Tensor
         `(batch + 1,)`.
     """
     if unicode_form is not None:
-        texts = _tensorflow_text().normalize_utf8(
+        texts = tensorflow_text().normalize_utf8(
             tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace"), unicode_form
         )
     # ASCII is its own code, and reading bytes takes a tenth of the time of decoding.
@@ -196,9 +198,13 @@ def masked(values: tf.Tensor, keep: tf.Tensor, positions: tf.Tensor) -> tuple[tf
     return tf.gather(values, kept), num_before
 
 
-def _tensorflow_text():  # type: ignore[no-untyped-def]
-    if sys.platform == "win32":
-        raise ImportError("`unicode_form` needs tensorflow-text, which has no Windows build.")
-    import tensorflow_text
+def tensorflow_text() -> Any:
+    """Returns the module; only words and `unicode_form` need it, and it has no Windows build.
 
-    return tensorflow_text
+    Raises:
+        ConfigError: It is not installed.
+    """
+    try:
+        return import_module("tensorflow_text")
+    except ImportError as error:
+        raise ConfigError(f"Words and `unicode_form` need tensorflow-text: {error}") from error

@@ -10,14 +10,19 @@ splits "don't" and a letter with a combining accent.)
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
+from tf_charagram.text.normalize import (
+    SPACE,
+    collapse,
+    decode,
+    normalized_code_points,
+    tensorflow_text,
+)
 
 _APOSTROPHES = (0x2019, 0x02BC, 0xFF07)
 # Control characters, marks of text direction, zero-width spaces, the byte order mark.
@@ -67,8 +72,6 @@ _PENN_TOKEN = "|".join(
         TOKEN,
     )
 )
-#: Style -> expressions to split at first, and expression of a token.
-STYLES = {"words": ((CONTRACTION,), TOKEN), "penn": (_PENN_SPLITS, _PENN_TOKEN)}
 
 
 def split_words(
@@ -94,38 +97,34 @@ def split_words(
 
 
 def split_tokens(
-    texts: tf.Tensor, style: str = "words"
+    texts: tf.Tensor,
 ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
     """Splits texts into tokens as they are written, with their offsets, as a tagger reads them.
 
-    Style `"words"` splits like `WordVectorizer`. `"penn"` is closer to English treebanks:
-    addresses, telephone numbers, times, abbreviations such as `U.S.` and `Dr.`, emoticons, runs
-    such as `...` and `?!`, and words with a prefix such as `e-mail` are one token, and `cannot` and
-    `gonna` are two. In both styles, `don't` gives `do n't`, and other hyphens are tokens.
+    They are those of English treebanks: addresses, telephone numbers, times, abbreviations such as
+    `U.S.` and `Dr.`, emoticons, runs such as `...` and `?!`, and words with a prefix such as
+    `e-mail` are one token, `cannot` and `gonna` are two, `don't` gives `do n't`, and other hyphens
+    are tokens.
 
     All operations run on the CPU and contain no Python. Needs tensorflow-text, also to serve an
     exported model.
 
     Args:
         texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
-        style: `"words"` or `"penn"`.
 
     Returns:
         Tokens, `tf.RaggedTensor` of strings `(batch, None)`; their starts and ends, both
         `tf.RaggedTensor` int32 `(batch, None)`: `text[start:end]` is the token, in code points.
         White space and control characters are in no token.
-
-    Raises:
-        ConfigError: `style` is unknown.
     """
-    if style not in STYLES:
-        raise ConfigError(unknown_name("token style", style, STYLES))
     with tf.device("CPU:0"):
         codes, boundaries = decode(texts)
         folded = _fold(codes, lowercase=False)
         first, stop = boundaries[:-1] + 1, boundaries[1:]
         inside = tf.ragged.range(first, stop).with_row_splits_dtype(tf.int64)
-        words = _split_folded(inside.with_values(tf.gather(folded, inside.values)), *STYLES[style])
+        words = _split_folded(
+            inside.with_values(tf.gather(folded, inside.values)), _PENN_SPLITS, _PENN_TOKEN
+        )
         # Folding maps code point to code point and splitting only adds spaces, so the characters of
         # the tokens are, in order, the visible characters of the text.
         visible = tf.cast(tf.where(tf.not_equal(folded, SPACE))[:, 0], tf.int32)
@@ -182,9 +181,5 @@ def _folded_code_points(lowercase: bool) -> np.ndarray:
 
 
 @functools.cache
-def _whitespace_tokenizer():  # type: ignore[no-untyped-def]
-    if sys.platform == "win32":
-        raise ImportError("Word encoders need tensorflow-text, which has no Windows build.")
-    import tensorflow_text
-
-    return tensorflow_text.WhitespaceTokenizer()
+def _whitespace_tokenizer() -> Any:
+    return tensorflow_text().WhitespaceTokenizer()

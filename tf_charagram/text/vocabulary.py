@@ -151,7 +151,7 @@ class NgramVocabulary:
         return ["".join(map(chr, row[digit > 0])) for row, digit in zip(codes, digits, strict=True)]
 
     def grown(self, other: NgramVocabulary) -> tuple[NgramVocabulary, np.ndarray]:
-        """Returns this vocabulary followed by the n-grams of another that it lacks.
+        """Returns this vocabulary followed by the n-grams of another, of the same orders.
 
         Counts are summed. If exact keys cannot hold the characters of both, all keys are mixed,
         with a warning.
@@ -159,15 +159,7 @@ class NgramVocabulary:
         Returns:
             The grown vocabulary, and the row in it of each row of this one, int64 `(size,)`: the
             same, unless two n-grams share a mixed key, about once in 10^7 large vocabularies.
-
-        Raises:
-            ConfigError: The n-gram orders differ.
         """
-        if self.orders != other.orders:
-            raise ConfigError(
-                "A vocabulary can only grow by one with the same n-gram orders. "
-                f"Received: orders {list(self.orders)} and {list(other.orders)}"
-            )
         max_order = self.orders[-1]
         bits = symbol_bits(max_order)
         alphabet = None

@@ -89,14 +89,6 @@ class Tagger(HeadedModel):
         """The tags it knows."""
         return self.head.labels
 
-    def symbolic(self) -> tuple[Any, Any]:
-        """Returns symbolic inputs, with distinct words and their indices, and logits."""
-        words = keras.Input((), dtype="string", name="distinct_words")
-        capitals = keras.Input((), dtype="bool", name="capitals")
-        positions = keras.Input((None,), dtype="int32", ragged=True, name="positions")
-        vectors = self.encoder(self.vectorizer(words))
-        return [words, capitals, positions], self.head(vectors, capitals, positions)
-
     def compute_output_spec(self, tokens: keras.KerasTensor) -> keras.KerasTensor:
         """Returns symbolic probabilities, float32 `(num_tokens, num_tags)`."""
         del tokens
@@ -127,8 +119,8 @@ class Tagger(HeadedModel):
         """Tags sentences.
 
         Args:
-            sentences: Texts, which are split into tokens by `split_tokens` in the style `"penn"`,
-                or lists of tokens, which may be any strings.
+            sentences: Texts, which are split into tokens by `split_tokens`, or lists of tokens,
+                which may be any strings.
             batch_size: Maximum sentences tagged at a time.
 
         Returns:
@@ -190,7 +182,7 @@ class Tagger(HeadedModel):
         return self
 
     def _texts_answer(self, texts: tf.Tensor) -> dict[str, tf.Tensor]:
-        tokens, starts, ends = split_tokens(texts, "penn")
+        tokens, starts, ends = split_tokens(texts)
         return {
             "tokens": tokens.values, "starts": starts.values, "ends": ends.values,
             "row_lengths": tokens.row_lengths(), **self._answer(tokens),
