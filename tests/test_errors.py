@@ -11,23 +11,14 @@ from tf_charagram.errors import (
     ConfigError,
     DataError,
     RunError,
-    TrainingError,
     check_positive,
     unknown_name,
 )
 
 
-@pytest.mark.parametrize(
-    ("error", "base"),
-    [
-        (ConfigError("x"), ValueError),
-        (DataError("f", "x"), ValueError),
-        (RunError("x"), RuntimeError),
-        (TrainingError("x"), RuntimeError),
-    ],
-)
-def test_one_base_and_a_builtin_one(error, base):
-    assert isinstance(error, CharagramError) and isinstance(error, base)
+def test_one_base_and_a_builtin_one():
+    for error, base in ((ConfigError, ValueError), (RunError, RuntimeError)):
+        assert issubclass(error, CharagramError) and issubclass(error, base)
 
 
 def test_data_error_says_where():

@@ -52,28 +52,6 @@ def test_sets_have_the_means_the_papers_say(encoder):
     assert paper.mean_over(["SICK.test", "mine"]) is None
 
 
-@pytest.mark.parametrize(
-    ("encoder", "expected"),
-    [
-        ("charagram", {"SL999": 63.33, "WS353": 53.87, "RW": 47.1, PAPER_MEAN: 68.7}),
-        ("char_cnn", {"SL999": 30.64, "WS353": 26.31, PAPER_MEAN: 59.2}),
-        ("char_lstm", {"WS353": 48.27, PAPER_MEAN: 41.9, "Twitter": 39.9}),
-        ("word_average", {PAPER_MEAN: 66.2, "STS2012": 58.5, "pavlick": 60.3}),
-        ("projection", {"STS2012.SMTnews": 62.8, "SICK.test": 71.6, "pavlick": 61.0}),
-        ("dan", {"Twitter": 53.7}),
-        ("rnn", {"STS2015": 57.2}),
-        ("identity_rnn", {"STS2013.FNWN": 45.3}),
-        ("lstm", {"STS2012.MSRpar": 9.3, "STS2015": 56.0, "pavlick": 61.5}),
-        ("cse", {CSE_MEAN: 68.5, "STS2013.FNWN": 29.8, "STS2016.plagiarism": 82.6}),
-        ("gran", {"STS2013.OnWN": 81.4, "SICK.test": 72.9}),
-    ],
-)
-def test_numbers(encoder, expected):
-    paper = paper_scores(encoder, {})
-    assert expected.items() <= paper.scores.items()
-    assert paper.source.startswith(f"{encoder}: ")
-
-
 def test_options_and_encoders_without_numbers():
     paper = paper_scores("lstm", {"use_output_gate": False})
     assert paper.scores["STS2012.MSRpar"] == 16.1

@@ -70,9 +70,6 @@ class TestMean:
             WordAverage(table, smoothing=0)
         with pytest.raises(DataError, match=r"cannot be read: .*Check the path"):
             WordAverage.load(tmp_path / "none")
-        (tmp_path / "empty").touch()
-        with pytest.raises(DataError, match="expected vectors of words, found none among 0 words"):
-            WordAverage.load(tmp_path / "empty")
         with pytest.raises(DataError, match="words in the texts, found none among 4 words"):
             WordAverage.load(file, texts=["xyz"])
 
@@ -131,10 +128,8 @@ class TestFrequencies:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("", "expected words that occur, found none"),
             ("the 0\n", "expected words that occur, found none"),
             ("the 3\n" * 20 + "cat\n", r"f:21: expected a word and its count"),
-            ("the 3\n" * 20 + f"cat {'9' * 5000}\n", r"f:21: expected a word and its count"),
         ],
     )
     def test_errors(self, tmp_path, content, message):

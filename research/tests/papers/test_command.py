@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
 from research.__main__ import main
 from research.papers import training
 from research.papers.making import result_file
-from tests.commands import call, environment
+from tests.commands import call
 from tests.texts import write_pairs, write_scored
 
 
@@ -118,38 +113,6 @@ def test_a_stopped_run_goes_on(data, tmp_path, monkeypatch, capsys):
     assert papers(tmp_path, *arguments, "--max-epochs", 2) == 1
     said = "words/charagram-large was started with 25 epochs, not 2. Give the same --max-epochs"
     assert len(seen) == 2 and said in capsys.readouterr().err
-
-
-CHILD = """
-import pathlib, sys, time
-started, saved = map(pathlib.Path, sys.argv[1:])
-try:
-    started.touch()
-    time.sleep(600)
-except KeyboardInterrupt:
-    time.sleep(1)
-    saved.touch()
-"""
-PARENT = """
-import sys
-from research.papers.training import _run
-_run([sys.executable, "-c", *sys.argv[1:]])
-"""
-
-
-def test_ctrl_c_lets_a_run_save_what_it_has(tmp_path):
-    """The child is given the time it needs, as a run is that writes a checkpoint."""
-    started, saved = tmp_path / "started", tmp_path / "saved"
-    command = [sys.executable, "-c", PARENT, CHILD, str(started), str(saved)]
-    with subprocess.Popen(
-        command, start_new_session=True, stderr=subprocess.DEVNULL, env=environment()
-    ) as parent:
-        deadline = time.monotonic() + 240
-        while not started.is_file() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        os.killpg(parent.pid, signal.SIGINT)
-        assert parent.wait(240) != 0
-    assert saved.is_file()
 
 
 @pytest.mark.parametrize(

@@ -61,18 +61,10 @@ class TestAnnotatedPpdb:
         (pairs,) = evaluation_sets(write(BARS, "mine.txt"))
         assert (pairs.name, len(pairs)) == ("mine", 2)
 
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
-            ("a ||| b ||| 0\n", r":1: expected a score from 1 to 5, found '0'"),
-            ("a ||| b\n", ":1: expected a finite number as score, found 'none'"),
-            ("a ||| ||| 2\n", ":1: expected two texts, but one is empty"),
-            ("", "expected at least 2 rows with a score, found 0"),
-        ],
-    )
-    def test_errors(self, write, content, message):
-        with pytest.raises(DataError, match=message):
-            read_annotated_ppdb(write(content, "annotated-ppdb"))
+    def test_a_bad_line(self, write):
+        path = write("a ||| b ||| 0\n", "annotated-ppdb")
+        with pytest.raises(DataError, match=":1: expected a score from 1 to 5, found '0'"):
+            read_annotated_ppdb(path)
 
 
 class TestPavlick:
@@ -139,9 +131,7 @@ class TestTwitter:
         [
             (row("a", "b", 6), "expected a score from 0 to 5, found '6'"),
             (row("a", "b", "(0, 0)"), "expected a finite number as score, found 'none'"),
-            (row("a", "b", f"({'9' * 5000}, 1)"), "expected a finite number as score, found '.999"),
             ("1\tA Trend\ta\n", "expected 2 tab-separated texts, found 1"),
-            (row("", "b", 1), "expected two texts, but one is empty"),
         ],
     )
     def test_bad_lines(self, write, line, message):
