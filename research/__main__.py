@@ -14,6 +14,7 @@ from tf_charagram.reporting import load_tensorflow
 COMMANDS = {
     "papers": ("research.papers.command", "make the tables and figures of three papers"),
     "analyze": ("research.analysis.command", "analyze trained models as the papers do"),
+    "settings": ("research.paper_settings", "print the settings of a paper for train --config"),
     "evaluate": ("research.evaluate", "score models next to baselines and the papers' numbers"),
     "charagram": ("research.readers", "run a command of the package on the sets of papers, too"),
 }

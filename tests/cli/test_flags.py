@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import yaml
 
@@ -78,11 +76,11 @@ class TestFiles:
 
     def test_task_encoder_and_options(self, tmp_path):
         path = tmp_path / "settings.yaml"
-        path.write_text("task: pos\nencoder: char_cnn\nfilters: kim\npreset: paper\nepochs: 3\n")
+        path.write_text("task: pos\nencoder: char_cnn\nfilters: kim\nepochs: 3\n")
         config = parse("--config", path)
-        assert (config.task, config.encoder, config.preset) == ("pos", "char_cnn", "paper")
+        assert (config.task, config.encoder) == ("pos", "char_cnn")
         assert (config.encoder_options.filters, config.encoder_options.char_dim) == ("kim", 50)
-        assert (config.epochs, config.learning_rate, config.use_capitals) == (3, 0.2, True)
+        assert (config.epochs, config.learning_rate, config.use_capitals) == (3, 0.2, False)
 
     @pytest.mark.parametrize(
         "flags",
@@ -152,26 +150,6 @@ class TestValues:
         config = parse("--init", "english", *flags)
         assert (config.dim, config.ngrams) == expected
 
-    def test_presets(self):
-        flags = ("--preset", "paper", "--margin", 0.2, "--mask-duplicates")
-        config = parse("--task", "sentences", *flags, "--encoder", "cse")
-        assert (config.preset, config.margin, config.mask_duplicates) == ("paper", 0.2, True)
-        assert (config.l2_words, config.batches_by_length) == (1e-6, False)
-
-    @pytest.mark.parametrize("freezes", ["flag", "file"])
-    def test_preset_of_a_frozen_encoder(self, freezes, tmp_path):
-        model = {"name": "dan", "config": {"dim": 3}}
-        (tmp_path / "config.json").write_text(
-            json.dumps({"format_version": 1, "encoder": model, "vectorizer": {}})
-        )
-        (tmp_path / "settings.yaml").write_text("freeze: true\n")
-        flags = ["--freeze"] if freezes == "flag" else ["--config", tmp_path / "settings.yaml"]
-        arguments = ("--task", "entailment", "--preset", "paper", "--init", tmp_path)
-        config = parse(*arguments, *flags)
-        assert (config.encoder, config.freeze, config.epochs) == ("dan", True, 20)
-        config = parse(*arguments, *flags, "--no-freeze")
-        assert (config.freeze, config.epochs, config.pull_back) == (False, 10, True)
-
 
 @pytest.mark.parametrize("command", ["train", "tuning.command"])
 @pytest.mark.parametrize(
@@ -198,8 +176,7 @@ def test_wrong_flags(command, arguments, message, capsys):
     [
         (["--task", "word"], "Unknown task 'word'. Did you mean 'words'?"),
         (["--encoder", "ces"], "Unknown encoder 'ces'. Did you mean 'cse'?"),
-        (["--preset", "papr"], "Unknown preset 'papr'. Did you mean 'paper'?"),
-        (["--preset", "paper", "--encoder", "cse"], "The papers do not train the encoder 'cse'"),
+        (["--preset", "fine-tuen"], "Unknown preset 'fine-tuen'. Did you mean 'fine-tune'?"),
         (["--init", "englsh"], "Unknown model 'englsh'. Did you mean 'english'?"),
         (["--init", "english", "--encoder", "dan"], "give --encoder charagram (received: dan)"),
     ],

@@ -72,7 +72,7 @@ def test_replace():
         (ParaphraseConfig, {"margin": None}, "`margin` must have a value"),
         (ParaphraseConfig, {"decay": "linaer"}, "Unknown decay 'linaer'. Did you mean 'linear'"),
         (ParaphraseConfig, {"unicode_form": "NFX"}, "Unknown unicode_form 'NFX'"),
-        (ParaphraseConfig, {"preset": "papers"}, "Unknown preset 'papers'. Did you mean 'paper'"),
+        (ParaphraseConfig, {"preset": "paper"}, "Unknown preset 'paper'"),
         (ParaphraseConfig, {"rows_per_ngram": 2}, "`rows_per_ngram` is for `hash_buckets` only"),
         (ParaphraseConfig, {"hash_buckets": 9, "min_count": 2}, "which `hash_buckets` replaces"),
         (ParaphraseConfig, {"encoder": "lstm", "hash_buckets": 9}, "`hash_buckets` is not an opt"),

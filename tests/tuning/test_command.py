@@ -20,7 +20,6 @@ def tune(data, *more):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--preset", "papers"], "Unknown preset 'papers'. Did you mean 'paper'? Available: fine"),
         (["--select", "scorde"], "Unknown set for --select 'scorde'. Did you mean 'scored'?"),
         (["--select", "last"], "A search needs --select, the set on which trials are"),
         (["--encoder", "char_ccn"], "Unknown encoder 'char_ccn'. Did you mean 'char_cnn'?"),
@@ -83,15 +82,12 @@ def test_plan(data, tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(("flags", "epochs"), [((), 5), (("--trial-epochs", 0.5), 0.5)])
-def test_a_preset(data, tmp_path, untrained, flags, epochs):
+def test_length_of_a_trial(data, tmp_path, untrained, flags, epochs):
     out = tmp_path / "search"
-    flags = ["--task", "sentences", "--encoder", "dan", "--preset", "paper", *flags]
+    flags = ["--task", "sentences", "--encoder", "dan", "--dense-l2", *flags]
     assert tune(data, *flags, "--max-trials", 1, "--out", out) == 0
     saved = json.loads((out / "search.json").read_text())["settings"]
-    assert (saved["preset"], saved["mask_duplicates"], saved["dense_l2"]) == ("paper", False, True)
-    assert saved["epochs"] == epochs
-    # What it sets is searched all the same.
-    assert len(saved["space.batch_size"]) == 3
+    assert (saved["epochs"], saved["dense_l2"], len(saved["space.batch_size"])) == (epochs, True, 3)
 
 
 def test_a_part_of_a_grid(data, tmp_path, capsys, untrained):

@@ -9,7 +9,6 @@ import pytest
 from tf_charagram.encoders import ENCODERS, vectorizer_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks import TASKS, settings_class
-from tf_charagram.tasks.defaults import preset_settings
 from tf_charagram.tuning.spaces import (
     label,
     num_combinations,
@@ -67,30 +66,6 @@ def config_of(task, encoder, **settings):
 
 def paper(task, encoder, **settings):
     return search_space("paper", config_of(task, encoder, **settings))
-
-
-#: What a preset has that its paper states outside its grid: CSE, footnote 4.
-NOT_IN_THE_GRID = {("sentences", "cse"): {"batch_size"}}
-
-
-@pytest.mark.parametrize("state", [{}, {"init": "run"}, {"init": "run", "freeze": True}])
-@pytest.mark.parametrize(("task", "encoder"), [*itertools.product(TASKS, ENCODERS)])
-def test_the_preset_is_a_point_of_the_grid(task, encoder, state):
-    if task not in LABELS and "freeze" in state:
-        return
-    try:
-        preset = preset_settings(
-            "paper", task, encoder, has_init="init" in state, freeze="freeze" in state
-        )
-        config = config_of(task, encoder, **preset, **state)
-        space = search_space("paper", config)
-    except ConfigError:
-        return
-    settings = config.to_dict()
-    for name, choices in space.items():
-        value = tuple(settings[field] for field in name.split("+"))
-        if name not in NOT_IN_THE_GRID.get((task, encoder), ()):
-            assert (value if len(value) > 1 else value[0]) in choices, name
 
 
 def test_a_model_to_go_on_from_is_pulled_back_to_and_decides_what_it_is():

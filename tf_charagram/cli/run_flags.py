@@ -119,7 +119,6 @@ def _deciding(arguments: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--task", default="words")
     for flag in ("--encoder", "--init", "--preset"):
         parser.add_argument(flag)
-    parser.add_argument("--freeze", action=argparse.BooleanOptionalAction, default=False)
     parser.add_argument("--config", action=_File, default=argparse.SUPPRESS)
     return vars(parser.parse_known_args(arguments)[0])
 

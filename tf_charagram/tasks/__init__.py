@@ -11,9 +11,9 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import types_of
 from tf_charagram.tasks.defaults import (
     check_start,
+    fine_tuning,
     inherited_settings,
     other_settings,
-    preset_settings,
 )
 from tf_charagram.training.settings import RunConfig
 
@@ -122,13 +122,12 @@ def run_defaults(
     *,
     init: str | None = None,
     preset: str | None = None,
-    freeze: bool = False,
 ) -> dict[str, Any]:
     """Returns the settings that a preset and the model of `init` determine, unless given.
 
     Raises:
-        ConfigError: A name is unknown, the preset has nothing for the task and encoder, or the
-            model has another encoder.
+        ConfigError: A name is unknown, the preset is not for the task, or the model has another
+            encoder.
         RunError: `init` is not a model, or is damaged.
     """
     inherited = {} if init is None else inherited_settings(init)
@@ -138,8 +137,8 @@ def run_defaults(
         raise other_settings(str(init), {"encoder": inherited["encoder"]}, {"encoder": encoder})
     known = types_of(settings_class(task)).keys() | types_of(options_class(encoder)).keys()
     settings: dict[str, Any] = {"task": task, "encoder": encoder, "init": init, "preset": preset}
-    if preset is not None:
-        settings |= preset_settings(preset, task, encoder, has_init=init is not None, freeze=freeze)
+    if preset == "fine-tune":
+        settings |= fine_tuning(task, has_init=init is not None)
     return {**settings, **{name: inherited[name] for name in inherited.keys() & known}}
 
 
@@ -155,8 +154,8 @@ def make_settings(task: str = "words", **given: Any) -> RunConfig:
         RunError: See `run_defaults`.
 
     Example:
-        >>> make_settings("words", preset="paper").epochs
-        50
+        >>> make_settings("sentences").batch_size
+        100
     """
-    deciding = {n: given[n] for n in ("encoder", "init", "preset", "freeze") if n in given}
+    deciding = {n: given[n] for n in ("encoder", "init", "preset") if n in given}
     return settings_class(task).from_dict({**run_defaults(task, **deciding), **given})

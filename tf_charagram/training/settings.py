@@ -61,11 +61,8 @@ class RunConfig:
         (), "what to train on: a file or `starter`; repeatable", "data", is_repeatable=True
     )
     out: str | None = option(None, "run folder [runs/TASK-ENCODER-N with the next free N]", "run")
-    preset: Literal["paper", "fine-tune"] | None = option(
-        None,
-        "other defaults: paper, those of the papers; or fine-tune, with --init, to learn slowly "
-        "and forget little",
-        "run",
+    preset: Literal["fine-tune"] | None = option(
+        None, "fine-tune: other defaults, to learn slowly from --init and forget little", "run"
     )
     init: str | None = option(
         None,
