@@ -25,6 +25,8 @@ from tf_charagram.models.saved_model import MODEL_CARD
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
 _SAVED_MODEL = "saved_model.pb"
 _TIMEOUT_S = 1800
+# How long each batch size is timed.
+_SECONDS = 5.0
 
 
 def version_folder(path: str | Path) -> Path:
@@ -51,7 +53,6 @@ class VersionChecks:
 
     Args:
         folder: Folder of the version.
-        seconds: How long to time each batch size.
 
     Attributes:
         golden: Calls with the outputs they must give.
@@ -61,7 +62,7 @@ class VersionChecks:
         DataError: The model card is missing, or it or the golden file is damaged.
     """
 
-    def __init__(self, folder: Path, seconds: float) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         if not (folder / MODEL_CARD).is_file():
             advice = "is missing. Check a version that `charagram export` wrote."
@@ -76,7 +77,7 @@ class VersionChecks:
             self.request: dict[str, Any] = {
                 "folder": str(folder),
                 "packages": sorted(card["required_ops"]),
-                "seconds": seconds,
+                "seconds": _SECONDS,
                 "calls": questions(text_inputs, self.golden, self._model_class.max_checked_bytes),
                 "text_inputs": text_inputs,
                 "texts": sample_texts(self._model_class),

@@ -16,7 +16,6 @@ from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
-from tf_charagram.errors import ConfigError
 from tf_charagram.reporting import table_console
 
 _STATES = {True: "pass", False: "FAIL", None: "skip"}
@@ -34,9 +33,6 @@ def make_parser() -> Parser:
         help="servers to check, http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME; golden "
         "answers come from the folder; embedders only",
     )  # fmt: skip
-    parser.add_argument(
-        "--seconds", type=float, default=5.0, help="how long to time batches of 1, 32 and 1,000"
-    )
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser
 
@@ -44,13 +40,11 @@ def make_parser() -> Parser:
 def check(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status, 1 if a check failed."""
     values = make_parser().parse_args(arguments)
-    if not values.seconds > 0:
-        raise ConfigError(f"`seconds` must be above 0. Received: seconds={values.seconds}")
     from tf_charagram.export.check.checks import VersionChecks, version_folder
     from tf_charagram.export.serving.client import connect
 
     folder = version_folder(values.model)
-    checks = VersionChecks(folder, values.seconds)
+    checks = VersionChecks(folder)
     results = [] if values.url else checks.check_runtimes()
     for url in values.url:
         with connect(url) as client:
