@@ -172,6 +172,18 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     return model.from_parts(vectorizer, *others, task=model.task)
 
 
+def _with_right_words(model: Any, path: str) -> Any:
+    """Returns an embedder that reads further words as they are written; needs a dictionary."""
+    from tf_charagram.text.word_filter import WordFilter
+
+    vectorizer, *others = model.parts
+    if vectorizer.dictionary is None:
+        raise ConfigError("--right-words needs a model with a dictionary, or --dictionary.")
+    dictionary = vectorizer.dictionary.with_right_words(WordFilter.from_words(read_words(path)))
+    vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
+    return model.from_parts(vectorizer, *others, task=model.task)
+
+
 def _training_facts(model: str) -> dict[str, Any]:
     """Returns the settings of the run, without local paths."""
     from tf_charagram.export.serving.card import about_run
@@ -195,6 +207,9 @@ def make_parser() -> Parser:
         "--dictionary", 
         help="in the place of --words: words and their counts; misspelled ones are read as these",
     )  # fmt: skip
+    parser.add_argument(
+        "--right-words", help="lowercase words that the dictionary must not read as others"
+    )
     parser.add_argument("--facts", required=True, help="YAML or JSON file, see above")
     parser.add_argument("--max-words", type=int, help="keep the first [all]")
     parser.add_argument("--max-ngrams", type=int, help="keep those that matter most [all]")
@@ -228,6 +243,8 @@ def run(arguments: Sequence[str]) -> int:
         _round_table(model, values.texts, values.table_dtype)
     if values.dictionary is not None:
         model = _with_dictionary(model, values.dictionary, values.max_words)
+    if values.right_words is not None:
+        model = _with_right_words(model, values.right_words)
     facts = {**facts, **_training_facts(values.model)}
     card = ship(model, values.name, words, facts, values.to, values.table_dtype)
     folder = Path(values.to, values.name)

@@ -52,11 +52,13 @@ def test_dictionary(arguments, tmp_path, capsys):
     (tmp_path / "words.tsv").write_text("machines\t30\ngate\t90\nadage\t1\n")
     index = arguments.index("--words")
     arguments[index : index + 2] = ["--dictionary", str(tmp_path / "words.tsv")]
-    assert main([*arguments, "--max-words", "2"]) == 0
+    (tmp_path / "right.txt").write_text("machine\n")
+    right_words = ["--right-words", str(tmp_path / "right.txt")]
+    assert main([*arguments, "--max-words", "2", *right_words]) == 0
     assert "; 2 words" in capsys.readouterr().out
     folder = tmp_path / "pretrained" / "tiny"
     assert not (folder / "words.txt.gz").exists()
-    assert TextEmbedder.load(folder).vectorizer.spans("machins")[0] == " machines "
+    assert TextEmbedder.load(folder).read_as(["machins machine"]) == ["machines machine"]
     assert read_vocabulary(None, str(folder)) == ["gate", "machines"]
     assert main([*arguments, "--words", str(tmp_path / "words.txt")]) == 1
     assert "Give one of --words and --dictionary." in capsys.readouterr().err

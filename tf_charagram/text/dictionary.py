@@ -111,6 +111,10 @@ class Dictionary:
         """Binary logarithms of the counts, float32 `(num_words,)`."""
         return (self._steps / _STEPS_PER_BIT).astype(np.float32)
 
+    def with_right_words(self, right_words: WordFilter) -> Dictionary:
+        """Returns this dictionary with other right words."""
+        return self._of(self.words, self._steps, right_words)
+
     def merged(self, other: Dictionary | None) -> Dictionary:
         """Returns the words of both; this one decides the frequency of common words.
 
