@@ -22,7 +22,7 @@ TIERS = (
     {"tasks"},
     {"bulk", "demo"},
     {"cli"},
-    {"__init__", "train"},
+    {"__init__", "train", "evaluate", "embed", "tag", "neighbors"},
     {"tuning", "export"},
     {"research"},
 )

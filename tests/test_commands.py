@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -314,6 +315,11 @@ class TestCharagram:
     def test_module(self, tmp_path):
         ended = run(process("cli", "--version"), cwd=tmp_path)
         assert (ended.returncode, ended.stdout) == (0, f"tf-charagram {__version__}\n")
+
+    @pytest.mark.parametrize("name", ["embed", "evaluate", "neighbors", "tag", "train"])
+    def test_modules_are_commands(self, name):
+        module = import_module(f"tf_charagram.{name}")
+        assert module.main is import_module(COMMANDS[name][0]).main
 
     def test_help_wrong_flags_and_runs_need_no_tensorflow(self, trained, tmp_path):
         lines = [

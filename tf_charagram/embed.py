@@ -1,0 +1,8 @@
+"""`python -m tf_charagram.embed`, the same as `charagram embed`."""
+
+import sys
+
+from tf_charagram.cli.embed import main
+
+if __name__ == "__main__":
+    sys.exit(main())

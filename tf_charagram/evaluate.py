@@ -1,0 +1,8 @@
+"""`python -m tf_charagram.evaluate`, the same as `charagram evaluate`."""
+
+import sys
+
+from tf_charagram.cli.evaluate import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,8 @@
+"""`python -m tf_charagram.tag`, the same as `charagram tag`."""
+
+import sys
+
+from tf_charagram.cli.tag import main
+
+if __name__ == "__main__":
+    sys.exit(main())
