@@ -13,7 +13,6 @@ from tests.commands import environment
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'tf-charagram[ray]'")
 pytest.importorskip("ray.data")
-pytestmark = pytest.mark.slow
 
 # In a process of its own: Ray leaves threads, signal handlers and warnings behind.
 SCRIPT = """

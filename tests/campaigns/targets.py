@@ -1,4 +1,4 @@
-"""What is fuzzed: readers, files of settings, folders, servers, vectorizers and exported models."""
+"""What is fuzzed: readers, files of settings, model folders and vectorizers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import gzip
 import io
 import json
 import shutil
-import socket
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -204,56 +202,6 @@ def _model_target(file_name: str) -> Target:
 FOLDERS = [_model_target(name) for name in ("config.json", "vocabulary.npz", "weights.npz")]
 
 
-def _demo(folder: Path) -> Run:
-    """Sends a request to the demo's server; it must not fail inside."""
-    from tests.models.answers import parts
-    from tf_charagram.demo.answers import Answers
-    from tf_charagram.demo.server import DemoServer
-    from tf_charagram.models.embedder import TextEmbedder
-
-    server = DemoServer(Answers(TextEmbedder(*parts(dim=4)), TEXTS, "tiny"))
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-
-    def run(case: bytes) -> str:
-        host = server.url.removeprefix("http://").strip("/").encode()
-        with socket.create_connection(server.server_address[:2], 50) as connection:
-            answer = _exchange(connection, case.replace(b"HOST", host))
-        check(not answer or answer.startswith((b"HTTP/", b"{", b"<!")), f"{answer[:80]!r}")
-        check(not answer.startswith(b"HTTP/1.1 500"), f"status 500: {answer[-200:]!r}")
-        status = answer[9:12].decode() if answer.startswith(b"HTTP/") else "none"
-        return RESULT if status == "200" else f"status {status}"
-
-    return run
-
-
-def _exchange(connection: socket.socket, request: bytes) -> bytes:
-    parts = []
-    with contextlib.suppress(OSError):  # The server may have seen enough.
-        connection.sendall(request)
-        connection.shutdown(socket.SHUT_WR)
-        while part := connection.recv(1 << 16):
-            parts.append(part)
-    return b"".join(parts)
-
-
-def _changed_request(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Returns a request with a changed body and the right length, or with any change."""
-    if random.random() < 0.5:
-        return mutated(seeds, (b"\r\n", b"Content-Length: ", b"HOST", b"/api/", b"/../"), random)
-    return _request(changed_json(random, [json.dumps(_QUESTION).encode()]))
-
-
-def _request(body: bytes) -> bytes:
-    head = "POST /api/neighbors HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/json\r\n"
-    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-
-
-_QUESTION = {"text": "cat", "edits": 1, "seed": 3}
-SERVERS = [
-    Target("server.demo", _demo, [_request(json.dumps(_QUESTION).encode())],
-           make=_changed_request),
-]  # fmt: skip
-
 #: Separates the texts of a batch; no text contains it.
 _SEPARATOR = b"\xff\xfe\xff\xfd"
 _SCRIPTS = tuple(
@@ -320,4 +268,4 @@ VECTORIZERS = [
     _vectorizer_target("words", _words),
 ]
 
-TARGETS = [*READERS, *SETTINGS, *FOLDERS, *SERVERS, *VECTORIZERS]
+TARGETS = [*READERS, *SETTINGS, *FOLDERS, *VECTORIZERS]

@@ -17,7 +17,7 @@ if importlib.util.find_spec("mteb") is None:
     pytest.skip("needs mteb", allow_module_level=True)
 
 # MTEB and its requirements have warnings of their own.
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 ROWS = [
     ("cat 1", "cat 2", 5), ("cat 1", "catalogue 1", 3), ("dog 4", "dogged 4", 4),
