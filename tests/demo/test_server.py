@@ -65,11 +65,10 @@ def test_other_hosts_are_refused(client, server, method, host):
     assert server.url in answer["error"]
 
 
-@pytest.mark.parametrize("host", ["localhost:{}", "[::1]:{}"])
-def test_this_host(client, server, host):
-    host = host.format(server.server_address[1])
+def test_this_host(client, server):
+    host = f"localhost:{server.server_address[1]}"
     assert client.request("GET", "/", Host=host)[0] == 200
-    assert post(client, json.dumps(QUESTION), Host=host, Origin=f"http://{host}")[0] == 200
+    assert post(client, json.dumps(QUESTION), Host=host)[0] == 200
 
 
 @pytest.mark.parametrize(

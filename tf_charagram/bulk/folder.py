@@ -128,21 +128,14 @@ class ShardFolder:
 
     def _check_settings(self, settings: dict[str, Any]) -> None:
         try:
-            old = _flat(read_json(self.manifest))
+            old = read_json(self.manifest)
+            changed = [name for name, value in settings.items() if old[name] != value]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.manifest} is damaged: {error!r}.") from error
-        new = _flat(settings)
-        changed = [
-            "the model was another one"
-            if name == "model_sha256"
-            else f"{name} was {old.get(name)}, is {new.get(name)}"
-            for name in {**old, **new}
-            if name != "is_complete" and old.get(name) != new.get(name)
-        ]
         if changed:
             raise RunError(
-                f"{self.path} was started with other settings: {', '.join(changed)}. "
-                "Resume with the same, start again with --overwrite, or give another --output."
+                f"{self.manifest} has another {' and '.join(changed)}. Resume with the same, start "
+                "again with --overwrite, or give another --output."
             )
 
     def _read_records(self) -> None:
@@ -157,15 +150,6 @@ class ShardFolder:
     def _write_records(self) -> None:
         with whole_file(self.shards, "w") as file:
             file.write(to_json_lines(self.records[key] for key in sorted(self.records)))
-
-
-def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Gives each input an entry of its own, so that a message names only the differences."""
-    inputs = {
-        f"input {number}": f"{file['path']} of {file['bytes']:,} bytes"
-        for number, file in enumerate(settings["inputs"])
-    }
-    return {**settings, "inputs": None, **inputs}
 
 
 def _key(record: Record) -> str:

@@ -37,8 +37,6 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
@@ -72,11 +70,6 @@ class DemoServer(ThreadingHTTPServer):
     def url(self) -> str:
         """Address of the page."""
         return f"http://{ADDRESS}:{self.server_address[1]}/"
-
-    @property
-    def hosts(self) -> set[str]:
-        """Valid `Host` headers."""
-        return {f"{name}:{self.server_address[1]}" for name in ("localhost", ADDRESS, "[::1]")}
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Prints an error, unless the browser has closed the connection."""
@@ -133,8 +126,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _check_sender(self) -> None:
-        host = self.headers.get("Host", "")
-        if host.lower() not in self.server.hosts:
+        host, port = self.headers.get("Host", ""), self.server.server_address[1]
+        if host.lower() not in (f"localhost:{port}", f"{ADDRESS}:{port}"):
             raise _BadRequest(
                 HTTPStatus.FORBIDDEN,
                 f"The Host header must name this computer. Received: {host!r}. Open "
