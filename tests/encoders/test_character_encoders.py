@@ -14,8 +14,6 @@ from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.options import filter_widths
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.characters import CharacterVectorizer
 
 ROWS = [[1, 3, 4, 1], [], [2], [1, 5, 5, 5, 3, 4, 1]]
 NUM_ROWS = 6
@@ -104,22 +102,6 @@ def test_dropout():
     assert kept[:, plain[0] > 0].mean() == pytest.approx(0.5, abs=0.05)
     assert_array_equal(randomized(make)(ids, training=True), dropped)
     assert len(encoder.weights) == 5
-
-
-@pytest.mark.parametrize(
-    ("cls", "settings"), [(CharCnn, {}), (CharLstm, {}), (CharLstm, {"use_peepholes": False})]
-)
-def test_saved_model(cls, settings, tmp_path):
-    texts = ["cat", "", "a cat", " ", "Cats!", "\u4e2d"]
-    vectorizer = CharacterVectorizer.from_texts(texts[:3])
-    encoder = randomized(lambda: cls(num_rows=vectorizer.num_rows, dim=4, char_dim=3, **settings))
-    TextEmbedder(vectorizer, encoder).export(tmp_path / "1")
-    serve = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
-    for batch in (texts, texts[:1], [""], []):
-        batch = tf.constant(batch, tf.string, [len(batch)])
-        found, expected = serve(texts=batch)["embedding"], encoder(vectorizer(batch))
-        assert found.shape == (len(batch), 4) and np.isfinite(found).all()
-        assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,12 @@ def make(name):
     return encoder_class(name)(num_rows=NUM_ROWS, dim=6, **SMALLER.get(name, {}))
 
 
-# Each encoder is exported by its own test, too, with its vectorizer.
 @pytest.mark.parametrize(
     ("check", "name"),
     some_now(
         pairs := [*itertools.product(CONTRACTS, ENCODERS)],
         *(pair for pair in pairs if pair[0] not in (exports, as_keras_layer)),
-        (exports, "charagram"),
+        *((exports, name) for name in ("charagram", "char_cnn", "char_lstm", "dan", "lstm", "cse")),
         *((as_keras_layer, name) for name in ("charagram", "char_cnn", "word_average", "gran")),
     ),
     ids=lambda value: getattr(value, "__name__", value),

@@ -32,12 +32,3 @@ def test_config_holds_the_arguments_of_all_classes():
     restored = Derived.from_config(json.loads(json.dumps(config)))
     assert restored.labels == ("a", "b") and isinstance(restored.start, keras.initializers.Zeros)
     assert restored.get_config() == config
-
-
-def test_a_class_without_a_constructor_has_the_config_of_its_base():
-    class Plain(Base):
-        pass
-
-    assert Plain(2, num_outputs=1, name="a").get_config() == Base(
-        2, num_outputs=1, name="a"
-    ).get_config()  # fmt: skip

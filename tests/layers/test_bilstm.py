@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tensorflow as tf
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from tests.reference import lstm as reference
 from tf_charagram.layers.bilstm import BiLstm
@@ -74,15 +74,3 @@ def test_padding_changes_neither_values_nor_gradients(use_peepholes, training):
     for found in results[1:]:
         for one, other in zip(found, results[0], strict=True):
             assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-
-
-def test_directions_begin_with_different_weights():
-    layer = BiLstm(4, seed=7)
-    layer.build((None, None, DIM))
-    again = BiLstm(4, seed=7)
-    again.build((None, None, DIM))
-    for one, other in zip(layer.weights, again.weights, strict=True):
-        assert_array_equal(one, other)
-    assert len({weight.path for weight in layer.weights}) == 6
-    for i in (0, 1):
-        assert (layer.forward.weights[i].numpy() != layer.backward.weights[i].numpy()).any()

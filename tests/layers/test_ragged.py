@@ -71,11 +71,6 @@ def test_sum_rows(rows):
     assert_allclose(gradient, expected_gradient(upstream, rows, NUM_ROWS), rtol=1e-5, atol=1e-6)
 
 
-def test_sum_rows_of_an_empty_table():
-    sums = sum_rows(tf.zeros([0, DIM]), ragged([[], []]))
-    assert_array_equal(sums, np.zeros((2, DIM)))
-
-
 @pytest.mark.parametrize("indices", [[0, 2, 2, 5, 0, 2], [4], []])
 def test_gather_rows(indices):
     rng = np.random.default_rng(0)
@@ -112,16 +107,6 @@ def test_equals_tf_gather(seed, dtype):
     assert gathered.dtype == dtype
     assert_array_equal(gathered.values, expected.values)
     assert_array_equal(gathered.row_splits, expected.row_splits)
-
-
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize(
-    ("rows", "chosen"), [([[], []], [0, 1, 1]), ([[1], [2, 3]], []), ([[4, 5]], [0])]
-)
-def test_nothing_to_gather(rows, chosen, dtype):
-    """Only empty rows, or no row at all."""
-    gathered = gather_ragged(of_type(dtype, rows), tf.constant(chosen, tf.int64))
-    assert gathered.to_list() == [rows[row] for row in chosen]
 
 
 @pytest.mark.parametrize("row_splits", [tf.int32, tf.int64])

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from tests.reference import supervised as reference
 from tests.reference.paraphrase import numerical_gradient
-from tf_charagram.losses.cross_entropy import cross_entropy
+from tf_charagram.losses import cross_entropy
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 1.0, 1.0], [0.5, 3.0, 0.0]])
@@ -29,12 +29,6 @@ def test_value_and_gradient(weights, seed):
     assert float(loss) == pytest.approx(expected(logits), rel=1e-5)
     gradient = tape.gradient(loss, inputs)
     assert_allclose(gradient, numerical_gradient(expected, logits), rtol=1e-3, atol=1e-5)
-
-
-def test_only_ratios_of_weights_matter():
-    logits, labels = tf.constant([[1.0, 0.0], [0.0, 3.0]]), tf.constant([1, 1])
-    alone = cross_entropy(logits, labels)
-    assert_allclose(cross_entropy(logits, labels, tf.constant([7.0, 5.0])), alone, rtol=1e-6)
 
 
 def test_large_logits_are_finite():

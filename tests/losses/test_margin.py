@@ -10,9 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import paraphrase as reference
 from tf_charagram.errors import ConfigError
+from tf_charagram.losses import normalize_rows
 from tf_charagram.losses.margin import MarginLoss, margin_loss
-from tf_charagram.losses.negatives import NegativeSampler
-from tf_charagram.losses.similarity import normalize_rows
 
 # Lefts (1, 0), (0, 1), then rights (0.8, 0.6), (0.6, 0.8).
 UNIT = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6], [0.6, 0.8]]
@@ -95,12 +94,6 @@ def test_zero_vectors(zeros):
 def test_empty_batch():
     loss, gradient = loss_and_gradient(np.zeros((0, 3)), np.zeros(0, int), 0.4)
     assert loss == 0.0 and gradient.shape == (0, 3)
-
-
-def test_a_batch_of_one_pair_has_loss_0():
-    embeddings = tf.constant([[1.0, 0.0], [0.0, 1.0]])
-    chosen, exists = NegativeSampler()(embeddings, tf.constant([0, 1]), tf.constant(0, tf.int64))
-    assert float(margin_loss(embeddings, chosen, exists, 0.4)) == 0.0
 
 
 def normal(*shape):

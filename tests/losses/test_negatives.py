@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 
 from tests.reference import paraphrase as reference
 from tf_charagram.errors import ConfigError
+from tf_charagram.losses import normalize_rows
 from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler, candidate_mask
-from tf_charagram.losses.similarity import normalize_rows
 from tf_charagram.optimizers.exchange import Exchange
 
 SEEDS = range(5)

@@ -97,11 +97,12 @@ class TestEncode:
         assert np.shares_memory(*read)
 
     def test_batches_of_a_stream(self, embedder):
-        batches = list(embedder.encode_batches(iter(TEXTS), batch_size=7))
-        assert [text for texts, _ in batches for text in texts] == TEXTS
-        assert {len(texts) for texts, _ in batches[:-1]} == {7}
+        many = TEXTS * 200
+        batches = list(embedder.encode_batches(iter(many)))
+        assert [text for texts, _ in batches for text in texts] == many
+        assert {len(texts) for texts, _ in batches[:-1]} == {4000}
         vectors = np.concatenate([vectors for _, vectors in batches])
-        np.testing.assert_allclose(vectors, embedder.encode(TEXTS), rtol=0, atol=1e-6)
+        np.testing.assert_allclose(vectors, embedder.encode(many), rtol=0, atol=1e-6)
 
     def test_a_stream_is_read_only_as_far_as_needed(self, embedder):
         read = []
@@ -111,14 +112,14 @@ class TestEncode:
                 read.append(None)
                 yield "cat"
 
-        batches = embedder.encode_batches(endless(), batch_size=2)
+        batches = embedder.encode_batches(endless())
         next(batches)
         batches.close()
-        assert len(read) < 50
+        assert len(read) < 100_000
 
     def test_long_texts_make_batches_smaller(self, embedder):
         texts = ["x" * 1_500_000] * 5
-        sizes = [len(batch) for batch, _ in embedder.encode_batches(texts, batch_size=1000)]
+        sizes = [len(batch) for batch, _ in embedder.encode_batches(texts)]
         assert sizes == [2, 2, 1]
 
     @pytest.mark.parametrize("text", ["cat", b"cat"])
@@ -136,12 +137,6 @@ class TestEncode:
     def test_batch_size(self, embedder):
         with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1.*batch_size=0"):
             embedder.encode(["cat"], batch_size=0)
-
-    def test_progress_goes_to_standard_error(self, embedder, capsys):
-        embedder.encode(TEXTS, show_progress=True)
-        streams = capsys.readouterr()
-        assert "Embedding" in streams.err
-        assert not streams.out
 
     def test_other_texts_of_a_batch_change_nothing(self, any_embedder):
         alone = np.concatenate([any_embedder.encode([text]) for text in TEXTS])

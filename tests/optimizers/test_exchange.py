@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import environment
-from tf_charagram.optimizers.exchange import ALONE, Exchange
+from tf_charagram.optimizers.exchange import Exchange
 from tf_charagram.training.workers import VARIABLE, local_clusters
 
 
@@ -62,14 +62,6 @@ def test_a_lost_worker_is_an_error(results):
     message = results[0][1]
     assert message.startswith("Another worker was lost (")
     assert message.endswith("Go on from the last checkpoint with the same command and --resume.")
-
-
-def test_alone():
-    assert ALONE.numbers(1, 2) == [1, 2]
-    assert ALONE.json("x") == ["x"]
-    assert ALONE.any(True)
-    assert not ALONE.any(False)
-    ALONE.wait()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

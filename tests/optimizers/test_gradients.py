@@ -65,8 +65,3 @@ def test_clip_equals_reference(clip_norm):
 def test_a_norm_that_is_not_finite(value):
     with pytest.raises(tf.errors.InvalidArgumentError, match="norm of the gradient is not finite"):
         clip_by_global_norm([tf.constant([1.0, value])], 1.0)
-
-
-def test_clipping_zeros():
-    (clipped,) = clip_by_global_norm([tf.zeros([3])], 1.0)
-    assert_array_equal(clipped, np.zeros(3))

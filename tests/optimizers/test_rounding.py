@@ -89,7 +89,3 @@ def test_draws_depend_on(other):
     values = np.full((20, 20), 1 + 2.0**-8, np.float32)
     ups = rounded(values, **{"step": 3, **other}) > values
     assert 0.3 < np.mean(ups != (rounded(values, step=3) > values)) < 0.7
-
-
-def test_no_rows():
-    assert rounded(np.zeros((0, 3))).shape == (0, 3)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tf_charagram.data.typos import add_typos
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.losses.similarity import normalize_rows
+from tf_charagram.losses import normalize_rows
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.base import TEXTS
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from tf_charagram.checks import check_margin
 from tf_charagram.errors import ConfigError
+from tf_charagram.losses import normalize_rows, reciprocal_lengths, swap_halves
 from tf_charagram.losses.negatives import NegativeSampler
-from tf_charagram.losses.similarity import normalize_rows, reciprocal_lengths, swap_halves
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

@@ -18,7 +18,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.writing import partial_folder
 from tf_charagram.models.locations import check_path, read_config
 from tf_charagram.models.model_folder import load_model, save_model
-from tf_charagram.models.prefix_sums import fold, fold_into, foldable_prefixes
+from tf_charagram.models.prefix_sums import fold
 from tf_charagram.models.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.base import TextVectorizer, settings_of
 from tf_charagram.text.dictionary import Dictionary, words_of
@@ -181,7 +181,7 @@ class TextModel(keras.Model):
         Args:
             path: A model folder, a run folder, or the name of a model that ships with the package
                 (`charagram models` lists them).
-            folded: Fold the model while loading, see `folded`.
+            folded: Return the folded model, see `folded`.
             correct_spelling: Let a model with a dictionary read misspelled words as known words.
                 `read_as` shows the effect.
             keep_words: Words that are right, or texts whose words are right, such as those to
@@ -198,10 +198,8 @@ class TextModel(keras.Model):
             path, cls.kind, cls.head_class,
             correct_spelling=correct_spelling, right=_right_words(keep_words),
         )  # fmt: skip
-        vectorizer, encoder, *heads = parts
-        if folded and (prefixes := foldable_prefixes(vectorizer, encoder)) is not None:
-            vectorizer = fold_into(vectorizer, encoder, prefixes)
-        return cls.from_parts(vectorizer, encoder, *heads, task=read_config(path).get("task"))
+        model = cls.from_parts(*parts, task=read_config(path).get("task"))
+        return model.folded() if folded else model
 
     @classmethod
     def from_preset(cls, name: str | Path, **options: bool) -> Self:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,7 +16,7 @@ from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place, use_huge_pages
 from tf_charagram.layers.ragged import by_length
-from tf_charagram.losses.similarity import paired_cosine
+from tf_charagram.losses import paired_cosine
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
@@ -89,13 +88,7 @@ class TextEmbedder(TextModel):
         del kwargs
         return keras.KerasTensor((texts.shape[0], self.dim), "float32")
 
-    def encode(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        batch_size: int | None = None,
-        show_progress: bool = False,
-    ) -> np.ndarray:
+    def encode(self, texts: Iterable[str | bytes], *, batch_size: int | None = None) -> np.ndarray:
         """Returns the embeddings of texts, float32 `(num_texts, dim)`. They are not normalized.
 
         Args:
@@ -103,7 +96,6 @@ class TextEmbedder(TextModel):
                 UTF-8 have defined embeddings.
             batch_size: Texts per batch. Default: 1,000; up to 4,000 for long lists if the encoder
                 does not pad.
-            show_progress: Show a progress bar on standard error.
 
         Raises:
             ConfigError: `texts` is a single string or contains other values, or `batch_size` is not
@@ -114,44 +106,35 @@ class TextEmbedder(TextModel):
         texts = list(texts_of(texts, "texts"))
         if batch_size is None:
             batch_size = self._batch_size(len(texts))
-        order = None
+        check_positive(batch_size=batch_size)
+        order = np.arange(len(texts))
         if is_padded(self.encoder):
             # Batches of similar length need little padding.
             order = np.argsort([len(text) for text in texts], kind="stable")
             texts = [texts[index] for index in order]
         vectors = np.empty((len(texts), self.dim), np.float32)
         start = 0
-        with _progress(show_progress, len(texts)) as advance:
-            for batch, embedded in self.encode_batches(texts, batch_size=batch_size):
-                rows = slice(start, start + len(batch))
-                vectors[rows if order is None else order[rows]] = embedded
-                start += len(batch)
-                advance(len(batch))
+        for batch, embedded in self._encode_batches(texts, batch_size):
+            vectors[order[start : start + len(batch)]] = embedded
+            start += len(batch)
         return vectors
 
-    def encode_batches(
-        self, texts: Iterable[T], *, batch_size: int | None = None
-    ) -> Iterator[tuple[list[T], np.ndarray]]:
+    def encode_batches(self, texts: Iterable[T]) -> Iterator[tuple[list[T], np.ndarray]]:
         """Embeds a stream of texts on all cores.
 
         Args:
             texts: As for `encode`; consumed lazily.
-            batch_size: Maximum texts per batch; batches of long texts are smaller. Default: 4,000,
-                or 1,000 if the encoder pads.
 
         Yields:
-            The texts of a batch and their embeddings, float32 `(len(batch), dim)`, read-only; in
-            order.
+            The texts of a batch, at most 4,000 and fewer long ones, and their embeddings, float32
+            `(len(batch), dim)`, read-only; in order.
 
         Raises:
-            ConfigError: `texts` is a single string, or `batch_size` is not a positive integer.
+            ConfigError: `texts` is a single string.
             RunError: This process was forked after a model was made.
         """
         check_process()
-        if batch_size is None:
-            batch_size = self._max_batch_size
-        check_positive(batch_size=batch_size)
-        return self._encode_batches(texts_of(texts, "texts"), batch_size)
+        return self._encode_batches(texts_of(texts, "texts"), self._max_batch_size)
 
     def _batch_size(self, num_texts: int) -> int:
         """Returns a batch size with which all cores get the same number of batches."""
@@ -314,17 +297,3 @@ def _divisors(vectors: np.ndarray) -> np.ndarray:
     # Squares of large numbers overflow in float32.
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     return np.where(lengths > 1e-6, lengths, np.inf)
-
-
-@contextmanager
-def _progress(show: bool, total: int) -> Iterator[Callable[[int], None]]:
-    """Yields a function that advances a progress bar on standard error, if it is shown."""
-    if not show:
-        yield lambda number: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("Embedding", total=total)
-        yield lambda number: progress.advance(task, number)

@@ -13,7 +13,6 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import read_in_place, unfilled_tables
-from tf_charagram.text.vectorizer import NgramVectorizer
 
 _CHUNK = 8192
 
@@ -26,42 +25,25 @@ def fold(
     They are returned unchanged if the encoder has no `ngram_table`, n-grams are hashed, or the keys
     of the vocabulary are mixed.
     """
-    prefixes = foldable_prefixes(vectorizer, encoder)
-    if prefixes is None:
+    vocabulary = getattr(vectorizer, "vocabulary", None)
+    prefixes = None if vocabulary is None else vocabulary.prefixes()
+    if prefixes is None or vectorizer.longest_only or not hasattr(encoder, "ngram_table"):
         return vectorizer, encoder
     with unfilled_tables():
         folded = type(encoder).from_config(encoder.get_config())
     for weight, old in zip(folded.weights, encoder.weights, strict=True):
         weight.assign(old)
-    return fold_into(vectorizer, folded, prefixes), folded
-
-
-def fold_into(
-    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, prefixes: np.ndarray
-) -> keras.layers.Layer:
-    """Folds the table of an encoder in place; returns the matching vectorizer."""
     table = fold_table(encoder.ngram_table.numpy(), prefixes)
-    order = most_read_first(vectorizer.vocabulary.counts, prefixes)
+    order = most_read_first(vocabulary.counts, prefixes)
     for first in range(0, len(order), _CHUNK):  # A copy of the table may not fit into memory.
         rows = order[first : first + _CHUNK]
         positions = tf.range(first, first + len(rows))
-        encoder.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
-    read_in_place(encoder.ngram_table.value)
+        folded.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
+    read_in_place(folded.ngram_table.value)
     state = vectorizer.state()
     state |= {name: state[name][order] for name in ("keys", "counts")}
     config = {**vectorizer.settings(), "longest_only": True}
-    return type(vectorizer).from_state(config, state)
-
-
-def foldable_prefixes(
-    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
-) -> np.ndarray | None:
-    """Returns `NgramVocabulary.prefixes()`, or `None` if the model cannot be folded."""
-    if not hasattr(encoder, "ngram_table") or not isinstance(vectorizer, NgramVectorizer):
-        return None
-    if vectorizer.vocabulary is None or vectorizer.longest_only:
-        return None
-    return vectorizer.vocabulary.prefixes()
+    return type(vectorizer).from_state(config, state), folded
 
 
 def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:

@@ -132,13 +132,8 @@ class NgramVocabulary:
         else:
             warn_of_mixed_keys(len(alphabet), orders[-1])
             keys = _mixed(codes, np.count_nonzero(codes >= 0, axis=1))
-        distinct, first = np.unique(keys, return_index=True)
-        if len(distinct) < len(keys):
-            repeated = ngrams[int(np.setdiff1d(np.arange(len(keys)), first)[0])]
-            raise ConfigError(
-                f"`ngrams` must be distinct. Received: {len(keys) - len(distinct)} duplicates, "
-                f"such as {repeated!r}"
-            )
+        if len(set(ngrams)) < len(ngrams):
+            raise ConfigError(f"`ngrams` must be distinct. Received: {len(ngrams)} n-grams")
         counts = np.ones(len(keys), np.int64)
         return cls(orders, alphabet if is_exact else None, keys, counts)
 

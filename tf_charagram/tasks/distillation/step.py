@@ -7,9 +7,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.losses import normalize_rows, paired_cosine
 from tf_charagram.losses.margin import margin_loss
 from tf_charagram.losses.negatives import NegativeSampler
-from tf_charagram.losses.similarity import normalize_rows, paired_cosine
 from tf_charagram.training.step_model import StepModel
 
 # Below this, cosines vary by rounding only: they differ by 1e-6.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_integers
 from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
-from tf_charagram.losses.cross_entropy import cross_entropy
+from tf_charagram.losses import cross_entropy
 from tf_charagram.models.answering import AnsweringModel, Classified, LabellingModel
 from tf_charagram.text.tensors import paired_texts
 

@@ -12,9 +12,9 @@ from tf_charagram.checks import check_margin
 from tf_charagram.data.stream import first_gpu, from_parts, on_device
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import Gradient
+from tf_charagram.losses import normalize_rows
 from tf_charagram.losses.margin import margin_loss
 from tf_charagram.losses.negatives import NegativeSampler
-from tf_charagram.losses.similarity import normalize_rows
 from tf_charagram.training.step_model import StepModel
 
 #: Ids of lefts and rights, and numbers of lefts and rights that are equal for equal texts.

@@ -11,7 +11,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
-from tf_charagram.losses.cross_entropy import cross_entropy
+from tf_charagram.losses import cross_entropy
 from tf_charagram.models.answering import Classified, LabellingModel
 from tf_charagram.text.tensors import texts_of
 

@@ -19,7 +19,7 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
-from tf_charagram.losses.cross_entropy import cross_entropy
+from tf_charagram.losses import cross_entropy
 from tf_charagram.tasks.labelled import LabelledTask
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
