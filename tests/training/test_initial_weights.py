@@ -65,7 +65,7 @@ def stages(tmp_path_factory):
     return stages_of
 
 
-@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram", "gran"))
+@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram", "dan"))
 class TestEveryEncoder:
     def test_the_same_texts_change_nothing(self, name, stages):
         old, folder, _ = stages(name)
@@ -126,7 +126,7 @@ def test_texts_without_a_new_ngram_stay_as_they_are(seed, num_layers, tmp_path):
     "name",
     some_now(
         [name for name in ENCODERS if issubclass(encoder_class(name), WordEncoder)],
-        "gran",
+        "dan",
     ),
 )  # fmt: skip
 def test_an_unknown_word_becomes_known(name, tmp_path):
