@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.lazy import extra_module
@@ -47,7 +48,7 @@ def push(model: str | Path, address: str, *, private: bool = False) -> str:
     return str(commit.commit_url)
 
 
-def load(address: str, **options: bool) -> TextEmbedder:
+def load(address: str, **options: Any) -> TextEmbedder:
     """Loads a model, downloading it unless it is cached.
 
     Args:

@@ -50,24 +50,6 @@ def test_groups_give_the_vectors_of_the_whole(name, monkeypatch):
     assert sizes == [6 * 40]
 
 
-@pytest.mark.parametrize("name", PADDED)
-def test_gradients_are_those_of_the_whole(name, monkeypatch):
-    encoder, texts = make(name), ids(3, 40, 1, 7, 7)
-
-    @tf.function
-    def gradients(is_whole):
-        with tf.GradientTape() as tape:
-            vectors = encoder(texts) if is_whole else encoded(encoder, texts)
-            loss = tf.reduce_sum(tf.square(vectors))
-        variables = [weight.value for weight in encoder.trainable_weights]
-        return [tf.convert_to_tensor(part) for part in tape.gradient(loss, variables)]
-
-    expected = gradients(True)
-    monkeypatch.setattr(embedder_module, "_MAX_STEPS", 8)
-    for got, wanted in zip(gradients(False), expected, strict=True):
-        assert_allclose(got, wanted, rtol=1e-4, atol=1e-6)
-
-
 WORDS = words(1_000)
 
 
@@ -83,10 +65,6 @@ def test_halves_give_the_vectors_of_the_whole(embedder, number):
     in_parts = in_halves(embedder.call)(tf.constant(texts))
     np.testing.assert_array_equal(in_parts, embedder.call(tf.constant(texts)))
     assert in_parts.shape == (number + 1, 8)
-
-
-def test_halves_of_no_text(embedder):
-    assert in_halves(embedder.call)(tf.constant([], tf.string)).shape == (0, 8)
 
 
 def branches(embedder):

@@ -236,18 +236,6 @@ def test_heads_that_do_not_fit():
         model_class("text_classifier")(vectorizer, encoder, head)
 
 
-def test_numbers_of_numpy_are_saved(tmp_path):
-    vectorizer = NgramVectorizer.from_texts(LEFTS, max_chars=np.int64(50))
-    encoder = Charagram(num_rows=np.int64(vectorizer.num_rows), dim=np.int32(2))
-    model = TextEmbedder(vectorizer, encoder)
-    model.save(tmp_path / "model")
-    model.save(tmp_path / "model.keras")
-    expected = model.encode(LEFTS)
-    loaded = keras.models.load_model(tmp_path / "model.keras")
-    for other in (TextEmbedder.load(tmp_path / "model"), loaded):
-        np.testing.assert_array_equal(other.encode(LEFTS), expected)
-
-
 @pytest.mark.parametrize("is_functional", [True, False])
 def test_export_with_a_dictionary(tmp_path, is_functional):
     vectorizer = NgramVectorizer(orders=[2, 3], dictionary=Dictionary({"vehicles": 5, "road": 9}))

@@ -108,11 +108,3 @@ def test_rows_that_are_read_most_come_first():
     counts, prefixes = np.array([9, 7, 6, 4, 5]), np.array([-1, -1, 0, 1, 2])
     # Reads: 3, 3, 1, 4 and 5.
     assert_array_equal(most_read_first(counts, prefixes), [4, 3, 0, 1, 2])
-
-
-def test_a_folded_model_reads_low_rows_more_often():
-    vectorizer = NgramVectorizer.from_texts(WORDS, orders=(2, 3))
-    folded = embedder(vectorizer).folded().vectorizer
-    reads = np.bincount(folded(tf.constant(WORDS)).values, minlength=folded.num_rows)
-    assert (np.diff(reads) <= 0).all()
-    assert reads[0] > reads[-1]

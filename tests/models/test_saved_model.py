@@ -288,5 +288,3 @@ def test_required_ops(name, tmp_path):
 def test_required_ops_of_normalization(tmp_path):
     _, _, card = exported(tmp_path / "1", "charagram", unicode_form="NFKC")
     assert card["required_ops"] == {"tensorflow-text": ["NormalizeUTF8"]}
-    _, _, card = exported(tmp_path / "2", "word_average", unicode_form="NFKC")
-    assert card["required_ops"] == {"tensorflow-text": ["NormalizeUTF8", WHITESPACE]}

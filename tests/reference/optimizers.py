@@ -190,31 +190,18 @@ def _penalized(w, initial, rows) -> np.ndarray:
     return kept
 
 
-def l2_penalty(
-    w: np.ndarray,
-    strength: float,
-    initial: np.ndarray | None = None,
-    rows: np.ndarray | None = None,
-) -> float:
-    """Returns 0.5 * strength * ||w - initial||^2.
-
-    Args:
-        w: Weights, any shape.
-        strength: lambda.
-        initial: Where to pull to, of w's shape; 0 by default.
-        rows: Only these rows count, each once however often it is named; all by default.
-
-    Returns:
-        The penalty.
-    """
-    return 0.5 * strength * float((_penalized(w, initial, rows) ** 2).sum())
-
-
 def l2_gradient(
     w: np.ndarray,
     strength: float,
     initial: np.ndarray | None = None,
     rows: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Returns strength * (w - initial), zero outside `rows`; arguments as for `l2_penalty`."""
+    """Returns strength * (w - initial), the gradient of 0.5 * strength * ||w - initial||^2.
+
+    Args:
+        w: Weights, any shape.
+        strength: lambda.
+        initial: Where to pull to, of w's shape; 0 by default.
+        rows: Only these rows count, each once however often it is named; all by default.
+    """
     return strength * _penalized(w, initial, rows)

@@ -51,11 +51,6 @@ def test_counts_more_texts_than_one_chunk():
     assert CharacterVectorizer.from_texts(texts).num_rows == 3 + 3_000
 
 
-def test_characters_that_are_cut_are_not_counted():
-    vectorizer = CharacterVectorizer.from_texts(["abcd"], max_chars=2)
-    assert vectorizer.state()["alphabet"].tolist() == [ord("a"), ord("b")]
-
-
 @pytest.mark.parametrize("texts", [[], ["", " \t"]], ids=str)
 def test_texts_without_characters(texts):
     with pytest.raises(ConfigError, match="The texts have no character to make an alphabet of"):

@@ -100,14 +100,6 @@ def test_offsets():
     ]
 
 
-def test_types_and_no_texts():
-    parts = split_tokens(tf.constant(["a b", ""]))
-    assert [part.dtype for part in parts] == [tf.string, tf.int32, tf.int32]
-    assert {part.row_splits.dtype for part in parts} == {tf.int64}
-    assert tokens() == []
-    assert tokens("", "") == [[], []]
-
-
 @slow_property_settings
 @given(raw_lists)
 def test_every_visible_character_is_in_one_token(raws):

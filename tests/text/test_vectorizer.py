@@ -173,9 +173,7 @@ def test_no_ngrams_of_longest_only(method):
             "Give only one of `vocabulary` and `hash_buckets`",
         ),
         ({"hash_buckets": 0}, r"`hash_buckets` must be in \[1, 2\^31\). Received: 0"),
-        ({"hash_buckets": 1.5}, r"`hash_buckets` must be an integer. Received: hash_buckets=1.5"),
         ({"hash_buckets": 3, "rows_per_ngram": "2"}, "`rows_per_ngram` must be an integer"),
-        ({"hash_buckets": 2**31}, r"`hash_buckets` must be in \[1, 2\^31\). Received: 2147483648"),
         (
             {"hash_buckets": 3, "rows_per_ngram": 0},
             "`rows_per_ngram` must be at least 1, .* Received: rows_per_ngram=0",
@@ -184,7 +182,6 @@ def test_no_ngrams_of_longest_only(method):
             {"vocabulary": NgramVocabulary.from_texts(["a"]), "rows_per_ngram": 2},
             "above 1 only together with `hash_buckets`. Received: rows_per_ngram=2",
         ),
-        ({"hash_buckets": 3, "orders": []}, "n-gram orders must be integers from 1 to 8"),
         (
             {
                 "vocabulary": NgramVocabulary.from_texts([CJK_126], orders=[8]),

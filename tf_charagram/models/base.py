@@ -202,7 +202,7 @@ class TextModel(keras.Model):
         return model.folded() if folded else model
 
     @classmethod
-    def from_preset(cls, name: str | Path, **options: bool) -> Self:
+    def from_preset(cls, name: str | Path, **options: Any) -> Self:
         """Calls `load`; KerasHub users know it by this name."""
         return cls.load(name, **options)
 

@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import read_in_place, unfilled_tables
+from tf_charagram.text.vocabulary import NgramVocabulary
 
 _CHUNK = 8192
 
@@ -25,9 +26,10 @@ def fold(
     They are returned unchanged if the encoder has no `ngram_table`, n-grams are hashed, or the keys
     of the vocabulary are mixed.
     """
-    vocabulary = getattr(vectorizer, "vocabulary", None)
-    prefixes = None if vocabulary is None else vocabulary.prefixes()
-    if prefixes is None or vectorizer.longest_only or not hasattr(encoder, "ngram_table"):
+    vocabulary: NgramVocabulary | None = getattr(vectorizer, "vocabulary", None)
+    if vocabulary is None or vectorizer.longest_only or not hasattr(encoder, "ngram_table"):
+        return vectorizer, encoder
+    if (prefixes := vocabulary.prefixes()) is None:
         return vectorizer, encoder
     with unfilled_tables():
         folded = type(encoder).from_config(encoder.get_config())
