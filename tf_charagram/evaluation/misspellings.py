@@ -24,6 +24,7 @@ from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.reporting import INTERVAL, make_table, number
 from tf_charagram.reporting import interval as interval_cell
 from tf_charagram.search.spelling import (
+    MAX_CHARS,
     NUM_CANDIDATES,
     SpellingCorrector,
     candidate_features,
@@ -302,6 +303,7 @@ def _edit_blocks(wrong: Sequence[str], words: Sequence[str]) -> Blocks:
     """Yields blocks of 255 minus the edit distance, where swapping two letters is one edit."""
     process = extra_module("rapidfuzz.process", "spelling")
     scorer = extra_module("rapidfuzz.distance", "spelling").OSA.distance
+    wrong, words = ([word[:MAX_CHARS] for word in texts] for texts in (wrong, words))
 
     def closeness(rows: slice) -> NDArray[np.uint8]:
         distances: NDArray[np.uint8] = process.cdist(

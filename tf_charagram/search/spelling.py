@@ -16,6 +16,8 @@ from tf_charagram.text.tensors import decoded, texts_of
 
 #: Number of words with the largest cosines that are compared in detail.
 NUM_CANDIDATES = 2000
+#: Letters of a word that are compared: two words of a million would take minutes.
+MAX_CHARS = 1000
 #: Words with more edits count as completely different.
 MAX_EDITS = 10
 
@@ -149,7 +151,8 @@ def candidate_features(
         cosines: Cosines of the whole vocabulary, `(num_words,)`.
         keys: The vocabulary in lowercase, most frequent first.
     """
-    names = [keys[position] for position in candidates]
+    word = word[:MAX_CHARS]
+    names = [keys[position][:MAX_CHARS] for position in candidates]
     columns = (
         cosines[candidates],
         edit_shares(word, names),
