@@ -77,19 +77,6 @@ def test_a_run_that_was_killed_while_it_was_overwritten(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["config.json"]
 
 
-def test_two_that_open_the_same_folder(tmp_path):
-    """The second to begin would mix its files with those of the first."""
-    first, second = opened(tmp_path / "run"), opened(tmp_path / "run")
-    first.begin(CONFIG)
-    first.lock.release()
-    for _ in range(2):
-        with pytest.raises(RunError, match=r"Another run began in .*run meanwhile"):
-            second.begin(CONFIG | {"settings": {"dim": 4}})
-    again = opened(tmp_path / "run", resume=True)
-    again.begin(CONFIG)
-    assert '"dim": 3' in again.config.read_text()
-
-
 @pytest.mark.parametrize("config", ['{"name": "my web app"}', "[1]", "{", '{"format_version": 1}'])
 def test_a_folder_of_something_else_is_not_overwritten(tmp_path, config):
     """Many programs have a `config.json`, and so has a model folder."""

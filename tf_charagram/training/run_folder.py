@@ -63,7 +63,6 @@ class RunFolder:
         self.problem = self.path / "problem.txt"
         self.lock = FolderLock(self.path)
         self._replaces = False
-        self._resumes = False
 
     @classmethod
     def open(
@@ -108,7 +107,6 @@ class RunFolder:
             folder._replaces = True
         if resume and not folder.config.is_file() and folder._holds_other_files():
             raise RunError(f"{folder.path} is not a run folder, so no run goes on in it.")
-        folder._resumes = resume
         if folder.path.is_dir():
             # Reading and building may take long, so the user hears of another process now.
             with folder.lock:
@@ -155,17 +153,10 @@ class RunFolder:
         Other files in the folder stay. Other processes are kept out until `lock` is released.
 
         Raises:
-            RunError: The folder cannot be written, or another process writes to it, or began a run
-                there since it was opened.
+            RunError: The folder cannot be written, or another process writes to it.
         """
         with writing(self.path):
             self.lock.acquire()
-            if self.config.is_file() and not (self._replaces or self._resumes):
-                self.lock.release()
-                raise RunError(
-                    f"Another run began in {self.path} meanwhile. Start again, or give another "
-                    "--out."
-                )
             # The settings last, because a folder without them is not a run folder.
             own = [path for path in self.path.iterdir() if self._is_own(path.name)]
             names = sorted(own, key=lambda path: path == self.config)
