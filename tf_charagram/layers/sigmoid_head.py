@@ -98,6 +98,24 @@ class SigmoidHead(ConfiguredLayer):
             self.scale.assign(size)
 
 
+class LabelHead(SigmoidHead):
+    """Base of the heads with one logit per label.
+
+    Args:
+        dim: Width of the vectors.
+        labels: The labels, at least 2, all different.
+        **kwargs: `hidden_dim`, `seed`, name and dtype, as for `SigmoidHead`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
+        labels = checked_labels(labels)
+        super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
+        self.labels = labels
+
+
 def checked_labels(labels: Iterable[str], min_labels: int = 2) -> tuple[str, ...]:
     """Returns the labels of a head.
 

@@ -73,19 +73,13 @@ class StepModel(keras.Model):
             pull_back: Whether `l2_composition` pulls weights to their current values.
             dense_l2: Whether penalties act on all rows at every step, not only on touched ones.
             clip_norm: Maximum global norm of the gradient; `None` for no clipping.
-            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`;
-                `jit_compile` must be false.
+            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
 
         Raises:
             ConfigError: An argument is out of range, or no weight is left to train.
         """
         check_clip_norm(clip_norm)
         check_switches(pull_back=pull_back, dense_l2=dense_l2)
-        if kwargs.get("jit_compile"):
-            raise ConfigError(
-                "`jit_compile` must be False: XLA compiles neither ragged nor CSR operations. "
-                f"Received: jit_compile={kwargs['jit_compile']}"
-            )
         encoder, *heads = self._parts
         penalties = L2Penalties(
             encoder,

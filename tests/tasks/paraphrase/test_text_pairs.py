@@ -119,8 +119,6 @@ def test_two_replicas():
 
 def test_errors():
     model = ParaphraseModel.from_embedder(make_embedder())
-    with pytest.raises(ConfigError, match=r"`jit_compile` must be False: .*jit_compile=True"):
-        model.compile(LazyAdam(), jit_compile=True)
     model.compile(LazyAdam())
     with pytest.raises(ConfigError, match=r"must be batches of pairs, .*Use dataset\.batch"):
         model.fit(pairs().unbatch(), verbose=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -11,7 +11,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_integers
-from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
+from tf_charagram.layers.sigmoid_head import LabelHead, SigmoidHead
 from tf_charagram.losses import cross_entropy
 from tf_charagram.models.answering import AnsweringModel, Classified, LabellingModel
 from tf_charagram.text.tensors import paired_texts
@@ -77,24 +77,10 @@ class PairScoreHead(PairHead):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class PairLabelHead(PairHead):
-    """A `PairHead` for labels: one logit per label.
-
-    Args:
-        dim: Width of the vectors.
-        labels: The labels, at least 2, all different.
-        **kwargs: `hidden_dim`, `seed`, name and dtype, as for `PairHead`.
-
-    Raises:
-        ConfigError: An argument is out of range.
-    """
+class PairLabelHead(LabelHead, PairHead):
+    """A `PairHead` for labels; arguments as for `LabelHead`."""
 
     loss = staticmethod(cross_entropy)
-
-    def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
-        labels = checked_labels(labels)
-        super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
-        self.labels = labels
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

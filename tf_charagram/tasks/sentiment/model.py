@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -10,38 +10,27 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
+from tf_charagram.layers.sigmoid_head import LabelHead
 from tf_charagram.losses import cross_entropy
 from tf_charagram.models.answering import Classified, LabellingModel
 from tf_charagram.text.tensors import texts_of
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class TextHead(SigmoidHead):
+class TextHead(LabelHead):
     """Computes logits for vectors: Wp sigmoid(W h + b) + bp, one per label (Universal, 4.4).
 
-    Args:
-        dim: Width of the vectors.
-        labels: The labels, at least 2, all different.
-        **kwargs: `hidden_dim`, `seed`, name and dtype, as for `SigmoidHead`.
+    Arguments as for `LabelHead`.
 
     Call arguments:
         vectors: float32 `(batch, dim)`.
 
     Returns:
         float32 `(batch, num_labels)`.
-
-    Raises:
-        ConfigError: An argument is out of range.
     """
 
     feature_names = ("vector",)
     loss = staticmethod(cross_entropy)
-
-    def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
-        labels = checked_labels(labels)
-        super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
-        self.labels = labels
 
     def compute_output_shape(self, vectors_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
         """Returns the shape of the logits, which `keras.layers.TimeDistributed` asks for."""

@@ -21,6 +21,7 @@ from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.losses import cross_entropy
 from tf_charagram.tasks.labelled import LabelledTask
+from tf_charagram.tasks.supervised_step import SupervisedModel
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
@@ -29,7 +30,6 @@ from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.step_model import StepModel
 from tf_charagram.training.task import Scoring
 
 
@@ -169,7 +169,7 @@ class Tagging(LabelledTask):
         return [table for name, score in scores.items() for table in tagging_tables(name, score)]
 
 
-class TaggingModel(StepModel):
+class TaggingModel(SupervisedModel):
     """Trains a tagger with the mean cross entropy of the tags (Charagram, section 4.2).
 
     `fit` takes a `tf.data.Dataset` of `(ids, capitals, positions, labels)`, where each distinct
@@ -182,13 +182,6 @@ class TaggingModel(StepModel):
         encoder: Keras layer from ragged ids to `(batch, dim)`.
         head: A `TaggingHead`.
     """
-
-    def __init__(
-        self, encoder: keras.layers.Layer, head: keras.layers.Layer, **kwargs: Any
-    ) -> None:
-        super().__init__([encoder, head], **kwargs)
-        self.encoder = encoder
-        self.head = head
 
     def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
         """Returns the mean cross entropy of a batch, without penalties."""
