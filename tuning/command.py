@@ -72,7 +72,7 @@ def tune(arguments: Sequence[str]) -> int:
 def _tune(search: Search, values: dict[str, Any], arguments: Sequence[str]) -> int:
     """Shows what is searched, works for a chief, or runs a search."""
     from tf_charagram.tuning.trials import TrialTuner
-    from tf_charagram.tuning.workers import role, run_with_others
+    from tf_charagram.tuning.workers import role, run_with_others, wait_for_chief
 
     # Names of folders and sets may contain markup.
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
@@ -87,6 +87,7 @@ def _tune(search: Search, values: dict[str, Any], arguments: Sequence[str]) -> i
         if values["out"] is None:
             raise ConfigError("A worker needs --out, the folder of the chief.")
         folder = SearchFolder(values["out"])
+        wait_for_chief(folder)
         folder.check_config(search.identity())
         run_with_others(TrialTuner(search, folder))
         return 0

@@ -22,6 +22,7 @@ from keras_tuner.src.distribute.utils import has_chief_oracle, is_chief_oracle
 
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.workers import end_with
+from tf_charagram.tuning.search import SearchFolder
 from tf_charagram.tuning.trials import TrialTuner
 
 #: KerasTuner's variables: name of this process, and the address of the chief.
@@ -43,6 +44,19 @@ def role() -> str:
         return "chief" if is_chief_oracle() else "worker" if has_chief_oracle() else ""
     except RuntimeError as error:
         raise ConfigError(str(error)) from None
+
+
+def wait_for_chief(folder: SearchFolder) -> None:
+    """Waits until the chief has begun the search in a folder.
+
+    Raises:
+        RunError: It has not within a minute.
+    """
+    end = time.monotonic() + _TIMEOUT_S
+    while not folder.config.is_file():
+        if time.monotonic() > end:
+            raise RunError(f"{folder.path} has no search. Start the chief first.")
+        time.sleep(_TICK_S)
 
 
 def run_with_others(tuner: TrialTuner) -> None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tf_charagram.files.json_files import write_json
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig
 from tf_charagram.tuning.trials import TrialTuner
@@ -63,22 +58,3 @@ def untrained(monkeypatch) -> list[str]:
 
     monkeypatch.setattr(TrialTuner, "_train", train)
     return trained
-
-
-@pytest.fixture
-def weights_in_memory(monkeypatch) -> Callable[[], list[bool]]:
-    """Returns a function that says of each weight of each run begun whether it is in memory."""
-    weights: list[weakref.ref[Any]] = []
-    begin = TrainingRun.__init__
-
-    def watched(run: TrainingRun, *args: Any, **kwargs: Any) -> None:
-        begin(run, *args, **kwargs)
-        weights.extend(weakref.ref(weight.value) for weight in run.loop.model.all_weights)
-
-    monkeypatch.setattr(TrainingRun, "__init__", watched)
-
-    def are_in_memory() -> list[bool]:
-        gc.collect()
-        return [weight() is not None for weight in weights]
-
-    return are_in_memory

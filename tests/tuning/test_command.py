@@ -24,11 +24,8 @@ def tune(data, *more):
         (["--select", "last"], "A search needs --select, the set on which trials are"),
         (["--encoder", "char_ccn"], "Unknown encoder 'char_ccn'. Did you mean 'char_cnn'?"),
         (["--encoder", "cse"], "The papers have no grid for the encoder 'cse' on words."),
-        (["--data", "startr"], "Unknown file or data set 'startr'. Did you mean 'starter'?"),
         (["--max-trials", 0], "`max_trials` must be at least 1. Received: max_trials=0"),
         (["--trial-epochs", 0], "`trial_epochs` must be at least 1e-06."),
-        (["--workers", 0], "`workers` must be at least 1."),
-        (["--keep", -1], "`keep` must be at least 0."),
         (["--tuner", "hyperband"], "Hyperband stops trials after whole epochs"),
         (["--batch-size", 10, "--negatives", "max", "--l2", 0, "--activation", "tanh"],
          "There is nothing to search: every field is fixed by a flag or by --init."),
@@ -81,13 +78,12 @@ def test_plan(data, tmp_path, capsys, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("flags", "epochs"), [((), 5), (("--trial-epochs", 0.5), 0.5)])
-def test_length_of_a_trial(data, tmp_path, untrained, flags, epochs):
+def test_length_of_a_trial(data, tmp_path, untrained):
     out = tmp_path / "search"
-    flags = ["--task", "sentences", "--encoder", "dan", "--dense-l2", *flags]
+    flags = ["--task", "sentences", "--encoder", "dan", "--dense-l2", "--trial-epochs", 0.5]
     assert tune(data, *flags, "--max-trials", 1, "--out", out) == 0
     saved = json.loads((out / "search.json").read_text())["settings"]
-    assert (saved["epochs"], saved["dense_l2"], len(saved["space.batch_size"])) == (epochs, True, 3)
+    assert (saved["epochs"], saved["dense_l2"], len(saved["space.batch_size"])) == (0.5, True, 3)
 
 
 def test_a_part_of_a_grid(data, tmp_path, capsys, untrained):
@@ -136,6 +132,8 @@ class TestRoles:
         assert tune(data, "--out", tmp_path / "search") == 1
         expected = f"The chief at 127.0.0.1:{free} has failed, or does not answer within 0.2 s"
         assert expected in capsys.readouterr().err
+        assert tune(data, "--out", tmp_path / "other") == 1
+        assert "other has no search. Start the chief first." in capsys.readouterr().err
         assert tune(data) == 1
         assert "A worker needs --out, the folder of the chief." in capsys.readouterr().err
 

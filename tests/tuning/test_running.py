@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import json
 import os
-import shutil
 
 import pytest
 
@@ -72,24 +71,14 @@ def test_a_grid_runs_in_order(search, folder, untrained, capsys):
     assert trial.hyperparameters.values == {"batch_size": 20, "l2": 1e-4}
 
 
-def test_only_the_first_trials(search, folder, untrained):
-    few = changed(search, max_trials=3)
-    assert [result.id for result in run_search(few, folder)] == ["0", "1", "2"]
-    assert len(run_search(search, folder)) == 4
-    assert untrained == ["0", "1", "2", "3"]
-
-
-def test_random_combinations_are_different(search, folder):
+@pytest.mark.parametrize("tuner", ["random", "bayesian"])
+def test_tuners(search, folder, tuner):
+    if tuner == "bayesian":
+        pytest.importorskip("sklearn")
     space = {"batch_size": (10, 20, 30), "l2": (1e-4, 1e-5, 1e-6)}
-    results = run_search(changed(search, space, tuner="random"), folder)
-    assert len(results) == len({str(result.values) for result in results}) == 9
-
-
-def test_bayesian(search, folder):
-    pytest.importorskip("sklearn")
-    space = {"batch_size": (10, 20, 30, 40), "l2": (1e-4, 1e-5, 1e-6)}
-    results = run_search(changed(search, space, tuner="bayesian", max_trials=10), folder)
-    assert len(results) == 10 and best_first(results)[0].score == score_of(40, 1e-4)
+    results = run_search(changed(search, space, tuner=tuner), folder)
+    assert len(results) == 9 and best_first(results)[0].score == score_of(30, 1e-4)
+    assert tuner == "bayesian" or len({str(result.values) for result in results}) == 9
 
 
 def test_hyperband_trains_few_for_long(search, folder):
@@ -204,12 +193,6 @@ def test_only_the_best_models_are_kept(search, folder, keep):
     kept = {path.parent.name for path in folder.trials.glob("*/model")}
     assert kept == set(["2", "3"][:keep])
     assert len(list(folder.trials.glob("*/metrics.json"))) == 4
-
-
-def test_a_copy_of_a_trial_is_no_trial(search, folder):
-    run_search(search, folder)
-    shutil.copytree(folder.trials / "0", folder.trials / "0 (copy)")
-    assert [result.id for result in run_search(search, folder)] == ["0", "1", "2", "3"]
 
 
 def test_damage_is_said(search, folder):

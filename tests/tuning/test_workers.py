@@ -10,26 +10,38 @@ import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.commands import environment, process
 from tf_charagram.tuning.search import SearchFolder
+from tf_charagram.tuning.workers import ID, IP, PORT
 
 FLAGS = (
     "--dim", "8", "--batch-size", "10", "--evaluations-per-epoch", "2", "--select", "scored",
-    "--checkpoint-every-s", "0", "--negatives", "max",
+    "--checkpoint-every-s", "0", "--negatives", "max", "--activation", "tanh", "--keep", 1,
 )  # fmt: skip
 
-
-def command(data, out, *more):
-    places = ["--data", data[0], "--eval-data", data[1], "--out", out]
-    return process("tuning", *places, *FLAGS, "--keep", 1, *more)
+pytestmark = pytest.mark.long
 
 
-def start(line, tmp_path, name="log", **variables):
-    with open(tmp_path / name, "ab") as log:
-        return subprocess.Popen(line, stdout=log, stderr=log, env=environment(**variables))
+@pytest.fixture
+def folder(tmp_path):
+    return SearchFolder(tmp_path / "search")
+
+
+@pytest.fixture
+def start(data, folder):
+    """Returns a function that starts a search, or a part of it."""
+    places = ["--data", data[0], "--eval-data", data[1], "--out", folder.path]
+
+    def start(*more, name="log", **variables):
+        line = process("tuning", *places, *FLAGS, *more)
+        with open(folder.path.parent / name, "ab") as log:
+            return subprocess.Popen(line, stdout=log, stderr=log, env=environment(**variables))
+
+    return start
 
 
 def wait_for(condition, process=None):
@@ -40,10 +52,14 @@ def wait_for(condition, process=None):
         time.sleep(0.05)
 
 
-def check_complete(folder, number):
+def wait_for_two_trials(folder, process):
+    wait_for(lambda: len(list(folder.trials.glob("*/log.txt"))) > 1, process)
+
+
+def check_complete(folder):
     with open(folder.path / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["id"] for row in rows] == [str(index) for index in range(number)]
+    assert [row["id"] for row in rows] == ["0", "1", "2"]
     assert {row["status"] for row in rows} == {"completed"}
     for row in rows:
         lines = (folder.trials / row["id"] / "history.jsonl").read_text().splitlines()
@@ -53,83 +69,48 @@ def check_complete(folder, number):
         assert len(re.findall(r"^epoch 1.00", said, re.MULTILINE)) <= 1
 
 
-@pytest.mark.long
-def test_a_worker_that_is_killed_ends_the_search_which_can_be_resumed(data, tmp_path):
-    folder = SearchFolder(tmp_path / "search")
-    line = command(data, folder.path, "--activation", "tanh", "--workers", 2)
-    parent = start(line, tmp_path)
-    wait_for(lambda: len(list(folder.trials.glob("*/log.txt"))) > 1, parent)
-    os.kill(children(parent.pid)["worker-0"], signal.SIGKILL)
-    assert parent.wait(300) == 1
-    assert "A worker ended early. Continue with --resume." in (tmp_path / "log").read_text()
-    parent = start([*line, "--resume"], tmp_path)
-    assert parent.wait(300) == 0, (tmp_path / "log").read_text()
-    check_complete(folder, 3)
-
-
-@pytest.mark.long
-def test_workers_end_with_their_parent(data, tmp_path):
-    folder = SearchFolder(tmp_path / "search")
-    line = command(data, folder.path, "--activation", "tanh", "--workers", 2)
-    parent = start(line, tmp_path)
-    wait_for(lambda: len(list(folder.trials.glob("*/log.txt"))) > 1, parent)
-    workers = children(parent.pid)
-    assert len(workers) == 2
-    parent.kill()
-    parent.wait()
-    wait_for(lambda: not any(map(is_running, workers.values())))
-    parent = start([*line, "--resume"], tmp_path)
-    assert parent.wait(300) == 0, (tmp_path / "log").read_text()
-    check_complete(folder, 3)
+def children(parent):
+    """Returns the process ids of the workers that a process has started."""
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], stdout=subprocess.PIPE)
+    return list(map(int, listed.stdout.split()))
 
 
 def is_running(number):
     """Returns whether a process is there, and not only the memory of it."""
     try:
-        with open(f"/proc/{number}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
 
-def children(parent):
-    """Returns the workers that a process has started: process ids by name."""
-    found = {}
-    listed = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True
-    )
-    for number in map(int, listed.stdout.split()):
-        try:
-            with open(f"/proc/{number}/environ", "rb") as file:
-                variables = dict(
-                    part.split(b"=", 1) for part in file.read().split(b"\0") if b"=" in part
-                )
-        except OSError:  # It has ended meanwhile.
-            continue
-        name = variables.get(b"KERASTUNER_TUNER_ID")
-        if name is not None:
-            found[name.decode()] = number
-    return found
+def test_workers_that_are_killed_and_workers_whose_parent_is_killed(start, folder):
+    log = folder.path.parent / "log"
+    parent = start("--workers", 2)
+    wait_for_two_trials(folder, parent)
+    os.kill(children(parent.pid)[0], signal.SIGKILL)
+    assert parent.wait(300) == 1
+    assert "A worker ended early. Continue with --resume." in log.read_text()
+    parent = start("--workers", 2, "--resume")
+    wait_for(lambda: len(children(parent.pid)) == 2, parent)
+    workers = children(parent.pid)
+    parent.kill()
+    parent.wait()
+    wait_for(lambda: not any(map(is_running, workers)))
+    assert start("--workers", 2, "--resume").wait(300) == 0, log.read_text()
+    check_complete(folder)
 
 
-@pytest.mark.long
-def test_chief_and_two_workers_one_of_them_killed(data, tmp_path):
-    folder = SearchFolder(tmp_path / "search")
-    line = command(data, folder.path, "--activation", "tanh")
+def test_chief_and_two_workers_one_of_them_killed(start, folder):
     port = str(random.Random(os.getpid()).randint(20_000, 60_000))
 
     def begin(name):
-        variables = {
-            "KERASTUNER_TUNER_ID": name, "KERASTUNER_ORACLE_IP": "127.0.0.1",
-            "KERASTUNER_ORACLE_PORT": port,
-        }  # fmt: skip
-        return start(line, tmp_path, name, **variables)
+        return start(name=name, **{ID: name, IP: "127.0.0.1", PORT: port})
 
     chief, one, two = map(begin, ("chief", "worker-1", "worker-2"))
-    wait_for(lambda: len(list(folder.trials.glob("*/log.txt"))) > 1, chief)
+    wait_for_two_trials(folder, chief)
     one.kill()
     one.wait()
     one = begin("worker-1")
     for child, name in ((two, "worker-2"), (one, "worker-1"), (chief, "chief")):
-        assert child.wait(300) == 0, (tmp_path / name).read_text()
-    check_complete(folder, 3)
+        assert child.wait(300) == 0, (folder.path.parent / name).read_text()
+    check_complete(folder)
