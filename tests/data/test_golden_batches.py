@@ -5,7 +5,6 @@ The expected values are those of the first release.
 
 from __future__ import annotations
 
-import itertools
 import zlib
 
 import numpy as np
@@ -88,31 +87,18 @@ def test_examples(has_lengths, expected):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("plain", [2601807630, 3003278246, 4286439043, 497457542]),
-        ("in_file_order_first", [2006712352, 882215337, 4131930725, 22300449]),
-        ("bucketed", [3897175743, 103450973, 2637125323, 3742108592]),
+        ("plain", 497457542),
+        ("in_file_order_first", 22300449),
+        ("bucketed", 3742108592),
     ],
 )
-@pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.variant)])
-def test_many_pairs(name, expected, count):
-    checksums = [
-        checksum(pair_stream(301, batch_size=batch_size, seed=seed, **SETTINGS[name]))
-        for batch_size, seed in itertools.islice(itertools.product((2, 3), (0, 7)), count)
-    ]
-    assert checksums == expected[:count]
+def test_many_pairs(name, expected):
+    assert checksum(pair_stream(301, batch_size=3, seed=7, **SETTINGS[name])) == expected
 
 
 @pytest.mark.parametrize(
     ("has_lengths", "expected"),
-    [
-        (False, [1560230419, 927311117, 487152631, 2058395419]),
-        (True, [979130490, 1671710731, 867071949, 1395730923]),
-    ],
+    [(False, 2058395419), (True, 1395730923)],
 )
 def test_many_examples(has_lengths, expected):
-    checksums = [
-        checksum(example_stream(301, batch_size, seed, has_lengths))
-        for batch_size in (2, 3)
-        for seed in (0, 7)
-    ]
-    assert checksums == expected
+    assert checksum(example_stream(301, 3, 7, has_lengths)) == expected

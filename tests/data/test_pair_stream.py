@@ -82,7 +82,7 @@ def test_file_order_changes_only_the_first_epoch():
 def test_a_batch_is_a_function_of_seed_and_step(settings):
     whole = batches_of(make(seed=4, **settings), 0, 10)
     assert len(whole) == 10
-    for first in (0, 1, 3, 7):
+    for first in (1, 7):
         again = make(seed=4, **settings)
         assert batches_of(again, first, 10 - first) == whole[first:]
     assert batches_of(make(seed=5, **settings), 3, 7) != whole[3:]

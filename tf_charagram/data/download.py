@@ -168,10 +168,9 @@ def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = Tr
         DataError: The file cannot be fetched, or has the wrong checksum or content.
         RunError: Files of an archive cannot be written.
     """
-    source = _source(name)
-    folder = cache_folder(cache_dir)
-    download = folder / _file_name(source)
-    target = _target(name, source, folder)
+    target = _target(name, cache_dir)
+    source = SOURCES[name]
+    download = target.parent / _file_name(source)
     try:
         _download(source, download, progress)
         try:
@@ -202,7 +201,7 @@ def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
     Raises:
         ConfigError: The name is unknown.
     """
-    target = _target(name, _source(name), cache_folder(cache_dir))
+    target = _target(name, cache_dir)
     return target if target.exists() else None
 
 
@@ -214,17 +213,15 @@ def cache_folder(cache_dir: str | Path | None = None) -> Path:
     return Path(folder).expanduser().resolve()
 
 
-def _source(name: str) -> Source:
-    if name not in SOURCES:
-        raise ConfigError(unknown_name("data set", name, SOURCES))
-    return SOURCES[name]
-
-
 def _file_name(source: Source) -> str:
     return PurePosixPath(source.url).name
 
 
-def _target(name: str, source: Source, folder: Path) -> Path:
+def _target(name: str, cache_dir: str | Path | None) -> Path:
+    """Returns the file or folder of a data set in the cache."""
+    if name not in SOURCES:
+        raise ConfigError(unknown_name("data set", name, SOURCES))
+    source, folder = SOURCES[name], cache_folder(cache_dir)
     if source.is_folder:
         return folder / name
     if len(source.members) > 1:

@@ -105,7 +105,7 @@ def test_bad_lines_of_ppdb(read):
 
 def test_policies():
     with pytest.raises(ConfigError, match=r"Unknown on_bad_line 'stop'\. Available: error"):
-        read_pairs("none.tsv", on_bad_line="stop")
+        next(read_pairs("none.tsv", on_bad_line="stop"))
 
 
 class TestAligned:

@@ -48,17 +48,14 @@ def read_pairs(path: str | Path, *, on_bad_line: str | BadLines = "error") -> It
         path: File, plain or gzip, or `"-"` for standard input.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
-    Returns:
-        An iterator over `(text, paraphrase)`.
+    Yields:
+        Text and paraphrase.
 
     Raises:
-        ConfigError: `on_bad_line` is unknown; raised by the call itself.
-        DataError: While iterating: the file cannot be read, or has a bad line or no pair.
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, or has a bad line or no pair.
     """
-    return _pairs(path, BadLines.of(on_bad_line))
-
-
-def _pairs(path: str | Path, bad: BadLines) -> Iterator[Pair]:
+    bad = BadLines.of(on_bad_line)
     rows = read_records(path)
     first = next(rows, None)
     if first is None:
