@@ -35,13 +35,11 @@ def test_words_in_a_form():
     assert [*normalized_words(["sch\u00f6n"], None)] == ["sch\u00f6n"]
 
 
-def test_from_texts():
+def test_words_of_texts():
     texts = ["A cat, a CAT and 2 dogs", "caf\u00e9 cafe\u0301 \U00010400", "it's x2"]
     assert sorted(words_of(texts)) == sorted(
         ["a", "cat", "a", "cat", "and", "dogs", "caf\u00e9", "\U00010428", "it", "s"]
     )
-    assert Dictionary.from_texts(texts, min_count=2).words == ["a", "cat"]
-    assert Dictionary.from_texts(texts, max_words=3).words == ["a", "cat", "and"]
 
 
 @property_settings

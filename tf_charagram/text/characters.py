@@ -52,24 +52,15 @@ class CharacterVectorizer(TextVectorizer):
         self._use(alphabet)
 
     def _use(self, alphabet: Alphabet | None) -> None:
-        self._alphabet = alphabet
+        # `None` before `adapt`.
+        self.alphabet: Alphabet = alphabet  # type: ignore[assignment]
         if alphabet is not None:
             self._reader = self._make_reader(alphabet)
 
     @property
-    def alphabet(self) -> Alphabet:
-        """The characters that have their own id.
-
-        Raises:
-            ConfigError: There is no vocabulary yet.
-        """
-        self.check_adapted()
-        return self._alphabet  # type: ignore[return-value]
-
-    @property
     def is_adapted(self) -> bool:
         """Whether there is an alphabet."""
-        return self._alphabet is not None
+        return self.alphabet is not None
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
         self._use(Alphabet.from_array(state["alphabet"]))
@@ -101,7 +92,7 @@ class CharacterVectorizer(TextVectorizer):
         return vectorizer
 
     def _num_ids(self) -> int:
-        return 3 + len(self._alphabet)  # type: ignore[arg-type]
+        return 3 + len(self.alphabet)
 
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
         return _rows(self._reader(texts))

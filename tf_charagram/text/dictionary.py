@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.normalize import normalized_code_points
-from tf_charagram.text.tensors import check_counting, decoded, texts_of
+from tf_charagram.text.tensors import decoded
 from tf_charagram.text.word_filter import WordFilter
 
 #: Code points that are classified even outside the alphabet: up to the last emoji.
@@ -83,25 +83,6 @@ class Dictionary:
         self.words = [words[index] for index in order.tolist()]
         self._steps = steps[order]
         self.right_words = right_words
-
-    @classmethod
-    def from_texts(
-        cls, texts: Iterable[str], *, min_count: int = 1, max_words: int | None = None
-    ) -> Dictionary:
-        """Counts the words of texts.
-
-        Args:
-            texts: The texts, read once, as a stream.
-            min_count: Minimum number of occurrences; a word that occurs once may be a typo.
-            max_words: Maximum number of words; the most frequent ones are kept.
-
-        Raises:
-            ConfigError: An argument is out of range, or no word is frequent enough.
-        """
-        check_counting(min_count, max_words=max_words)
-        counts = Counter(words_of(texts_of(texts, "texts")))
-        frequent = [(-count, word) for word, count in counts.items() if count >= min_count]
-        return cls({word: -count for count, word in sorted(frequent)[:max_words]})
 
     def __len__(self) -> int:
         return len(self.words)

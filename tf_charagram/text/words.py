@@ -127,12 +127,8 @@ class WordVectorizer(TextVectorizer):
         return _words_of(self._utf8, self._offsets)
 
     def _num_ids(self) -> int:
-        return 1 + self.num_words
-
-    @property
-    def num_words(self) -> int:
-        """Number of words with their own id."""
-        return len(self._offsets) - 1
+        # One more than words: id 0 is any other word.
+        return len(self._offsets)
 
     @property
     def resources(self) -> list[Any]:
