@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 
 import pytest
@@ -22,7 +21,6 @@ def tune(data, *more):
     [
         (["--select", "scorde"], "Unknown set for --select 'scorde'. Did you mean 'scored'?"),
         (["--select", "last"], "A search needs --select, the set on which trials are"),
-        (["--encoder", "char_ccn"], "Unknown encoder 'char_ccn'. Did you mean 'char_cnn'?"),
         (["--encoder", "cse"], "The papers have no grid for the encoder 'cse' on words."),
         (["--max-trials", 0], "`max_trials` must be at least 1. Received: max_trials=0"),
         (["--trial-epochs", 0], "`trial_epochs` must be at least 1e-06."),
@@ -51,14 +49,6 @@ def test_wrong_flags(data, capsys, flags, message):
     assert message in capsys.readouterr().err
 
 
-def test_a_folder_that_is_no_search_is_not_overwritten(data, tmp_path, capsys):
-    (tmp_path / "file").write_text("mine")
-    assert tune(data, "--out", tmp_path, "--overwrite") == 1
-    assert (tmp_path / "file").exists()
-    assert tune(data, "--out", tmp_path) == 1
-    assert "Add --resume" in capsys.readouterr().err
-
-
 def test_names_are_not_markup(data, tmp_path, capsys, untrained):
     folder = tmp_path / "x[lr=1]" / "a:b:c"
     assert tune(data, "--out", folder, "--max-trials", 1) == 0
@@ -76,28 +66,6 @@ def test_plan(data, tmp_path, capsys, monkeypatch):
     assert "12 trials of 12 combinations, grid" in said
     assert ["l2", "0.0001", "1e-05", "1e-06"] in [line.split() for line in said.splitlines()]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_length_of_a_trial(data, tmp_path, untrained):
-    out = tmp_path / "search"
-    flags = ["--task", "sentences", "--encoder", "dan", "--dense-l2", "--trial-epochs", 0.5]
-    assert tune(data, *flags, "--max-trials", 1, "--out", out) == 0
-    saved = json.loads((out / "search.json").read_text())["settings"]
-    assert (saved["epochs"], saved["dense_l2"], len(saved["space.batch_size"])) == (0.5, True, 3)
-
-
-def test_a_part_of_a_grid(data, tmp_path, capsys, untrained):
-    """The grid of the Charagram paper for word averaging, made of that of Universal."""
-    flags = ["--task", "sentences", "--encoder", "word_average", "--batch-size", 100]
-    flags += ["--negatives", "max", "--margin", 0.4, "--optimizer", "adam"]
-    (tmp_path / "fixed.yaml").write_text("clip_norm: null\n")
-    flags += ["--learning-rate", 0.001, "--config", tmp_path / "fixed.yaml"]
-    flags += ["--out", tmp_path / "search"]
-    assert tune(data, *flags) == 0
-    assert "4 trials of 4 combinations" in capsys.readouterr().out
-    saved = json.loads((tmp_path / "search" / "search.json").read_text())["settings"]
-    assert saved["space.l2_words"] == [1e-5, 1e-6, 1e-7, 1e-8]
-    assert saved["clip_norm"] is None and saved["epochs"] == 5
 
 
 class TestRoles:

@@ -13,7 +13,6 @@ from tests.contracts import some_now
 from tests.tuning.conftest import score_of
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.tuning import command
-from tf_charagram.tuning.oracles import make_oracle
 from tf_charagram.tuning.search import SearchFolder, TuneConfig
 from tf_charagram.tuning.trials import TrialTuner, best_first, read_results
 
@@ -203,24 +202,3 @@ def test_damage_is_said(search, folder):
     (folder.trials / "0" / "result.json").write_text("{")
     with pytest.raises(RunError, match=r"result\.json is damaged"):
         read_results(folder)
-
-
-@pytest.mark.parametrize(
-    ("tuner", "most", "number"),
-    [("grid", None, 4), ("grid", 3, 3), ("random", None, 4), ("random", 9, 4),
-     ("hyperband", None, None), ("hyperband", 9, 9)],
-)  # fmt: skip
-def test_number_of_trials(search, tuner, most, number):
-    other = changed(search, epochs=3, tuner=tuner, max_trials=most)
-    assert other.num_trials == make_oracle(other).max_trials == number
-
-
-def test_a_changed_search_is_refused_with_what_changed(search, folder):
-    other = changed(search, {**search.space, "l2": (1e-4, 0.0)}, tuner="random", max_trials=3)
-    other = dataclasses.replace(other, config=other.config.replace(margin=0.5))
-    with pytest.raises(RunError) as error:
-        folder.check_config(other.identity())
-    assert "margin was 0.4, is 0.5" in str(error.value)
-    assert "search.tuner was grid, is random" in str(error.value)
-    assert "space.l2 was [0.0001, 1e-05], is [0.0001, 0.0]" in str(error.value)
-    assert "batch_size" not in str(error.value) and "max_trials" not in str(error.value)

@@ -26,35 +26,26 @@ U_LABELS = 3 * 3 * 4 * 6 * 2
 LABELS = ("similarity", "entailment", "sentiment")
 
 
+SIZES = {
+    "words": {"charagram": 24, "char_cnn": 96, "char_lstm": 24},
+    "sentences": {
+        "charagram": 6, "char_cnn": 24, "char_lstm": 6, "word_average": U_SIZE // 4,
+        "projection": U_SIZE, "dan": 4 * U_SIZE, "rnn": 2 * U_SIZE, "identity_rnn": U_SIZE,
+        "lstm": 2 * U_SIZE, "cse": 144,
+    },
+    "pos": {"charagram": 12, "char_cnn": 8, "char_lstm": 2},
+    "similarity": {"charagram": U_LABELS // 3, "cse": 3 * 4**3, "word_average": U_LABELS},
+    "entailment": {"cse": U_LABELS, "word_average": U_LABELS},
+    "sentiment": {
+        "word_average": U_LABELS, "projection": U_LABELS, "identity_rnn": U_LABELS,
+        "dan": 4 * U_LABELS, "rnn": 2 * U_LABELS, "lstm": 2 * U_LABELS,
+    },
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("task", "encoder", "size"),
-    [
-        ("words", "charagram", 24),
-        ("words", "char_cnn", 96),
-        ("words", "char_lstm", 24),
-        ("sentences", "charagram", 6),
-        ("sentences", "char_cnn", 24),
-        ("sentences", "char_lstm", 6),
-        ("sentences", "word_average", U_SIZE // 4),
-        ("sentences", "projection", U_SIZE),
-        ("sentences", "dan", 4 * U_SIZE),
-        ("sentences", "rnn", 2 * U_SIZE),
-        ("sentences", "identity_rnn", U_SIZE),
-        ("sentences", "lstm", 2 * U_SIZE),
-        ("sentences", "cse", 144),
-        ("pos", "charagram", 12),
-        ("pos", "char_cnn", 8),
-        ("pos", "char_lstm", 2),
-        *((task, "word_average", U_LABELS) for task in LABELS),
-        ("sentiment", "projection", U_LABELS),
-        ("sentiment", "identity_rnn", U_LABELS),
-        ("sentiment", "dan", 4 * U_LABELS),
-        ("sentiment", "rnn", 2 * U_LABELS),
-        ("sentiment", "lstm", 2 * U_LABELS),
-        ("similarity", "charagram", 2 * U_LABELS // 6),
-        ("similarity", "cse", 3 * 4 * 4 * 4),
-        ("entailment", "cse", U_LABELS),
-    ],
+    [(task, encoder, size) for task, sizes in SIZES.items() for encoder, size in sizes.items()],
 )
 def test_sizes_of_the_papers_grids(task, encoder, size):
     assert num_combinations(paper(task, encoder)) == size

@@ -22,39 +22,27 @@ def tune(*flags):
     return call("tuning.command", *flags)
 
 
-@pytest.fixture(scope="module")
-def tagged(tmp_path_factory):
-    """Returns the folder of a finished search of two taggers, one stopped on its way."""
-    folder = SearchFolder(tmp_path_factory.mktemp("tuning") / "pos")
+def test_taggers(tmp_path):
+    """The first is stopped on its way."""
+    folder = SearchFolder(tmp_path / "pos")
     with pytest.MonkeyPatch.context() as patch:
         interrupt_training_at(patch, 2)
         assert tune(*POS, "--keep", 1, "--out", folder.path) == 130
-    flags = ["--resume", "--keep", 1, "--finish", 0.1]
-    assert tune(*POS, *flags, "--out", folder.path) == 0
-    return folder
-
-
-def test_taggers(tagged):
-    results = read_results(tagged)
+    assert (folder.trials / "0" / "checkpoints").is_dir()
+    assert tune(*POS, "--keep", 1, "--resume", "--out", folder.path) == 0
+    results = read_results(folder)
     assert [result.values for result in results] == [{"min_count": 1}, {"min_count": 2}]
     assert {result.status for result in results} == {"completed"}
     for result in results:
-        history = (tagged.trials / result.id / "history.jsonl").read_text().splitlines()
+        history = (folder.trials / result.id / "history.jsonl").read_text().splitlines()
         scores = [json.loads(line)["scores"] for line in history]
         assert len(scores) == 2
         assert result.score == max(score["starter.dev"] for score in scores)
         assert result.scores in scores
-    assert len(list(tagged.trials.glob("*/model"))) == 1
-    assert not list(tagged.trials.glob("*/saved_model")) + list(tagged.trials.glob("*/texts.txt"))
-    with open(tagged.path / "results.csv", newline="") as file:
+    assert len(list(folder.trials.glob("*/model"))) == 1
+    assert not list(folder.trials.glob("*/saved_model")) + list(folder.trials.glob("*/texts.txt"))
+    with open(folder.path / "results.csv", newline="") as file:
         assert "score.starter.test" in next(csv.DictReader(file))
-
-
-def test_the_winner_is_exported(tagged):
-    assert (tagged.winner / "saved_model" / "1" / "saved_model.pb").is_file()
-    assert (tagged.winner / "texts.txt").is_file()
-    winner = json.loads((tagged.winner / "config.json").read_text())["settings"]
-    assert (winner["task"], winner["epochs"], winner["lstm_dim"]) == ("pos", 0.1, 4)
 
 
 @pytest.mark.long
@@ -83,7 +71,6 @@ def test_on_top_of_a_model_of_paraphrases(data, tmp_path, flags, values):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--task", "poss"], "Unknown task 'poss'. Did you mean 'pos'?"),
         (["--task", "pos", "--encoder", "cse"], "The task 'pos' composes words from characters"),
         (["--task", "pos", "--data", "none.conllu"], "none.conllu: no such file"),
         (["--task", "sentiment", "--eval-data", "none.tsv"], "none.tsv: no such file"),

@@ -98,24 +98,6 @@ def test_a_trial_gives_its_memory_back(search, folder, monkeypatch):
     assert weights and all(weight() is None for weight in weights)
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("unexported")
-def test_ctrl_c_and_on(data, tmp_path, monkeypatch, capsys):
-    from tests.commands import interrupt_training_at
-
-    flags = ["--l2", 1e-4, "--batch-size", 10, "--activation", "tanh", "--max-trials", 1]
-    out = tmp_path / "search"
-    with pytest.MonkeyPatch.context() as patch:
-        interrupt_training_at(patch, 4)
-        assert tune(data, out, *flags) == 130
-    assert f"--out {out} --resume" in capsys.readouterr().out
-    assert (out / "trials" / "0" / "checkpoints").is_dir()
-    assert tune(data, out, *flags, "--resume") == 0
-    # The evaluation at step 3 was not repeated.
-    steps = (out / "trials" / "0" / "history.jsonl").read_text().splitlines()
-    assert [json.loads(line)["step"] for line in steps] == [3, 6]
-
-
 def test_a_loss_that_is_not_finite_is_one_failed_trial(data, tmp_path, capsys):
     flags = ["--space", "wide", "--tuner", "random", "--max-trials", 1, "--learning-rate", "1e38"]
     assert tune(data, tmp_path / "search", *flags) == 1
