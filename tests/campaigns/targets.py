@@ -126,7 +126,7 @@ READERS = [
                 [b"label\ttext\n1\ta lovely film\n0\tit stinks , really\n", _SST], (*TABS, b'"')),
     file_target("vectors.word2vec", "vectors.txt",
                 lambda path: [
-                    len(list(scan_word_vectors(path))), load_word_vectors(path, ["cat"]).matrix
+                    len(list(scan_word_vectors(path))), load_word_vectors(path, ["cat"])[0]
                 ],
                 [b"2 3\ncat 0.5 -1 2e-3\na\xc2\xa0dog 1 2 3\n", b"cat 1 2\n"], (b" ", b"0 0\n")),
     file_target("vectors.npy", "teacher.npy", lambda path: [len(read_vectors(path))],

@@ -95,14 +95,6 @@ class TestFile:
         assert (pairs.name, pairs.metric, len(pairs)) == ("mine", metric, 2)
         assert all(not text.replace(".", "").isdigit() for text in pairs.left) or kind == "wordsim"
 
-    def test_wrong_kind(self, folder):
-        message = (
-            r"rw\.txt: expected a sentence similarity set, .*; this looks like a word .*\. "
-            "The score is the last column of words, and the first of sentences"
-        )
-        with pytest.raises(DataError, match=message):
-            evaluation_sets(folder / "rw.txt", ["sts"])
-
     def test_missing(self, tmp_path):
         with pytest.raises(DataError, match="no such file or folder to evaluate on"):
             evaluation_sets(tmp_path / "none")

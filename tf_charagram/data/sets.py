@@ -52,15 +52,14 @@ def evaluation_sets(
     Args:
         path: A folder, searched for known names at any depth; a single file, recognized by its
             name or first line; or `None` for the starter set and all downloaded word similarity
-            sets, whatever `kinds` are.
-        kinds: The groups to return, of `"wordsim"`, `"sts"` (STS and SICK) and `"phrases"`.
-            Defaults to all. The training part of SICK is skipped.
+            sets.
+        kinds: The groups to look for in a folder, of `"wordsim"`, `"sts"` (STS and SICK) and
+            `"phrases"`. Defaults to all. The training part of SICK is skipped.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
-        DataError: The folder has no known set, the file is of another kind, or a file cannot be
-            read.
+        DataError: The folder has no known set, or a file cannot be read.
     """
     groups = tuple(_DESCRIPTIONS if kinds is None else kinds)
     bad = BadLines.of(on_bad_line)
@@ -68,7 +67,7 @@ def evaluation_sets(
         return [_starter_set(), *_cached_sets(bad)]
     path = Path(path)
     if path.is_file():
-        return [_read_file(path, groups, bad)]
+        return [_read_file(path, bad)]
     if not path.is_dir():
         raise DataError(path, "no such file or folder to evaluate on")
     sets = [
@@ -78,9 +77,10 @@ def evaluation_sets(
         for name, file in sorted(file_format.find(path).items())
     ]
     if not sets:
+        kinds_of_sets = " or ".join(_DESCRIPTIONS[group] for group in groups)
         raise DataError(
-            path, f"no known {_described(groups)} in this folder. Files of other names can be "
-            "given one by one.",
+            path, f"no known {kinds_of_sets} in this folder. Files of other names can be given one "
+            "by one.",
         )  # fmt: skip
     return sets
 
@@ -99,20 +99,9 @@ def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
             yield wordsim.read(path, name=name, on_bad_line=bad)
 
 
-def _described(groups: Iterable[str]) -> str:
-    return " or ".join(_DESCRIPTIONS[group] for group in groups)
-
-
-def _read_file(path: Path, groups: tuple[str, ...], bad: BadLines) -> ScoredPairs:
+def _read_file(path: Path, bad: BadLines) -> ScoredPairs:
     by_name = next((known for known in formats() if known.is_named(path)), None)
-    file_format = by_name or _detect(path)
-    if file_format.group not in groups:
-        raise DataError(
-            path,
-            f"expected a {_described(groups)}; this looks like a {_described([file_format.group])}."
-            " The score is the last column of words, and the first of sentences",
-        )
-    return file_format.read(path, on_bad_line=bad)
+    return (by_name or _detect(path)).read(path, on_bad_line=bad)
 
 
 def _detect(path: Path) -> SetFormat:

@@ -192,14 +192,14 @@ def load_pretrained(
     path = str(config.word_vectors)
     words = vectorizer.words
     names = sorted({*UNKNOWN_NAMES}.difference(words), key=UNKNOWN_NAMES.index)
-    loaded = load_word_vectors(path, [*words, *names], on_bad_line=bad_lines)
+    matrix, is_known = load_word_vectors(path, [*words, *names], on_bad_line=bad_lines)
     table = encoder.word_table.numpy()
-    check_width(path, loaded.matrix.shape[1], table.shape[1])
-    found, vectors = loaded.is_known[: len(words)], loaded.matrix[: len(words)]
+    check_width(path, matrix.shape[1], table.shape[1])
+    found, vectors = is_known[: len(words)], matrix[: len(words)]
     # Row 0 is that of unknown words; the rows after the words are n-grams.
     table[1 : 1 + len(words)][found] = vectors[found]
-    if loaded.is_known[len(words) :].any():
-        table[0] = loaded.matrix[len(words) + loaded.is_known[len(words) :].argmax()]
+    if is_known[len(words) :].any():
+        table[0] = matrix[len(words) + is_known[len(words) :].argmax()]
     elif found.any():
         table[0] = vectors[found].mean(axis=0)
     encoder.word_table.assign(table)

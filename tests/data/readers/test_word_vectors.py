@@ -65,8 +65,8 @@ def test_load(tmp_path):
     assert matrix.dtype == np.float32
     assert_array_equal(matrix, [[0, 0], [3, 4], [1, 2]])
     assert_array_equal(found, [False, True, True])
-    none = load_word_vectors(path, ["zebra"])
-    assert none.matrix.shape == (1, 2) and not none.is_known.any()
+    matrix, found = load_word_vectors(path, ["zebra"])
+    assert matrix.shape == (1, 2) and not found.any()
 
 
 def test_only_wanted_words_are_parsed(tmp_path):

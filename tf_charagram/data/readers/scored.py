@@ -177,11 +177,11 @@ def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:
     Raises:
         DataError: One of the files has more lines, or cannot be read.
     """
-    left = [line for _, line in read_lines(texts)]
-    right = [line for _, line in read_lines(gold)]
-    for lines, shortest in ((left, 0), (right, len(left))):
-        while len(lines) > shortest and not lines[-1].strip():
-            lines.pop()
+    left, right = ([line for _, line in read_lines(path)] for path in (texts, gold))
+    while left and not left[-1].strip():
+        left.pop()
+    while len(right) > len(left) and not right[-1].strip():
+        right.pop()
     if len(left) != len(right):
         raise DataError(
             gold,

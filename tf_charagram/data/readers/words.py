@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -61,21 +60,9 @@ def _listed(path: str | Path, lines: Iterable[tuple[int, str]]) -> Counter[str]:
     return counts
 
 
-class WordVectors(NamedTuple):
-    """Vectors for a list of words.
-
-    Attributes:
-        matrix: float32 `(num_words, dim)`; zeros for words that are not in the file.
-        is_known: bool `(num_words,)`, whether the file has the word.
-    """
-
-    matrix: np.ndarray
-    is_known: np.ndarray
-
-
 def load_word_vectors(
     path: str | Path, words: Sequence[str], *, on_bad_line: str | BadLines = "error"
-) -> WordVectors:
+) -> tuple[np.ndarray, np.ndarray]:
     """Loads the vectors of the given words only; see `scan_word_vectors`.
 
     Memory is that of the result, whatever the size of the file. Words are compared as they are, so
@@ -85,6 +72,10 @@ def load_word_vectors(
         path: File, plain or gzip, or `"-"` for standard input.
         words: Distinct words, in the order of the rows.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+
+    Returns:
+        The vectors, float32 `(num_words, dim)`, zeros for words that are not in the file; and
+        whether the file has each word, bool `(num_words,)`.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
@@ -100,7 +91,7 @@ def load_word_vectors(
     is_known = np.zeros(len(words), bool)
     for row, vector in found.items():
         matrix[row], is_known[row] = vector, True
-    return WordVectors(matrix, is_known)
+    return matrix, is_known
 
 
 def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
