@@ -126,7 +126,7 @@ def test_sums_of_quantized_rows():
     assert layer(ids[:0]).shape == (0, 2)
 
 
-def test_a_quantized_model_is_a_keras_model_of_float32(linear, capsys):
+def test_a_quantized_model_computes_in_float32(linear):
     """Whatever the types are that other layers compute in."""
     expected = smaller(linear, dtype="int8").encode(SHORT)
     keras.config.set_dtype_policy("mixed_float16")
@@ -135,8 +135,6 @@ def test_a_quantized_model_is_a_keras_model_of_float32(linear, capsys):
     finally:
         keras.config.set_dtype_policy("float32")
     np.testing.assert_array_equal(quantized.encode(SHORT), expected)
-    quantized.summary()
-    assert f"(None, {linear.dim})" in capsys.readouterr().out
 
 
 def test_what_float16_cannot_hold():
