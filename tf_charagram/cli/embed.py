@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.corrections import Corrections, add_corrections_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting import load_tensorflow
@@ -38,6 +39,7 @@ def make_parser() -> Parser:
         "--output", default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
     )  # fmt: skip
+    add_corrections_flag(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", choices=("npy", "parquet"), help="[npy]")
     shards.add_argument("--shard-lines", type=int, help="lines of a shard [50000]")
@@ -68,7 +70,7 @@ def embed(arguments: Sequence[str]) -> int:
         flag = flag_of(next(iter(given)))
         raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
     else:
-        _embed_to_file(files, model, output)
+        _embed_to_file(files, model, output, values["show_corrections"])
     return 0
 
 
@@ -83,7 +85,9 @@ def _embed_to_shards(
     embed_files(EmbedJob(model, tuple(files), output, **options), **given)
 
 
-def _embed_to_file(files: list[InputFile], model: str, output: str) -> None:
+def _embed_to_file(
+    files: list[InputFile], model: str, output: str, shows_corrections: bool
+) -> None:
     from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
     from tf_charagram.data.writers import check_vector_file, open_vector_file
     from tf_charagram.models.embedder import TextEmbedder
@@ -97,8 +101,11 @@ def _embed_to_file(files: list[InputFile], model: str, output: str) -> None:
     lines = read_texts(files)
     first = list(islice(lines, _FEW_LINES))
     # For a few texts, folding takes longer than it saves.
-    embedder = TextEmbedder.load(model, folded=len(first) == _FEW_LINES)
+    is_long = len(first) == _FEW_LINES
+    embedder = TextEmbedder.load(model, folded=is_long)
     batches = embedder.encode_batches(chain(first, lines))
+    corrections = Corrections(embedder)
+    corrections.add(first)
     with (
         open_vector_file(output, embedder.dim) as write,
         LineProgress(files) as progress,
@@ -107,6 +114,7 @@ def _embed_to_file(files: list[InputFile], model: str, output: str) -> None:
             write(texts, vectors)
             progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
+    corrections.say(shows_corrections, f"first {_FEW_LINES:,} lines" if is_long else "")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

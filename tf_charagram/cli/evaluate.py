@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.corrections import Corrections, add_corrections_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
@@ -51,6 +52,7 @@ def make_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples [0]")
     parser.add_argument("--on-bad-line", choices=BadLines.POLICIES, default="error")
+    add_corrections_flag(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no tables")
     return parser
 
@@ -123,6 +125,7 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         evaluate_baseline,
         evaluate_model,
     )
+    from tf_charagram.models.embedder import TextEmbedder
 
     baseline = None if values.baseline is None else CharacterTfidf()
     num_resamples = values.bootstrap
@@ -134,6 +137,11 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     )
     resampling = {"num_resamples": num_resamples, "seed": values.seed}
     results = [evaluate_model(model, sets, **resampling) for model in values.model]
+    for model in values.model:
+        corrections = Corrections(TextEmbedder.load(model))
+        for pairs in sets.clean:
+            corrections.add([*pairs.left, *pairs.right])
+        corrections.say(values.show_corrections, model)
     if baseline is not None:
         results.append(evaluate_baseline(values.baseline, baseline, sets, **resampling))
     return embedder_json(results), [("", embedder_tables(results))]

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.corrections import Corrections, add_corrections_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
-    from tf_charagram.models.embedder import Neighbor
+    from tf_charagram.models.embedder import Neighbor, TextEmbedder
     from tf_charagram.search.spelling import Correction
 
     Search = Callable[[str, int], list[Neighbor] | list[Correction]]
@@ -40,6 +41,7 @@ def make_parser() -> Parser:
         "with probabilities; --texts has words, most frequent first",
     )  # fmt: skip
     parser.add_argument("--k", type=int, default=10, help="neighbors shown [10]")
+    add_corrections_flag(parser)
     parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
     return parser
 
@@ -55,9 +57,12 @@ def neighbors(arguments: Sequence[str]) -> int:
         raise ConfigError("--spelling does not go with --index. Give words with --texts.")
     load_tensorflow()
     search = _spelling if is_spelling else _index_search if has_index else _exact_search
-    neighbors_of = search(values.model, values.index if has_index else values.texts)
+    neighbors_of, embedder = search(values.model, values.index if has_index else values.texts)
     for query in [*values.query, *(values.spelling or [])] or _prompt():
         nearest = neighbors_of(query, values.k)
+        corrections = Corrections(embedder)
+        corrections.add([query])
+        corrections.say(values.show_corrections, query)
         if values.json:
             name = "corrections" if is_spelling else "neighbors"
             result = {"query": query, name: [[text, round(value, 6)] for text, value in nearest]}
@@ -69,13 +74,14 @@ def neighbors(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _index_search(model: str, index: str) -> Search:
+def _index_search(model: str, folder: str) -> tuple[Search, TextEmbedder]:
     from tf_charagram.search.text_index import TextIndex
 
-    return TextIndex.load(index, model).neighbors
+    index = TextIndex.load(folder, model)
+    return index.neighbors, index.embedder
 
 
-def _exact_search(model: str, texts_file: str | None) -> Search:
+def _exact_search(model: str, texts_file: str | None) -> tuple[Search, TextEmbedder]:
     from tf_charagram.models.embedder import TextEmbedder, unit_rows
     from tf_charagram.search.texts import read_vocabulary
 
@@ -86,16 +92,20 @@ def _exact_search(model: str, texts_file: str | None) -> Search:
     vectors = unit_rows(embedder.encode(texts))
     # A word should not find itself; in a file, the same text is a result.
     is_search = texts_file is not None
-    return lambda query, k: embedder.neighbors(query, texts, k, vectors, include_query=is_search)
+
+    def neighbors_of(query: str, k: int) -> list[Neighbor]:
+        return embedder.neighbors(query, texts, k, vectors, include_query=is_search)
+
+    return neighbors_of, embedder
 
 
-def _spelling(model: str, words_file: str | None) -> Search:
+def _spelling(model: str, words_file: str | None) -> tuple[Search, TextEmbedder]:
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.search.spelling import SpellingCorrector, read_words
 
     words = read_words(words_file, model)
     embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
-    return SpellingCorrector(embedder, words).correct
+    return SpellingCorrector(embedder, words).correct, embedder
 
 
 def _prompt() -> Iterator[str]:
