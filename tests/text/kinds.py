@@ -24,6 +24,11 @@ KINDS = {
         vocabulary=NgramVocabulary.from_texts(texts, orders=[1, 3]),
         dictionary=Dictionary({"cats": 5, "doggy": 1}),
     ),
+    "one form": lambda texts: NgramVectorizer(
+        vocabulary=NgramVocabulary.from_texts(texts),
+        dictionary=Dictionary({"caf\u00e9": 5}),
+        fold_characters=True,
+    ),
     "characters": lambda texts: CharacterVectorizer.from_texts(texts, max_chars=7),
     "words": WordVectorizer.from_texts,
 }

@@ -193,6 +193,14 @@ def test_no_ngrams_of_longest_only(method):
             {"hash_buckets": 3, "dictionary": Dictionary({"cat": 1}), "lowercase": False},
             "`dictionary` needs `lowercase`: its words are lowercase",
         ),
+        (
+            {"hash_buckets": 3, "fold_characters": True},
+            "`fold_characters` needs a `vocabulary` with exact keys",
+        ),
+        (
+            {"fold_characters": True, "lowercase": False},
+            "`fold_characters` needs `lowercase`",
+        ),
     ],
 )
 def test_errors(arguments, message):

@@ -147,9 +147,9 @@ class TextVectorizer(keras.layers.Layer):
         return ids
 
     def _make_reader(
-        self, alphabet: Alphabet | None, dictionary: Dictionary | None = None
+        self, alphabet: Alphabet | None, dictionary: Dictionary | None = None, **options: Any
     ) -> TextReader:
-        return TextReader(alphabet, dictionary, **self._text_options())
+        return TextReader(alphabet, dictionary, **self._text_options(), **options)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Returns texts with misspelled words replaced by the words that they are read as."""

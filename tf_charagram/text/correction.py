@@ -17,7 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.dictionary import OTHER, SYMBOL, Dictionary
-from tf_charagram.text.normalize import FlatTexts
+from tf_charagram.text.normalize import FlatTexts, replaced
 from tf_charagram.text.tensors import LookupTable
 from tf_charagram.text.word_filter import BASE, letter_values, powers, signed
 
@@ -167,7 +167,7 @@ class WordCorrector:
         rows = tf.gather(tf.reshape(rows, shape), best, batch_dims=1)
         found = tf.where(rows >= 0)[:, 0]
         right = tf.gather(self._letters, tf.gather(rows, found))
-        return _replaced(texts, tf.gather(words, found), right)
+        return replaced(texts, tf.gather(words, found), right)
 
     def _error_keys(self, values: tf.Tensor) -> tf.Tensor:
         """Returns the keys of the words that a typo at each position may stem from.
@@ -219,33 +219,6 @@ def _words(in_word: tf.Tensor) -> tf.Tensor:
     words = tf.reshape(edges, [-1, 2])
     lengths = words[:, 1] - words[:, 0]
     return tf.gather(words, tf.where((lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS))[:, 0])
-
-
-def _replaced(texts: FlatTexts, words: tf.Tensor, right: tf.RaggedTensor) -> FlatTexts:
-    """Replaces words of a batch.
-
-    Args:
-        texts: The batch.
-        words: Starts and ends of the words in its symbols, ascending, int64 `(num_words, 2)`.
-        right: The symbols of the replacements, int32 `(num_words, None)`.
-    """
-    starts, ends = tf.unstack(words, axis=1)
-    size, num_words = tf.size(texts.symbols, tf.int64), tf.size(starts)
-    # Pieces: the text before, in and after each word, then the replacements.
-    splits = [[0], tf.reshape(words, [-1]), [size], size + right.row_splits[1:]]
-    pieces = tf.RaggedTensor.from_row_splits(
-        tf.concat([texts.symbols, right.values], axis=0), tf.concat(splits, axis=0), validate=False
-    )
-    old, new = 2 * tf.range(num_words), 2 * num_words + 1 + tf.range(num_words)
-    order = tf.concat([tf.reshape(tf.stack([old, new], axis=1), [-1]), [2 * num_words]], axis=0)
-    growth = tf.cumsum(right.row_lengths() - (ends - starts))
-    growth = tf.cast(tf.concat([[0], growth], axis=0), tf.int32)
-
-    def moved(positions: tf.Tensor) -> tf.Tensor:
-        num_before = tf.searchsorted(starts, tf.cast(positions, tf.int64))
-        return positions + tf.gather(growth, num_before)
-
-    return FlatTexts(tf.gather(pieces, order).values, moved(texts.starts), moved(texts.ends))
 
 
 def _spelled(

@@ -96,6 +96,15 @@ class Dictionary:
         """Returns this dictionary with other right words."""
         return self._of(self.words, self._steps, right_words)
 
+    def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
+        """Returns the words as a function of all of them spells them; counts are summed."""
+        if "".join(self.words).isascii():
+            return self
+        counts: Counter[str] = Counter()
+        for word, log_count in zip(spell(self.words), self.log_counts.tolist(), strict=True):
+            counts[word] += round(2**log_count)
+        return Dictionary(counts, self.right_words)
+
     def merged(self, other: Dictionary | None) -> Dictionary:
         """Returns the words of both; this one decides the frequency of common words.
 
@@ -230,12 +239,15 @@ def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
 
 
 def _is_in_ranges(name: str, code_points: np.ndarray) -> np.ndarray:
-    return np.searchsorted(_ranges()[name], code_points, side="right") % 2 == 1
+    return np.searchsorted(unicode_ranges()[name], code_points, side="right") % 2 == 1
 
 
 @cache
-def _ranges() -> dict[str, np.ndarray]:
-    """Returns the code points at which a class of characters starts and ends, by turns."""
-    # Made by `str.isalnum`, `str.isalpha` and `unicodedata.category` of Python 3.11.
+def unicode_ranges() -> dict[str, np.ndarray]:
+    """Returns the code points at which a class of characters starts and ends, by turns.
+
+    `decomposed` characters have another NFKD form; `in_word` ones are `marks`, or alphanumeric.
+    """
+    # Made by `str.isalnum`, `str.isalpha` and `unicodedata` of Python 3.11.
     with np.load(Path(__file__).with_name("unicode_14.npz")) as file:
         return dict(file)

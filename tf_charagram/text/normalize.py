@@ -11,6 +11,7 @@ space before it; after concatenation, the space before text `r + 1` is also the 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -25,7 +26,9 @@ WHITE_SPACE = (
     0x2028, 0x2029, 0x202F, 0x205F, 0x3000,
 )  # fmt: skip
 SPACE = 0x20
-_FIRST_BEYOND_ASCII = 0x80
+FIRST_BEYOND_ASCII = 0x80
+#: Maps code points and boundaries, see `decode`, to changed ones.
+CodesFunction = Callable[[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
 # The only character whose lowercase form has two code points.
 _DOTTED_I = 0x130
 
@@ -68,12 +71,15 @@ def normalized_code_points(lowercase: bool = True) -> np.ndarray:
     return table
 
 
-def decode(texts: tf.Tensor, unicode_form: str | None = None) -> tuple[tf.Tensor, tf.Tensor]:
+def decode(
+    texts: tf.Tensor, unicode_form: str | None = None, fold: CodesFunction | None = None
+) -> tuple[tf.Tensor, tf.Tensor]:
     """Decodes UTF-8 texts to code points, with a space before each text and after the last.
 
     Args:
         texts: String tensor `(batch,)`. Bytes that are not UTF-8 become U+FFFD.
         unicode_form: Normalization form such as `"NFKC"`, applied by tensorflow-text, or `None`.
+        fold: Changes the result of texts that are not all ASCII, or `None`.
 
     Returns:
         Code points, int32 `(num_symbols,)`, and the positions of those spaces, int32
@@ -89,17 +95,21 @@ def decode(texts: tf.Tensor, unicode_form: str | None = None) -> tuple[tf.Tensor
     codes = tf.concat([first_space, tf.cast(joined, tf.int32), [SPACE]], axis=0)
     boundaries = tf.concat([[0], tf.cumsum(tf.strings.length(texts) + 1)], axis=0)
     return tf.cond(
-        tf.reduce_max(codes) < _FIRST_BEYOND_ASCII,
+        tf.reduce_max(codes) < FIRST_BEYOND_ASCII,
         lambda: (codes, boundaries),
-        lambda: _decode_beyond_ascii(texts, codes, boundaries),
+        lambda: (fold or _unchanged)(*_decode_beyond_ascii(texts, codes, boundaries)),
     )
+
+
+def _unchanged(codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    return codes, boundaries
 
 
 def _decode_beyond_ascii(
     texts: tf.Tensor, codes: tf.Tensor, boundaries: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Decodes the texts that are not ASCII; `codes` holds the bytes of all texts."""
-    positions = tf.where(codes >= _FIRST_BEYOND_ASCII)[:, 0]
+    positions = tf.where(codes >= FIRST_BEYOND_ASCII)[:, 0]
     rows = tf.searchsorted(boundaries, tf.cast(positions, tf.int32), side="right") - 1
     rows, _ = tf.unique(rows)
     decoded = tf.raw_ops.UnicodeDecode(
@@ -196,6 +206,33 @@ def masked(values: tf.Tensor, keep: tf.Tensor, positions: tf.Tensor) -> tuple[tf
     # A cumulative sum over all values takes ten times as long as searching.
     num_before = tf.searchsorted(kept, tf.cast(positions, tf.int64))
     return tf.gather(values, kept), num_before
+
+
+def replaced(texts: FlatTexts, parts: tf.Tensor, others: tf.RaggedTensor) -> FlatTexts:
+    """Replaces parts of a batch.
+
+    Args:
+        texts: The batch.
+        parts: Their starts and ends in its symbols, ascending, int64 `(num_parts, 2)`.
+        others: The symbols of the replacements, int32 `(num_parts, None)`.
+    """
+    starts, ends = tf.unstack(parts, axis=1)
+    size, num_parts = tf.size(texts.symbols, tf.int64), tf.size(starts)
+    # Pieces: the text before, in and after each part, then the replacements.
+    splits = [[0], tf.reshape(parts, [-1]), [size], size + others.row_splits[1:]]
+    pieces = tf.RaggedTensor.from_row_splits(
+        tf.concat([texts.symbols, others.values], axis=0), tf.concat(splits, axis=0), validate=False
+    )
+    old, new = 2 * tf.range(num_parts), 2 * num_parts + 1 + tf.range(num_parts)
+    order = tf.concat([tf.reshape(tf.stack([old, new], axis=1), [-1]), [2 * num_parts]], axis=0)
+    growth = tf.cumsum(others.row_lengths() - (ends - starts))
+    growth = tf.cast(tf.concat([[0], growth], axis=0), tf.int32)
+
+    def moved(positions: tf.Tensor) -> tf.Tensor:
+        num_before = tf.searchsorted(starts, tf.cast(positions, tf.int64))
+        return positions + tf.gather(growth, num_before)
+
+    return FlatTexts(tf.gather(pieces, order).values, moved(texts.starts), moved(texts.ends))
 
 
 def tensorflow_text() -> Any:

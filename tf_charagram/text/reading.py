@@ -5,14 +5,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.correction import WordCorrector
-from tf_charagram.text.dictionary import NUM_MARKED, Dictionary, marked, replaced_words, words_of
+from tf_charagram.text.dictionary import (
+    NUM_MARKED,
+    SYMBOL,
+    Dictionary,
+    marked,
+    replaced_words,
+    words_of,
+)
+from tf_charagram.text.folding import CharacterFolder
 from tf_charagram.text.keys import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.normalize import (
     SPACE,
@@ -44,6 +52,8 @@ class TextReader:
         lowercase: Whether texts are lowercased.
         unicode_form: Unicode normalization form, applied first, or `None`.
         max_chars: Maximum length of a text, or `None`.
+        fold_characters: Whether texts and the dictionary are folded, see `CharacterFolder`. Only
+            with an alphabet.
 
     Call arguments:
         texts: String tensor `(batch,)`, UTF-8.
@@ -60,6 +70,7 @@ class TextReader:
         lowercase: bool,
         unicode_form: str | None,
         max_chars: int | None,
+        fold_characters: bool = False,
     ) -> None:
         self._unicode_form, self._max_chars = unicode_form, max_chars
         self._alphabet = alphabet
@@ -70,33 +81,51 @@ class TextReader:
             if dictionary is not None:
                 # The last entry applies to all others, some of which are between words.
                 symbols = np.pad(symbols, (0, max(0, NUM_MARKED + 1 - len(symbols))), mode="edge")
-        self._corrector = None
         if dictionary is not None:
             codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()
             # Dictionaries have "don't", and phones write "don\u2019t".
             symbols = np.array(symbols)
             symbols[_TYPOGRAPHIC_APOSTROPHES] = symbols[ord("'")]
-            self._corrector = WordCorrector(dictionary, codes)
             symbols = marked(symbols, codes)
         # One tensor: a constant in each function would be saved with each.
         self._symbols = tf.constant(symbols)
+        self._fold = None
+        if fold_characters and alphabet is not None:
+            self._fold = CharacterFolder(alphabet, lambda codes: self._marked(codes) & SYMBOL)
+        self._corrector = None
+        if dictionary is not None:
+            self._corrector = WordCorrector(dictionary.respelled(self._folded), codes)
 
     def __call__(self, texts: tf.Tensor) -> FlatTexts:
         """Reads a batch of texts."""
-        codes, boundaries = decode(texts, self._unicode_form)
-        size = len(self._symbols)
-        symbols = tf.gather(self._symbols, tf.minimum(codes, size - 1))
+        codes, boundaries = decode(texts, self._unicode_form, self._fold)
+        symbols = self._marked(codes)
         if self._alphabet is None:  # Code points past the table are normalized already.
-            symbols = tf.where(codes < size, symbols, codes)
+            symbols = tf.where(codes < len(self._symbols), symbols, codes)
         flat = collapse(symbols, boundaries, self._space, self._max_chars)
         return flat if self._corrector is None else self._corrector(flat)
+
+    def _marked(self, codes: tf.Tensor) -> tf.Tensor:
+        """Returns the symbols of code points, with marks if there is a dictionary."""
+        return tf.gather(self._symbols, tf.minimum(codes, len(self._symbols) - 1))
+
+    def _folded(self, texts: Sequence[str]) -> list[str]:
+        """Returns the texts folded, if they are to be."""
+        if self._fold is None:
+            return list(texts)
+        codes, boundaries = decode(string_tensor(texts), self._unicode_form, self._fold)
+        chars = "".join(map(chr, codes.numpy().tolist()))
+        return [chars[start + 1 : end] for start, end in pairwise(boundaries.numpy().tolist())]
 
     def code_points(self, symbols: np.ndarray) -> np.ndarray:
         """Returns the code points of symbols."""
         return symbols if self._alphabet is None else self._alphabet.code_points(symbols)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
-        """Returns texts with misspelled words replaced by the words that they are read as."""
+        """Returns texts folded and with misspelled words replaced, see `TextVectorizer.read_as`."""
+        texts = self._folded(texts)
+        if self._corrector is None:
+            return texts
         words = sorted({*words_of(texts)})
         read = self.read_words(words)
         changed = {word: other for word, other in zip(words, read, strict=True) if word != other}

@@ -45,6 +45,10 @@ class NgramVectorizer(TextVectorizer):
             `tf_charagram.models.prefix_sums`. Only with a vocabulary with exact keys.
         dictionary: Known words; other words that are one typo away from one are read as that one,
             see `tf_charagram.text.correction`. Only with `lowercase`.
+        fold_characters: Whether texts are brought to one form, see `tf_charagram.text.folding`:
+            full-width letters, ligatures and accents that the vocabulary lacks become plain
+            letters. Only with `lowercase` and a vocabulary with exact keys, which is counted in
+            texts as they are.
         **kwargs: As for `TextVectorizer`.
 
     Raises:
@@ -63,17 +67,19 @@ class NgramVectorizer(TextVectorizer):
         max_chars: int | None = 10_000,
         longest_only: bool = False,
         dictionary: Dictionary | None = None,
+        fold_characters: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         _check_rows(hash_buckets, rows_per_ngram)
-        check_switches(longest_only=longest_only)
-        if longest_only and hash_buckets is not None:
-            raise ConfigError("`longest_only` needs a `vocabulary`.")
+        check_switches(longest_only=longest_only, fold_characters=fold_characters)
+        if fold_characters and not lowercase:
+            raise ConfigError("`fold_characters` needs `lowercase`.")
         self.orders = check_orders(orders)
         self.hash_buckets = hash_buckets
         self.rows_per_ngram = rows_per_ngram
         self.longest_only = longest_only
+        self.fold_characters = fold_characters
         self._use(vocabulary, dictionary)
 
     def _use(self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None) -> None:
@@ -81,18 +87,20 @@ class NgramVectorizer(TextVectorizer):
             raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
         if dictionary is not None and not self.lowercase:
             raise ConfigError("`dictionary` needs `lowercase`: its words are lowercase.")
-        if self.longest_only and vocabulary is not None and vocabulary.bits is None:
-            raise ConfigError(
-                "`longest_only` needs a `vocabulary` with exact keys; this one has too many "
-                "characters for its orders."
-            )
+        for name in ("longest_only", "fold_characters"):
+            is_exact = self.hash_buckets is None if vocabulary is None else vocabulary.bits
+            if getattr(self, name) and not is_exact:
+                raise ConfigError(
+                    f"`{name}` needs a `vocabulary` with exact keys, of not too many characters "
+                    "for its orders."
+                )
         self.vocabulary, self.dictionary = vocabulary, dictionary
         if vocabulary is not None:
             self.orders = vocabulary.orders
             rows = tf.range(len(vocabulary), dtype=tf.int64)
             self._table = LookupTable(tf.constant(vocabulary.keys), rows, -1)
         alphabet = None if vocabulary is None else vocabulary.alphabet
-        self.reader = self._make_reader(alphabet, dictionary)
+        self.reader = self._make_reader(alphabet, dictionary, fold_characters=self.fold_characters)
         # The export of a Keras model finds tables only among the attributes of its layers.
         self._tables = self.reader.resources
 
@@ -226,8 +234,8 @@ class NgramVectorizer(TextVectorizer):
         return type(self)(**self.settings(), vocabulary=vocabulary, dictionary=dictionary)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
-        """Returns texts as read with the dictionary; see `TextVectorizer.read_as`."""
-        return list(texts) if self.dictionary is None else self.reader.read_as(texts)
+        """Returns texts folded and corrected, if they are to be; see `TextVectorizer.read_as`."""
+        return self.reader.read_as(texts)
 
     def as_written(self) -> NgramVectorizer:
         """Returns this vectorizer without its dictionary."""
@@ -241,6 +249,7 @@ class NgramVectorizer(TextVectorizer):
             "hash_buckets": self.hash_buckets,
             "rows_per_ngram": self.rows_per_ngram,
             "longest_only": self.longest_only,
+            "fold_characters": self.fold_characters,
         }
 
     def state(self) -> dict[str, np.ndarray]:
