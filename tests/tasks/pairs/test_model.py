@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.layers.heads import check_adapt, check_config, check_not_saturated
 from tests.layers.heads import randomized as randomized_head
-from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized, served
+from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized
 from tests.reference import supervised as reference
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
@@ -23,6 +23,7 @@ from tf_charagram.tasks.pairs.model import (
     PairScorer,
     expected_score,
 )
+from tf_charagram.text.tensors import string_tensor
 
 LEFT, RIGHT = TEXTS, [*TEXTS[3:], *TEXTS[:3]]
 LABELS = ("no", "maybe", "s\u00ed")
@@ -132,42 +133,45 @@ class TestFolder:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """Returns the models, the folders they are exported to, and the answers of a fresh process."""
+    """Returns the models, the signatures that they are exported with, and their answers."""
     folder = tmp_path_factory.mktemp("pairs")
     models = {name: make() for name, make in MODELS.items()}
-    folders = {name: folder / name / "1" for name in models}
+    signatures, answers = {}, {}
     for name, model in models.items():
-        model.export(folders[name])
-    arguments = {
-        "all": {"texts_a": LEFT, "texts_b": RIGHT},
-        "one": {"texts_a": LEFT[:1], "texts_b": RIGHT[:1]},
-        "none": {"texts_a": [], "texts_b": []},
-    }
-    return models, folders, served(folder, folders, arguments)
+        model.export(folder / name)
+        signatures[name] = tf.saved_model.load(str(folder / name)).signatures["serving_default"]
+        answers[name] = {
+            number: signatures[name](
+                texts_a=string_tensor(LEFT[:number]), texts_b=string_tensor(RIGHT[:number])
+            )
+            for number in (len(LEFT), 1, 0)
+        }
+    return models, signatures, answers
 
 
 @pytest.mark.parametrize("name", MODELS)
 class TestServed:
-    def test_in_a_fresh_process(self, exported, name):
+    def test_answers(self, exported, name):
         models, _, answers = exported
         expected = numbers(models[name], LEFT, RIGHT)
         assert np.isfinite(expected).all() and np.ptp(expected, axis=0).min() > 0.05
-        assert_allclose(served_numbers(answers[name]["all"]), expected, **TOLERANCE)
-        assert_allclose(served_numbers(answers[name]["one"]), expected[:1], **TOLERANCE)
-        assert served_numbers(answers[name]["none"]).shape == (0, *expected.shape[1:])
+        assert_allclose(served_numbers(answers[name][len(LEFT)]), expected, **TOLERANCE)
+        assert_allclose(served_numbers(answers[name][1]), expected[:1], **TOLERANCE)
+        assert served_numbers(answers[name][0]).shape == (0, *expected.shape[1:])
 
     def test_labels(self, exported, name):
         models, _, answers = exported
         if name == "scorer":
-            assert set(answers[name]["all"]) == {"score"}
+            assert set(answers[name][1]) == {"score"}
         else:
             expected = [answer.label for answer in models[name].classify(LEFT, RIGHT)]
             assert len(set(expected)) > 1
-            assert answers[name]["all"]["label"].tolist() == expected
-            assert answers[name]["none"]["label"].shape == (0,)
+            found = answers[name][len(LEFT)]["label"].numpy()
+            assert [label.decode() for label in found] == expected
+            assert answers[name][0]["label"].shape == (0,)
 
     def test_sides_that_differ(self, exported, name):
-        answer = tf.saved_model.load(str(exported[1][name])).signatures["serving_default"]
+        answer = exported[1][name]
         texts_a, texts_b = tf.constant(["a", "b", "c"]), tf.constant(["a"])
         with pytest.raises(tf.errors.InvalidArgumentError, match="differ in length"):
             answer(texts_a=texts_a, texts_b=texts_b)

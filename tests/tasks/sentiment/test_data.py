@@ -49,7 +49,7 @@ def test_phrases(path, tmp_path):
 
 
 def test_constituents():
-    depth = 20_000
+    depth = 2_000
     found = constituents("(3 (2 x) " * depth + "(4 y)" + ")" * depth)
     assert len(found) == 2 * depth + 1
     assert found[0] == (" ".join(["x"] * depth + ["y"]), "3")

@@ -107,7 +107,7 @@ def test_nothing(tagger):
     assert tagger.tag([""]) == tagger.tag([[]]) == tagger.tag(iter([" \t"])) == [[]]
 
 
-@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram", "char_lstm"))
+@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram"))
 def test_any_text(taggers, name):
     texts = [text for text in NASTY.values() if isinstance(text, str) and len(text) < 10_000]
     for sentences in (texts, [[text, text] for text in texts]):

@@ -10,7 +10,9 @@ import tensorflow as tf
 
 from tests.contracts import some_now
 from tf_charagram.cli.train import main
+from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.tagging.model import Tagger
+from tf_charagram.training.run import TrainingRun
 
 QUICK = ["--task", "pos", "--dim", "16", "--lstm-dim", "8", "--hidden-dim", "8", "--epochs", "3",
          "--batch-size", "4"]  # fmt: skip
@@ -91,12 +93,14 @@ def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.usefixtures("unexported")
 def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     data = tmp_path / "train.tsv"
     data.write_text(f"{tagged.read_text()}\nno tag\n")
-    flags = ["--data", data, "--eval-data", tagged, "--on-bad-line", "skip", "--epochs", 0.1]
-    assert train(*flags, "--out", tmp_path / "run") == 0
+    config = make_settings(
+        "pos", data=(str(data),), eval_data=(str(tagged),), on_bad_line="skip", dim=4, lstm_dim=4,
+        hidden_dim=4, out=str(tmp_path / "run"),
+    )  # fmt: skip
+    TrainingRun(make_task(config), resume=False, overwrite=False)
     assert "skipped 1 bad line; first: " in caplog.text
 
 
@@ -114,12 +118,3 @@ def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
     assert train(*arguments, "--out", tmp_path / "run") == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.usefixtures("unexported")
-def test_a_file_of_settings_names_the_task(tagged, tmp_path):
-    settings = tmp_path / "settings.yaml"
-    settings.write_text(f"task: pos\ndata: ['{tagged}']\ndim: 8\nlstm_dim: 4\nepochs: 0.1\n")
-    out = tmp_path / "run"
-    assert main(["--config", str(settings), "--out", str(out)]) == 0
-    assert Tagger.load(out).encoder.dim == 8
