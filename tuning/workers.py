@@ -78,6 +78,8 @@ def run_with_others(tuner: TrialTuner) -> None:
             f"it first. ({error.details()})"
         ) from error
     except RuntimeError as error:
+        if not is_chief_oracle():
+            raise
         raise RunError(f"Cannot serve at {address}: {error}. Set another {PORT}.") from error
 
 
