@@ -98,10 +98,8 @@ class ConvPooling(ConfiguredLayer):
         # For an empty batch, oneDNN computes convolutions of a wrong shape.
         num_texts = tf.shape(lengths)[0]
         is_empty = tf.cast(tf.equal(num_texts, 0), tf.int32)
-        inputs, lengths = (
-            tf.pad(inputs, [[0, is_empty], [0, 0], [0, 0]]),
-            tf.pad(lengths, [[0, is_empty]]),
-        )
+        inputs = tf.pad(inputs, [[0, is_empty], [0, 0], [0, 0]])
+        lengths = tf.concat([lengths, tf.zeros([is_empty], tf.int64)], axis=0)
 
         def convolve(width: int, kernel: tf.Tensor) -> tf.Tensor:
             return tf.nn.conv1d(_at_least(inputs, width), kernel, 1, "VALID")
@@ -128,7 +126,7 @@ class ConvPooling(ConfiguredLayer):
             num_windows = tf.shape(padded)[1] - width + 1
             steps = [padded[:, i : i + num_windows] + i * num_rows for i in range(width)]
             windows = tf.RaggedTensor.from_uniform_row_length(
-                tf.reshape(tf.stack(steps, axis=2), [-1]), width
+                tf.reshape(tf.stack(steps, axis=2), [-1]), width, validate=False
             )
             shape = [-1, num_windows, kernel.shape[2]]
             return tf.reshape(sum_rows(products, windows), shape)
@@ -177,8 +175,11 @@ class ConvPooling(ConfiguredLayer):
 
 def _at_least(inputs: tf.Tensor, width: int) -> tf.Tensor:
     """Pads `(batch, time, ...)` with zeros to a number of steps."""
-    missing = tf.maximum(width - tf.shape(inputs)[1], 0)
-    return tf.pad(inputs, [[0, 0], [0, missing], *[[0, 0]] * (len(inputs.shape) - 2)])
+    shape = tf.shape(inputs)
+    missing = tf.maximum(width - shape[1], 0)
+    # `tf.pad` has no GPU kernel for int64.
+    zeros = tf.zeros(tf.concat([shape[:1], [missing], shape[2:]], axis=0), inputs.dtype)
+    return tf.concat([inputs, zeros], axis=1)
 
 
 def _num_fitting(lengths: tf.Tensor, width: int) -> tf.Tensor:
