@@ -26,7 +26,7 @@ _FIRST = (
 )  # fmt: skip
 _FLAGS = (
     QUIET,
-    switch("plan", "show what is searched, and stop", "search"),
+    switch("plan", "show the space to search, and stop", "search"),
     switch("resume", "continue the search in --out", "search"),
     switch("overwrite", "replace the search in --out", "search"),
 )
@@ -70,7 +70,7 @@ def tune(arguments: Sequence[str]) -> int:
 
 
 def _tune(search: Search, values: dict[str, Any], arguments: Sequence[str]) -> int:
-    """Shows what is searched, works for a chief, or runs a search."""
+    """Shows the space, works for a chief, or runs a search."""
     from tf_charagram.tuning.trials import TrialTuner
     from tf_charagram.tuning.workers import role, run_with_others, wait_for_chief
 

@@ -246,7 +246,7 @@ def _embedder_in(model: keras.Model) -> TextEmbedder:
     """Returns the embedder that a Keras model trains or contains.
 
     Raises:
-        ConfigError: There is none.
+        ConfigError: The model has no embedder.
     """
     if (embedder := getattr(model, "embedder", None)) is not None:
         return embedder

@@ -82,7 +82,7 @@ class Search:
         return min(self.size, settings.max_trials or default)
 
     def identity(self) -> dict[str, Any]:
-        """Returns what a resumed search must share: settings, space, checksums of the data."""
+        """Returns the facts that a resumed search must share: settings, space, data checksums."""
         space = {f"space.{name}": list(choices) for name, choices in self.space.items()}
         shared = {**self.config.to_dict(), "search.tuner": self.settings.tuner, **space}
         return run_config(shared, make_task(self.config).input_files(self.config))

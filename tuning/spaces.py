@@ -36,7 +36,7 @@ def search_space(
         fixed: Names of settings that are not searched.
 
     Raises:
-        ConfigError: The space is unknown, the papers have none, or nothing is left to search.
+        ConfigError: The space is unknown, is not in the papers, or leaves nothing to search.
     """
     found: Space
     if space == "paper":

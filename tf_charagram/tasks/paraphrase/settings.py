@@ -14,7 +14,7 @@ _BATCH_SIZES = {"sentences": 100}
 
 @dataclass(frozen=True)
 class EmbedderConfig(RunConfig):
-    """Settings of a training run of an embedder: what it is scored on, and its margin loss.
+    """Settings of a training run of an embedder: evaluation and margin loss.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
