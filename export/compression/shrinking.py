@@ -116,7 +116,8 @@ def fitting_options(
     def min_rows(dim: int) -> int:
         if not can_prune(vectorizer):
             return num_rows
-        return min(num_rows, _NGRAMS_PER_DIM * dim if can_project(encoder) else _MIN_NGRAMS)
+        num_ngrams = _NGRAMS_PER_DIM * dim if can_project(encoder) else _MIN_NGRAMS
+        return min(num_rows, num_ngrams + vectorizer.unknown_rows)
 
     smallest = _int8_options(vectorizer, encoder, min_rows(min_dim), min_dim)
     min_bytes = saved_model_bytes(*shrink(vectorizer, encoder, smallest)) + _MARGIN + extra_bytes
@@ -154,7 +155,7 @@ def _int8_options(
 ) -> ShrinkOptions:
     return ShrinkOptions(
         "int8",
-        max_ngrams=rows if rows < vectorizer.num_rows else None,
+        max_ngrams=rows - vectorizer.unknown_rows if rows < vectorizer.num_rows else None,
         dim=dim if dim < encoder.dim else None,
     )
 
@@ -204,10 +205,11 @@ def pruned(
     old = vectorizer.vocabulary
     if max_ngrams >= len(old):
         return vectorizer, encoder
-    norms = np.linalg.norm(encoder.ngram_table.numpy(), axis=1)
+    norms = np.linalg.norm(encoder.ngram_table.numpy()[: len(old)], axis=1)
     weights = old.counts.astype(np.float64) ** count_power * norms
     rows = np.sort(np.argsort(-weights, kind="stable")[:max_ngrams])
     vocabulary = NgramVocabulary(old.orders, old.alphabet, old.keys[rows], old.counts[rows])
+    rows = np.append(rows, np.arange(len(old), vectorizer.num_rows))  # Of unknown characters.
     values = [
         weight.numpy()[rows] if weight is encoder.ngram_table else weight.numpy()
         for weight in encoder.weights

@@ -33,15 +33,16 @@ def embedder(vectorizer, **settings):
     order_sets,
     st.randoms(use_true_random=False),
     st.floats(0.1, 1.0),
+    st.sampled_from([0, 9]),
 )
 @slow_property_settings
-def test_vectors_stay(known, others, orders, random, share):
+def test_vectors_stay(known, others, orders, random, share, unknown_rows):
     """Vocabularies lack some prefixes of their n-grams."""
     whole = NgramVocabulary.from_texts(["abcdefgh", *known], orders=sorted(orders))
     rows = [row for row in range(len(whole)) if random.random() < share] or [0]
     random.shuffle(rows)
     vocabulary = NgramVocabulary(whole.orders, whole.alphabet, whole.keys[rows], whole.counts[rows])
-    plain = embedder(NgramVectorizer(orders=whole.orders, vocabulary=vocabulary))
+    plain = embedder(NgramVectorizer(vocabulary=vocabulary, unknown_rows=unknown_rows))
     texts = [*known, *others]
     assert_allclose(plain.folded().encode(texts), plain.encode(texts), rtol=1e-5, atol=1e-6)
 

@@ -28,6 +28,7 @@ KINDS = {
         vocabulary=NgramVocabulary.from_texts(texts),
         dictionary=Dictionary({"caf\u00e9": 5}),
         fold_characters=True,
+        unknown_rows=9,
     ),
     "characters": lambda texts: CharacterVectorizer.from_texts(texts, max_chars=7),
     "words": WordVectorizer.from_texts,

@@ -201,6 +201,7 @@ def test_no_ngrams_of_longest_only(method):
             {"fold_characters": True, "lowercase": False},
             "`fold_characters` needs `lowercase`",
         ),
+        ({"unknown_rows": -1}, r"`unknown_rows` must be in \[0, 2\^30\). Received: -1"),
     ],
 )
 def test_errors(arguments, message):

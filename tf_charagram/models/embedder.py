@@ -22,6 +22,7 @@ from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
 from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, texts_of
+from tf_charagram.text.vectorizer import NgramVectorizer
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
@@ -162,6 +163,25 @@ class TextEmbedder(TextModel):
         embed = self.call if self._num_eager >= 0 else self._embed
         # `numpy()` would copy.
         return np.asarray(embed(string_tensor(texts)))
+
+    def known_share(self, texts: Iterable[str | bytes]) -> np.ndarray:
+        """Returns the share of the visible characters of each text that the model knows.
+
+        Args:
+            texts: As for `encode`.
+
+        Returns:
+            float32 `(num_texts,)`; 1 for texts without visible characters.
+
+        Raises:
+            ConfigError: The model does not read n-grams, or `texts` is a single string or contains
+                other values.
+        """
+        if not isinstance(self.vectorizer, NgramVectorizer):
+            raise ConfigError("`known_share` needs a model of n-grams.")
+        batches = bounded_batches(texts_of(texts, "texts"), 4 * _BATCH, _MAX_BATCH_CHARS)
+        shares = (self.vectorizer.known_share(string_tensor(batch)).numpy() for batch in batches)
+        return np.concatenate([np.zeros(0, np.float32), *shares])
 
     def similarity(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.

@@ -75,8 +75,12 @@ def _parts(
 ) -> tuple[list[str], np.ndarray]:
     """Returns the n-grams of a text and their vectors, float64, which sum to its embedding."""
     ngrams = vectorizer.ngrams(text)
-    ids = np.array([ids for _, ids in ngrams], np.int64).reshape(-1, vectorizer.rows_per_ngram)
-    rows = tf.gather(encoder.sum.table.value, ids).numpy().sum(axis=1, dtype=np.float32)
+    ids = tf.RaggedTensor.from_row_lengths(
+        np.array([row for _, ids in ngrams for row in ids], np.int64),
+        np.array([len(ids) for _, ids in ngrams], np.int64),
+    )
+    vectors = tf.cast(tf.gather(encoder.sum.table.value, ids), tf.float32)
+    rows = tf.reduce_sum(vectors, axis=1).numpy()
     parts = np.concatenate([rows, encoder.bias.numpy()[np.newaxis]]).astype(np.float64)
     parts = parts * _gain(parts, encoder.activation)
     if encoder.dense is not None:

@@ -21,6 +21,8 @@ from tf_charagram.text.tensors import check_shape, check_text_options, texts_of
 DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError, tf.errors.OpError)
 # Settings of every layer, which change no ids.
 _LAYER_SETTINGS = ("name", "trainable", "dtype", "frozen")
+# Settings that vectorizers of new texts lack; a model that grows keeps its own.
+_OF_MODELS = ("fold_characters", "unknown_rows")
 # Key of the vocabulary in the config of a vectorizer.
 _STATE = "vocabulary_arrays"
 
@@ -256,6 +258,9 @@ def check_growable(old: TextVectorizer, other: TextVectorizer) -> None:
         ConfigError: Their classes or settings differ.
     """
     kinds = [(type(layer).__name__, settings_of(layer)) for layer in (old, other)]
+    for _, settings in kinds:
+        for name in _OF_MODELS:
+            settings.pop(name, None)
     if kinds[0] != kinds[1]:
         raise ConfigError(
             "A vectorizer can only grow by one of its own class with the same settings. "

@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 #: Symbols of the space and of every character outside the alphabet.
 SPACE_SYMBOL = 1
 OTHER_SYMBOL = 2
+#: Added to the normalized code point of a character outside the alphabet, if its identity is kept.
+UNKNOWN = 1 << 22
 _FIRST_SYMBOL = 3
 MAX_CODE_POINT = 0x10FFFF
 

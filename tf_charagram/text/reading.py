@@ -21,7 +21,7 @@ from tf_charagram.text.dictionary import (
     words_of,
 )
 from tf_charagram.text.folding import CharacterFolder
-from tf_charagram.text.keys import SPACE_SYMBOL, Alphabet
+from tf_charagram.text.keys import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
 from tf_charagram.text.normalize import (
     SPACE,
     FlatTexts,
@@ -54,6 +54,8 @@ class TextReader:
         max_chars: Maximum length of a text, or `None`.
         fold_characters: Whether texts and the dictionary are folded, see `CharacterFolder`. Only
             with an alphabet.
+        keep_unknown: Whether the symbol of a character outside the alphabet is `UNKNOWN` plus its
+            code point, and not `OTHER_SYMBOL`. Only with an alphabet.
 
     Call arguments:
         texts: String tensor `(batch,)`, UTF-8.
@@ -71,9 +73,14 @@ class TextReader:
         unicode_form: str | None,
         max_chars: int | None,
         fold_characters: bool = False,
+        keep_unknown: bool = False,
     ) -> None:
         self._unicode_form, self._max_chars = unicode_form, max_chars
-        self._alphabet = alphabet
+        self._alphabet, self._keep_unknown = alphabet, keep_unknown and alphabet is not None
+        if self._keep_unknown:
+            normalized = normalized_code_points(lowercase)
+            capitals = np.flatnonzero(normalized != np.arange(len(normalized))).astype(np.int32)
+            self._capitals, self._small = tf.constant(capitals), tf.constant(normalized[capitals])
         if alphabet is None:
             symbols, self._space = normalized_code_points(lowercase), SPACE
         else:
@@ -102,12 +109,31 @@ class TextReader:
         symbols = self._marked(codes)
         if self._alphabet is None:  # Code points past the table are normalized already.
             symbols = tf.where(codes < len(self._symbols), symbols, codes)
+        if self._keep_unknown:
+            is_unknown = tf.equal(symbols & SYMBOL, OTHER_SYMBOL)
+            marked_symbols = symbols
+            symbols = tf.cond(
+                tf.reduce_any(is_unknown),
+                lambda: self._with_unknown(marked_symbols, codes, is_unknown),
+                lambda: marked_symbols,
+            )
         flat = collapse(symbols, boundaries, self._space, self._max_chars)
         return flat if self._corrector is None else self._corrector(flat)
 
     def _marked(self, codes: tf.Tensor) -> tf.Tensor:
         """Returns the symbols of code points, with marks if there is a dictionary."""
         return tf.gather(self._symbols, tf.minimum(codes, len(self._symbols) - 1))
+
+    def _with_unknown(
+        self, symbols: tf.Tensor, codes: tf.Tensor, is_unknown: tf.Tensor
+    ) -> tf.Tensor:
+        """Adds the code points of unknown characters to their symbols."""
+        places = tf.where(is_unknown)
+        chars = tf.gather_nd(codes, places)
+        rows = tf.minimum(tf.searchsorted(self._capitals, chars), len(self._capitals) - 1)
+        is_capital = tf.gather(self._capitals, rows) == chars
+        chars = tf.where(is_capital, tf.gather(self._small, rows), chars)
+        return tf.tensor_scatter_nd_add(symbols, places, chars + (UNKNOWN - OTHER_SYMBOL))
 
     def _folded(self, texts: Sequence[str]) -> list[str]:
         """Returns the texts folded, if they are to be."""
@@ -119,7 +145,28 @@ class TextReader:
 
     def code_points(self, symbols: np.ndarray) -> np.ndarray:
         """Returns the code points of symbols."""
-        return symbols if self._alphabet is None else self._alphabet.code_points(symbols)
+        if self._alphabet is None:
+            return symbols
+        is_known = symbols < UNKNOWN
+        codes = self._alphabet.code_points(np.where(is_known, symbols, OTHER_SYMBOL))
+        return np.where(is_known, codes, symbols - UNKNOWN)
+
+    def known_share(self, texts: tf.Tensor) -> tf.Tensor:
+        """Returns the share of visible characters that have symbols, see `NgramVectorizer`."""
+        symbols, starts, ends = self(texts)
+        unknown = tf.fill(tf.shape(symbols), False)
+        if self._alphabet is not None:
+            unknown = tf.equal(symbols, OTHER_SYMBOL) | (symbols >= UNKNOWN)
+        # The space before a text is not between start and end.
+        num_unknown, num_spaces = (
+            tf.searchsorted(places, ends) - tf.searchsorted(places, starts + 1)
+            for places in (
+                tf.cast(tf.where(mask)[:, 0], tf.int32)
+                for mask in (unknown, tf.equal(symbols, self._space))
+            )
+        )
+        num_visible = tf.maximum(ends - starts - 1 - num_spaces, 1)
+        return 1 - tf.cast(num_unknown / num_visible, tf.float32)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Returns texts folded and with misspelled words replaced, see `TextVectorizer.read_as`."""

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.dictionary import Dictionary
-from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
+from tf_charagram.text.keys import OTHER_SYMBOL, UNKNOWN, mix64, ngram_keys, padded_keys
 from tf_charagram.text.normalize import FlatTexts, masked, without_few
 from tf_charagram.text.tensors import LookupTable, check_orders, string_tensor
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -20,6 +20,8 @@ from tf_charagram.text.vocabulary import NgramVocabulary
 # Maps keys, int64 `(n,)`, to rows, int64 `(n,)`; negative without a row.
 _Lookup = Callable[[tf.Tensor], tf.Tensor]
 
+# Rows of each n-gram of unknown characters: those that collide in one differ in the other.
+_ROWS_OF_UNKNOWN = 2
 _ROW_STEP = 0xD1342543DE82EF95
 
 
@@ -49,6 +51,10 @@ class NgramVectorizer(TextVectorizer):
             full-width letters, ligatures and accents that the vocabulary lacks become plain
             letters. Only with `lowercase` and a vocabulary with exact keys, which is counted in
             texts as they are.
+        unknown_rows: Number of rows after those of the vocabulary, to which characters outside its
+            alphabet are hashed: each one, and each with the character after it, has two of them.
+            Their ids follow those of the other n-grams of a text. Without, such characters have no
+            row. Only with a vocabulary with exact keys.
         **kwargs: As for `TextVectorizer`.
 
     Raises:
@@ -68,10 +74,11 @@ class NgramVectorizer(TextVectorizer):
         longest_only: bool = False,
         dictionary: Dictionary | None = None,
         fold_characters: bool = False,
+        unknown_rows: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
-        _check_rows(hash_buckets, rows_per_ngram)
+        _check_rows(hash_buckets, rows_per_ngram, unknown_rows)
         check_switches(longest_only=longest_only, fold_characters=fold_characters)
         if fold_characters and not lowercase:
             raise ConfigError("`fold_characters` needs `lowercase`.")
@@ -80,6 +87,7 @@ class NgramVectorizer(TextVectorizer):
         self.rows_per_ngram = rows_per_ngram
         self.longest_only = longest_only
         self.fold_characters = fold_characters
+        self.unknown_rows = unknown_rows
         self._use(vocabulary, dictionary)
 
     def _use(self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None) -> None:
@@ -87,7 +95,7 @@ class NgramVectorizer(TextVectorizer):
             raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
         if dictionary is not None and not self.lowercase:
             raise ConfigError("`dictionary` needs `lowercase`: its words are lowercase.")
-        for name in ("longest_only", "fold_characters"):
+        for name in ("longest_only", "fold_characters", "unknown_rows"):
             is_exact = self.hash_buckets is None if vocabulary is None else vocabulary.bits
             if getattr(self, name) and not is_exact:
                 raise ConfigError(
@@ -100,7 +108,12 @@ class NgramVectorizer(TextVectorizer):
             rows = tf.range(len(vocabulary), dtype=tf.int64)
             self._table = LookupTable(tf.constant(vocabulary.keys), rows, -1)
         alphabet = None if vocabulary is None else vocabulary.alphabet
-        self.reader = self._make_reader(alphabet, dictionary, fold_characters=self.fold_characters)
+        if alphabet is not None:
+            self._symbol_codes = tf.constant(alphabet.symbol_codes())
+        self.reader = self._make_reader(
+            alphabet, dictionary,
+            fold_characters=self.fold_characters, keep_unknown=self.unknown_rows > 0,
+        )  # fmt: skip
         # The export of a Keras model finds tables only among the attributes of its layers.
         self._tables = self.reader.resources
 
@@ -155,14 +168,42 @@ class NgramVectorizer(TextVectorizer):
         self._use(vocabulary, Dictionary.from_arrays(state))
 
     def _num_ids(self) -> int:
-        return self.hash_buckets if self.vocabulary is None else len(self.vocabulary)  # type: ignore[return-value]
+        return (self.hash_buckets or 0) + len(self.vocabulary or ()) + self.unknown_rows
 
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
         flat = self.reader(texts)
         if self.vocabulary is None:
             return _hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
+        if not self.unknown_rows:
+            return self._known(flat)
+        return tf.cond(
+            tf.reduce_max(flat.symbols) < UNKNOWN,
+            lambda: self._known(flat),
+            lambda: tf.concat([self._known(_without_unknown(flat)), self._unknown(flat)], axis=1),
+        )
+
+    def _known(self, flat: FlatTexts) -> tf.RaggedTensor:
+        """Returns the ids of the n-grams of the vocabulary."""
         ids = _longest_ids if self.longest_only else _known_ids
-        return ids(flat, self.orders, self.vocabulary.bits, self._table.lookup)  # type: ignore[arg-type]
+        return ids(flat, self.orders, self.vocabulary.bits, self._table.lookup)  # type: ignore[union-attr, arg-type]
+
+    def _unknown(self, flat: FlatTexts) -> tf.RaggedTensor:
+        """Returns the ids of unknown characters, and of each with the character after it."""
+        symbols, starts, ends = flat
+        places = tf.cast(tf.where(symbols >= UNKNOWN)[:, 0], tf.int32)
+        texts = tf.searchsorted(starts, places, side="right") - 1
+        is_inside = places < tf.gather(ends, texts)  # Others are cut off.
+        places, texts = places[is_inside], texts[is_inside]
+        chars, following = tf.gather(symbols, places) - UNKNOWN, tf.gather(symbols, places + 1)
+        codes = tf.gather(self._symbol_codes, tf.minimum(following, len(self._symbol_codes) - 1))
+        codes = tf.where(following < UNKNOWN, codes, following - UNKNOWN)
+        # Code points: the vocabulary may give other symbols when it grows.
+        pairs = tf.cast(codes + 1, tf.int64) * UNKNOWN + tf.cast(chars, tf.int64)
+        keys = tf.reshape(tf.stack([tf.cast(chars, tf.int64), pairs], axis=1), [-1])
+        rows = _hashed_rows(keys, self.unknown_rows, _ROWS_OF_UNKNOWN) + len(self.vocabulary or ())
+        rows = tf.reshape(rows, [-1, 2 * _ROWS_OF_UNKNOWN])
+        splits = tf.searchsorted(texts, tf.range(tf.size(starts) + 1))
+        return _ragged(tf.reshape(rows, [-1]), splits * rows.shape[1])
 
     @property
     def resources(self) -> list[Any]:
@@ -171,18 +212,33 @@ class NgramVectorizer(TextVectorizer):
         return [*own, *self.reader.resources]
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
-        """Returns the n-grams of a text that have rows, in order, each with its ids.
+        """Returns the n-grams of a text that have rows, in the order of its ids, each with these.
 
         Raises:
             ConfigError: With `longest_only`, because not every n-gram gives its id.
         """
         normalized, spans = self.spans(text)
         texts = string_tensor([text])
-        ids = self(texts).values.numpy().reshape(-1, self.rows_per_ngram).tolist()
+        ids = self(texts).values.numpy()
+        is_unknown = ids >= self.num_rows - self.unknown_rows
+        known = ids[~is_unknown].reshape(-1, self.rows_per_ngram).tolist()
+        unknown = ids[is_unknown].reshape(-1, _ROWS_OF_UNKNOWN).tolist()
         return [
             (normalized[start:stop], tuple(rows))
-            for (start, stop), rows in zip(spans, ids, strict=True)
+            for (start, stop), rows in zip(spans, [*known, *unknown], strict=True)
         ]
+
+    def known_share(self, texts: tf.Tensor) -> tf.Tensor:
+        """Returns the share of the visible characters of each text that the alphabet has.
+
+        Args:
+            texts: As for the call.
+
+        Returns:
+            float32 `(batch,)`; 1 for a text without visible characters, or without an alphabet.
+        """
+        with tf.device("CPU:0"):
+            return self.reader.known_share(texts)
 
     def spans(self, text: str) -> tuple[str, list[tuple[int, int]]]:
         """Returns the positions of the n-grams of a text that have rows.
@@ -201,7 +257,10 @@ class NgramVectorizer(TextVectorizer):
             )
         texts = self.reader(string_tensor([text]))
         # Truncated parts follow the space at the end.
-        codes = self.reader.code_points(texts.symbols[: texts.ends[0] + 1].numpy())
+        symbols = texts.symbols[: texts.ends[0] + 1].numpy()
+        codes = self.reader.code_points(symbols)
+        if self.unknown_rows:
+            texts = _without_unknown(texts)
         bits = None if self.vocabulary is None else self.vocabulary.bits
         keys, _ = ngram_keys(texts, self.orders, bits)
         starts, columns = np.nonzero(keys.numpy())
@@ -211,8 +270,11 @@ class NgramVectorizer(TextVectorizer):
         # The column after those of the orders holds the space after a text, a unigram.
         starts = starts + (columns == len(self.orders))
         lengths = np.array([*self.orders, 1])[columns]
-        spans = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
-        return "".join(map(chr, codes)), list(spans)
+        spans = [*zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
+        if self.unknown_rows:
+            places = np.flatnonzero(symbols >= UNKNOWN).tolist()
+            spans += [(place, place + length) for place in places for length in (1, 2)]
+        return "".join(map(chr, codes)), spans
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
         """Adds the n-grams and the words of another vectorizer, see `TextVectorizer.grown`."""
@@ -223,6 +285,7 @@ class NgramVectorizer(TextVectorizer):
         vocabulary, rows = self.vocabulary, np.arange(self.num_rows)
         if vocabulary is not None and other.vocabulary is not None:
             vocabulary, rows = vocabulary.grown(other.vocabulary)
+            rows = np.append(rows, len(vocabulary) + np.arange(self.unknown_rows))
         elif dictionary is self.dictionary:
             return self, rows
         return self.with_parts(vocabulary, dictionary), rows
@@ -250,6 +313,7 @@ class NgramVectorizer(TextVectorizer):
             "rows_per_ngram": self.rows_per_ngram,
             "longest_only": self.longest_only,
             "fold_characters": self.fold_characters,
+            "unknown_rows": self.unknown_rows,
         }
 
     def state(self) -> dict[str, np.ndarray]:
@@ -258,8 +322,12 @@ class NgramVectorizer(TextVectorizer):
         return arrays if self.dictionary is None else {**arrays, **self.dictionary.to_arrays()}
 
 
-def _check_rows(hash_buckets: int | None, rows_per_ngram: int) -> None:
-    check_integers(hash_buckets=hash_buckets, rows_per_ngram=rows_per_ngram)
+def _check_rows(hash_buckets: int | None, rows_per_ngram: int, unknown_rows: int) -> None:
+    check_integers(
+        hash_buckets=hash_buckets, rows_per_ngram=rows_per_ngram, unknown_rows=unknown_rows
+    )
+    if not 0 <= unknown_rows < 2**30:
+        raise ConfigError(f"`unknown_rows` must be in [0, 2^30). Received: {unknown_rows}")
     if hash_buckets is not None and not 1 <= hash_buckets < 2**31:
         raise ConfigError(f"`hash_buckets` must be in [1, 2^31). Received: {hash_buckets}")
     if rows_per_ngram < 1 or (rows_per_ngram > 1 and hash_buckets is None):
@@ -313,15 +381,31 @@ def _hashed_ids(
     keys, splits = ngram_keys(texts, orders, None)
     num_columns = keys.shape[1] * rows_per_ngram
     keys = tf.reshape(keys, [-1])
+    rows = tf.reshape(_hashed_rows(keys, num_rows, rows_per_ngram), [-1])
+    exists = tf.repeat(keys > 0, rows_per_ngram)
+    return _ragged(*masked(rows, exists, splits * num_columns))
+
+
+def _hashed_rows(keys: tf.Tensor, num_rows: int, rows_per_key: int) -> tf.Tensor:
+    """Returns `rows_per_key` rows in `[0, num_rows)` of each key, int32 `(num_keys, rows_per_key)`.
+
+    Args:
+        keys: int64 `(num_keys,)`.
+        num_rows: Number of rows.
+        rows_per_key: Number of hash functions.
+    """
     unsigned = tf.cast(keys, tf.uint64)
     columns = [
         tf.cast(mix64(unsigned ^ np.uint64(_ROW_STEP * j % 2**64)), tf.int64)
-        for j in range(rows_per_ngram)
+        for j in range(rows_per_key)
     ]
-    rows = tf.math.floormod(tf.stack(columns, axis=1), np.int64(num_rows))
-    exists = tf.repeat(keys > 0, rows_per_ngram)
-    rows = tf.cast(tf.reshape(rows, [-1]), tf.int32)
-    return _ragged(*masked(rows, exists, splits * num_columns))
+    return tf.cast(tf.math.floormod(tf.stack(columns, axis=1), np.int64(num_rows)), tf.int32)
+
+
+def _without_unknown(texts: FlatTexts) -> FlatTexts:
+    """Replaces unknown characters that are told apart by the symbol of all of them."""
+    is_known = texts.symbols < UNKNOWN
+    return texts._replace(symbols=tf.where(is_known, texts.symbols, OTHER_SYMBOL))
 
 
 def _ragged(values: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
