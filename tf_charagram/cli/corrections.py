@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tf_charagram.text.dictionary import words_of
-
 if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel
 
@@ -38,6 +36,8 @@ class Corrections:
 
     def add(self, texts: Sequence[str]) -> None:
         """Counts the words of texts."""
+        from tf_charagram.text.dictionary import words_of
+
         words = [*words_of(texts)]
         read = words_of(self._model.read_as(texts))
         self._num_words += len(words)
