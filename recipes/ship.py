@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from tf_charagram._version import __version__
@@ -145,6 +146,47 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
     return model.from_parts(vectorizer, encoder, task=model.task)
 
 
+def _in_one_form(model: Any) -> Any:
+    """Returns an embedder that folds texts and its dictionary to ASCII where it can."""
+    from tf_charagram.export.compression.shrinking import with_ngrams
+    from tf_charagram.text.keys import Alphabet, renumbered_keys
+    from tf_charagram.text.vocabulary import NgramVocabulary
+
+    vectorizer, encoder = model.parts
+    old = vectorizer.vocabulary
+    rows = np.flatnonzero([ngram.isascii() for ngram in old.ngrams()])
+    # Signs without n-grams, such as "#", stay in the alphabet: texts with and without are alike.
+    alphabet = Alphabet(old.alphabet.characters[old.alphabet.characters < 128])
+    symbols = alphabet.symbols_of(old.alphabet)
+    keys = renumbered_keys(old.keys[rows], symbols, old.bits, old.orders[-1])
+    vocabulary = NgramVocabulary(old.orders, alphabet, keys, old.counts[rows])
+    vectorizer, encoder = with_ngrams(vectorizer, encoder, vocabulary, rows)
+    folding, dictionary = vectorizer.with_parts(vocabulary, None, fold_characters=True), None
+    if vectorizer.dictionary is not None:
+        dictionary = vectorizer.dictionary.respelled(folding.read_as)
+    vectorizer = folding.with_parts(vocabulary, dictionary)
+    return model.from_parts(vectorizer, encoder, task=model.task)
+
+
+def _with_unknown_rows(model: Any, number: int) -> Any:
+    """Returns an embedder with random rows, as long as the others, for unknown characters."""
+    from tf_charagram.export.compression.shrinking import remade
+
+    vectorizer, encoder = model.parts
+    table = encoder.ngram_table.numpy()
+    rows = np.random.default_rng(0).standard_normal((number, table.shape[1]))
+    rows *= np.linalg.norm(table, axis=1).mean() / np.linalg.norm(rows, axis=1, keepdims=True)
+    table = np.concatenate([table, rows.astype(np.float32)])
+    values = [
+        table if weight is encoder.ngram_table else weight.numpy() for weight in encoder.weights
+    ]
+    encoder = remade(encoder, values, num_rows=len(table))
+    vectorizer = vectorizer.with_parts(
+        vectorizer.vocabulary, vectorizer.dictionary, unknown_rows=number
+    )
+    return model.from_parts(vectorizer, encoder, task=model.task)
+
+
 def _round_table(model: Any, path: str, table_dtype: str) -> None:
     sys.path.append(str(Path(__file__).parents[1]))  # The script may run in any folder.
     from recipes.rounding import round_for_texts
@@ -167,7 +209,7 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     num_ids = vectorizer.as_written()(string_tensor(words)).row_lengths().numpy()
     has_vector = dict(zip(words, num_ids > 0, strict=True))
     kept = ((word, count) for word, count in counts.most_common(max_words) if has_vector[word])
-    dictionary = Dictionary(dict(kept))
+    dictionary = Dictionary(dict(kept)).respelled(vectorizer.as_written().read_as)
     vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
     return model.from_parts(vectorizer, *others, task=model.task)
 
@@ -179,7 +221,8 @@ def _with_right_words(model: Any, path: str) -> Any:
     vectorizer, *others = model.parts
     if vectorizer.dictionary is None:
         raise ConfigError("--right-words needs a model with a dictionary, or --dictionary.")
-    dictionary = vectorizer.dictionary.with_right_words(WordFilter.from_words(read_words(path)))
+    words = vectorizer.as_written().read_as(read_words(path))
+    dictionary = vectorizer.dictionary.with_right_words(WordFilter.from_words(words))
     vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
     return model.from_parts(vectorizer, *others, task=model.task)
 
@@ -217,6 +260,14 @@ def make_parser() -> Parser:
         "--count-power", type=float, default=1.0,
         help="n-grams matter by count to this power, times norm [1]",
     )  # fmt: skip
+    parser.add_argument(
+        "--fold", action="store_true",
+        help="keep ASCII n-grams only, and read other forms of texts as ASCII [no]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--unknown-rows", type=int, default=0, help="random rows for unknown characters [0]"
+    )
+    parser.add_argument("--no-bias", action="store_true", help="set the bias to zero [no]")
     parser.add_argument("--dim", type=int, help="project to this width [no]")
     parser.add_argument("--table-dtype", default="int8", help="float16, int8 or int4 [int8]")
     parser.add_argument(
@@ -237,8 +288,14 @@ def run(arguments: Sequence[str]) -> int:
     from tf_charagram.models.locations import load_any
 
     model = load_any(values.model)
+    if values.fold:
+        model = _in_one_form(model)
     if values.max_ngrams is not None or values.dim is not None:
         model = _smaller(model, values.max_ngrams, values.count_power, values.dim)
+    if values.unknown_rows:
+        model = _with_unknown_rows(model, values.unknown_rows)
+    if values.no_bias:
+        model.encoder.bias.assign(np.zeros(model.dim))
     if values.texts is not None:
         _round_table(model, values.texts, values.table_dtype)
     if values.dictionary is not None:

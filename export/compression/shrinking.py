@@ -209,13 +209,31 @@ def pruned(
     weights = old.counts.astype(np.float64) ** count_power * norms
     rows = np.sort(np.argsort(-weights, kind="stable")[:max_ngrams])
     vocabulary = NgramVocabulary(old.orders, old.alphabet, old.keys[rows], old.counts[rows])
-    rows = np.append(rows, np.arange(len(old), vectorizer.num_rows))  # Of unknown characters.
+    return with_ngrams(vectorizer, encoder, vocabulary, rows)
+
+
+def with_ngrams(
+    vectorizer: NgramVectorizer,
+    encoder: keras.layers.Layer,
+    vocabulary: NgramVocabulary,
+    rows: np.ndarray,
+) -> tuple[NgramVectorizer, keras.layers.Layer]:
+    """Returns a model with fewer n-grams.
+
+    Args:
+        vectorizer: Vectorizer of the model.
+        encoder: Its encoder.
+        vocabulary: The n-grams to keep.
+        rows: Their rows, int64 `(len(vocabulary),)`.
+    """
+    # The rows of unknown characters stay.
+    rows = np.append(rows, np.arange(len(vectorizer.vocabulary or ()), vectorizer.num_rows))
     values = [
         weight.numpy()[rows] if weight is encoder.ngram_table else weight.numpy()
         for weight in encoder.weights
     ]
     smaller = vectorizer.with_parts(vocabulary, vectorizer.dictionary)
-    return smaller, _remade(encoder, values, num_rows=len(rows))
+    return smaller, remade(encoder, values, num_rows=len(rows))
 
 
 def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
@@ -248,10 +266,10 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
     table = next(value for value in values if value.ndim == 2)
     _, directions = np.linalg.eigh((table.T @ table).astype(np.float64))
     largest = directions[:, ::-1][:, :dim].astype(np.float32)
-    return _remade(encoder, [value @ largest for value in values], dim=dim)
+    return remade(encoder, [value @ largest for value in values], dim=dim)
 
 
-def _remade(
+def remade(
     encoder: keras.layers.Layer, values: list[np.ndarray], **changes: Any
 ) -> keras.layers.Layer:
     """Returns a copy of an encoder with other options and weights."""

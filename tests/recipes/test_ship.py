@@ -10,12 +10,16 @@ import pytest
 
 from recipes import ship
 from recipes.ship import main, read_facts
-from tests.models.answers import parts
+from tests.models.answers import parts, randomized
 from tests.shipped import FACTS, NAME, ship_tiny
+from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.texts import read_vocabulary
+from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
 
 
 @pytest.fixture
@@ -71,6 +75,39 @@ def test_made_smaller(arguments, tmp_path):
     folder = tmp_path / "pretrained" / "tiny"
     assert TextEmbedder.load(folder).vectorizer.num_rows == 20
     assert json.loads((folder / "config.json").read_text())["table_dtype"] == "int4"
+
+
+def test_one_form(arguments, tmp_path):
+    vectorizer = NgramVectorizer(
+        vocabulary=NgramVocabulary.from_texts(["caf\u00e9 gate", "cafes \u65e5"]),
+        dictionary=Dictionary({"caf\u00e9": 7, "cafe": 1}),
+    )
+    encoder = randomized(Charagram(num_rows=vectorizer.num_rows, dim=6))
+    whole = TextEmbedder(vectorizer, encoder)
+    whole.save(tmp_path / "run" / "model")
+    index = arguments.index("--words")
+    (tmp_path / "words.tsv").write_text("caf\u00e9\t7\ncafe\t1\ngate\t6\n")
+    arguments[index : index + 2] = ["--dictionary", str(tmp_path / "words.tsv")]
+    (tmp_path / "right.txt").write_text("caf\u00e9s\n")
+    flags = ["--fold", "--unknown-rows", "20", "--no-bias", "--table-dtype", "float16"]
+    assert main([*arguments, *flags, "--right-words", str(tmp_path / "right.txt")]) == 0
+    shipped = TextEmbedder.load(tmp_path / "pretrained" / "tiny")
+    known, made = whole.vectorizer.vocabulary, shipped.vectorizer
+    ngrams = [ngram for ngram in known.ngrams() if ngram.isascii()]
+    assert made.vocabulary.ngrams() == ngrams and 0 < len(ngrams) < len(known)
+    assert "".join(map(chr, made.vocabulary.alphabet.characters)) == "acefgst"
+    assert made.num_rows == len(ngrams) + 20
+    assert made.dictionary.words == ["cafe", "gate"]
+    assert made.dictionary.log_counts.tolist() == [3.0, 2.5]
+    assert shipped.read_as(["Caf\u00e9s cafee"]) == ["Cafes cafe"]
+    # "cafes" has no n-gram with an accent, and there is no bias.
+    as_written = TextEmbedder(vectorizer.as_written(), encoder)
+    expected = as_written.encode(["cafes"])[0] - encoder.bias.numpy()
+    forms = shipped.encode(["cafes", "CAFE\u0301S", "\ufeffcaf\u00e9s", "\u65e5", "\u672c"])
+    np.testing.assert_allclose(forms[:3], [expected] * 3, rtol=0.01, atol=0.01)
+    assert (forms[3] != forms[4]).all()
+    lengths = np.linalg.norm(shipped.encoder.ngram_table.numpy(), axis=1)
+    np.testing.assert_allclose(lengths[-20:], lengths[:-20].mean(), rtol=0.01)
 
 
 def test_rounding_for_texts(arguments, tmp_path, capsys):

@@ -291,10 +291,11 @@ class NgramVectorizer(TextVectorizer):
         return self.with_parts(vocabulary, dictionary), rows
 
     def with_parts(
-        self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None
+        self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None, **settings: Any
     ) -> NgramVectorizer:
-        """Returns a vectorizer with the same settings and another vocabulary or dictionary."""
-        return type(self)(**self.settings(), vocabulary=vocabulary, dictionary=dictionary)
+        """Returns a vectorizer with another vocabulary or dictionary, and perhaps settings."""
+        settings = {**self.settings(), **settings}
+        return type(self)(**settings, vocabulary=vocabulary, dictionary=dictionary)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Returns texts folded and corrected, if they are to be; see `TextVectorizer.read_as`."""
