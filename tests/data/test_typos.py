@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.data.typos import Typos, add_typos, with_typos
+from tf_charagram.data.typos import KINDS, Typos, add_typos, with_typos
 
 TEXTS = st.one_of(
     st.text(max_size=60),
@@ -117,3 +117,29 @@ def test_typos_depend_on_the_seed_only():
     first, second = (typos.add(SENTENCES, np.random.default_rng(3)) for _ in range(2))
     assert first == second
     assert list(typos.samples(SENTENCES, 1)) == list(typos.samples(SENTENCES, 1))
+
+
+@pytest.mark.parametrize(("kind", "expected"), [
+    ("joined", {"a modernold world", "amodern old world", "a modern oldworld"}),
+    ("split", {"a mo dern old world", "a mod ern old world", "a mode rn old world",
+               "a modern old wo rld", "a modern old wor ld"}),
+    ("ocr", {"a rnodern old world", "a m0dern old world", "a moclern old world",
+             "a modem old world", "a modern 0ld world", "a modern o1d world", "a modern olcl world",
+             "a modern old vvorld", "a modern old w0rld", "a modern old wor1d",
+             "a modern old worlcl"}),
+    ("vowels", {"a mdrn old world", "a modern old wrld"}),
+])  # fmt: skip
+def test_kinds_of_errors(kind, expected):
+    random = np.random.default_rng(0)
+    found = {KINDS[kind]("a modern old world", random) for _ in range(500)}
+    assert found <= expected and len(found) > 0.8 * len(expected)
+    assert KINDS[kind]("", random) == "" and KINDS[kind]("xyz", random) == "xyz"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_errors_of_a_kind(kind):
+    texts = ["a modern old world of many words"] * 5
+    pairs = ScoredPairs("STS2012.OnWN", texts, texts, np.arange(5.0))
+    edited = with_typos(pairs, kind, seed=1)
+    assert edited.left == texts and edited.right == with_typos(pairs, kind, seed=1).right
+    assert not {*texts} & {*edited.right}

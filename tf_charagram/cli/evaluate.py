@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.typos import KINDS
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting import load_tensorflow, table_console
 
@@ -44,7 +46,12 @@ def make_parser() -> Parser:
         "the first model]",
     )
     parser.add_argument(
-        "--typos", type=int, default=0, help="score again with this many typos in each pair"
+        "--typos",
+        type=_typos,
+        default=0,
+        metavar="N|KIND",
+        help="score again with this many typos in each pair, or with two errors of a kind: "
+        f"{', '.join(KINDS)}",
     )
     parser.add_argument(
         "--bootstrap", type=int,
@@ -57,6 +64,15 @@ def make_parser() -> Parser:
     return parser
 
 
+def _typos(value: str) -> int | str:
+    if value in KINDS:
+        return value
+    try:
+        return int(value)
+    except ValueError:
+        raise ArgumentTypeError(f"must be a number or {', '.join(KINDS)}: {value!r}") from None
+
+
 def evaluate(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     parser = make_parser()
@@ -64,8 +80,8 @@ def evaluate(arguments: Sequence[str]) -> int:
     if not (values.model or values.baseline):
         parser.error("the following arguments are required: model, or --baseline")
     for name in ("typos", "bootstrap", "seed"):
-        if (getattr(values, name) or 0) < 0:
-            value = getattr(values, name)
+        value = getattr(values, name)
+        if value not in KINDS and (value or 0) < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
     if values.misspellings is None:
         _refuse(values, ("vocabulary",), "is for --misspellings")

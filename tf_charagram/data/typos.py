@@ -1,10 +1,10 @@
-"""Typos: seeded edits of single characters inside words, and real misspellings of words."""
+"""Typos: seeded edits of characters, other errors of writing, and real misspellings of words."""
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,12 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Words long enough to stay readable with a typo.
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _WORD = re.compile(r"[^\W\d_](?:['\u2019-]?[^\W\d_])*")
+_VOWEL = re.compile("[aeiouAEIOU]")
+_CONFUSED = {
+    "rn": "m", "m": "rn", "cl": "d", "d": "cl", "vv": "w", "w": "vv", "0": "o", "o": "0", "1": "l",
+    "l": "1",
+}  # fmt: skip
+_LOOKS_ALIKE = re.compile("|".join(_CONFUSED))
 _MAX_TYPOS = 3
 
 
@@ -73,16 +79,66 @@ def add_typos_to_a_side(
     return None
 
 
-def with_typos(pairs: ScoredPairs, num_edits: int, seed: int) -> ScoredPairs:
+def _joined(text: str, random: np.random.Generator) -> str:
+    """Joins two adjacent words."""
+    return _changed(text, re.finditer(r"(?<=\w) (?=\w)", text), lambda space: "", random)
+
+
+def _split(text: str, random: np.random.Generator) -> str:
+    """Splits a word of four letters or more."""
+
+    def parts(word: str) -> str:
+        place = int(random.integers(2, len(word) - 1))
+        return f"{word[:place]} {word[place:]}"
+
+    return _changed(text, _LONG_WORD.finditer(text), parts, random)
+
+
+def _confused(text: str, random: np.random.Generator) -> str:
+    """Replaces a character, or two, by one that looks alike."""
+    return _changed(text, _LOOKS_ALIKE.finditer(text), _CONFUSED.__getitem__, random)
+
+
+def _without_vowels(text: str, random: np.random.Generator) -> str:
+    """Drops the vowels after the first letter of a word of four letters or more."""
+    words = (match for match in _LONG_WORD.finditer(text) if _VOWEL.search(match.group(), 1))
+    return _changed(text, words, lambda word: word[0] + _VOWEL.sub("", word[1:]), random)
+
+
+def _changed(
+    text: str,
+    places: Iterable[re.Match[str]],
+    change: Callable[[str], str],
+    random: np.random.Generator,
+) -> str:
+    """Changes one of some places of a text, at random."""
+    matches = list(places)
+    if not matches:
+        return text
+    match = matches[int(random.integers(len(matches)))]
+    return text[: match.start()] + change(match.group()) + text[match.end() :]
+
+
+#: Kind of errors -> a function that makes one.
+KINDS = {"joined": _joined, "split": _split, "ocr": _confused, "vowels": _without_vowels}
+_NUM_ERRORS = 2
+
+
+def with_typos(pairs: ScoredPairs, typos: int | str, seed: int) -> ScoredPairs:
     """Returns a set with typos in the right text of each pair.
 
     Args:
         pairs: The set.
-        num_edits: Edits per text.
+        typos: Edits per text, see `add_typos`; or one of `KINDS`, for two errors of this kind.
         seed: Seed of the typos, which also depend on the name of the set.
     """
     random = np.random.default_rng([seed, zlib.crc32(pairs.name.encode())])
-    return replace(pairs, right=[add_typos(text, num_edits, random) for text in pairs.right])
+    if isinstance(typos, int):
+        return replace(pairs, right=[add_typos(text, typos, random) for text in pairs.right])
+    texts = list(pairs.right)
+    for _ in range(_NUM_ERRORS):
+        texts = [KINDS[typos](text, random) for text in texts]
+    return replace(pairs, right=texts)
 
 
 class Typos:

@@ -75,20 +75,22 @@ class EvaluationSets:
     Attributes:
         clean: The sets.
         mistyped: The same sets with typos in one text of each pair, if asked for.
-        num_typos: Typos per text there.
+        num_typos: Typos per text there, or their kind.
     """
 
     clean: list[ScoredPairs]
     mistyped: list[ScoredPairs] | None = None
-    num_typos: int = 0
+    num_typos: int | str = 0
 
     @classmethod
-    def read(cls, eval_data: str | None, *, typos: int, bad_lines: BadLines, seed: int) -> Self:
+    def read(
+        cls, eval_data: str | None, *, typos: int | str, bad_lines: BadLines, seed: int
+    ) -> Self:
         """Reads sets.
 
         Args:
             eval_data: Folder or file to score on; see `evaluation_sets`.
-            typos: Typos in one text of each pair, for a second score; 0 for none.
+            typos: Typos in one text of each pair, for a second score, see `with_typos`; 0 for none.
             bad_lines: Policy for bad lines.
             seed: Seed of the typos.
 
