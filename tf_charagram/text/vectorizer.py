@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 import keras
@@ -12,17 +12,17 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.dictionary import Dictionary
-from tf_charagram.text.keys import OTHER_SYMBOL, UNKNOWN, mix64, ngram_keys, padded_keys
-from tf_charagram.text.normalize import FlatTexts, masked, without_few
+from tf_charagram.text.ids import (
+    ROWS_OF_UNKNOWN,
+    hashed_ids,
+    known_ids,
+    longest_ids,
+    unknown_ids,
+    without_unknown,
+)
+from tf_charagram.text.keys import UNKNOWN, ngram_keys
 from tf_charagram.text.tensors import LookupTable, check_orders, string_tensor
 from tf_charagram.text.vocabulary import NgramVocabulary
-
-# Maps keys, int64 `(n,)`, to rows, int64 `(n,)`; negative without a row.
-_Lookup = Callable[[tf.Tensor], tf.Tensor]
-
-# Rows of each n-gram of unknown characters: those that collide in one differ in the other.
-_ROWS_OF_UNKNOWN = 2
-_ROW_STEP = 0xD1342543DE82EF95
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -108,7 +108,7 @@ class NgramVectorizer(TextVectorizer):
             rows = tf.range(len(vocabulary), dtype=tf.int64)
             self._table = LookupTable(tf.constant(vocabulary.keys), rows, -1)
         alphabet = None if vocabulary is None else vocabulary.alphabet
-        if alphabet is not None:
+        if alphabet is not None and self.unknown_rows:
             self._symbol_codes = tf.constant(alphabet.symbol_codes())
         self.reader = self._make_reader(
             alphabet, dictionary,
@@ -172,38 +172,20 @@ class NgramVectorizer(TextVectorizer):
 
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
         flat = self.reader(texts)
-        if self.vocabulary is None:
-            return _hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
+        vocabulary = self.vocabulary
+        if vocabulary is None:
+            return hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
+        known = longest_ids if self.longest_only else known_ids
+        read = without_unknown(flat) if self.unknown_rows else flat
+        ids = known(read, self.orders, vocabulary.bits, self._table.lookup)  # type: ignore[arg-type]
         if not self.unknown_rows:
-            return self._known(flat)
-        return tf.cond(
-            tf.reduce_max(flat.symbols) < UNKNOWN,
-            lambda: self._known(flat),
-            lambda: tf.concat([self._known(_without_unknown(flat)), self._unknown(flat)], axis=1),
-        )
+            return ids
 
-    def _known(self, flat: FlatTexts) -> tf.RaggedTensor:
-        """Returns the ids of the n-grams of the vocabulary."""
-        ids = _longest_ids if self.longest_only else _known_ids
-        return ids(flat, self.orders, self.vocabulary.bits, self._table.lookup)  # type: ignore[union-attr, arg-type]
+        def with_unknown() -> tf.RaggedTensor:
+            rows = unknown_ids(flat, self._symbol_codes, self.unknown_rows)
+            return tf.concat([ids, rows + len(vocabulary)], axis=1)
 
-    def _unknown(self, flat: FlatTexts) -> tf.RaggedTensor:
-        """Returns the ids of unknown characters, and of each with the character after it."""
-        symbols, starts, ends = flat
-        places = tf.cast(tf.where(symbols >= UNKNOWN)[:, 0], tf.int32)
-        texts = tf.searchsorted(starts, places, side="right") - 1
-        is_inside = places < tf.gather(ends, texts)  # Others are cut off.
-        places, texts = places[is_inside], texts[is_inside]
-        chars, following = tf.gather(symbols, places) - UNKNOWN, tf.gather(symbols, places + 1)
-        codes = tf.gather(self._symbol_codes, tf.minimum(following, len(self._symbol_codes) - 1))
-        codes = tf.where(following < UNKNOWN, codes, following - UNKNOWN)
-        # Code points: the vocabulary may give other symbols when it grows.
-        pairs = tf.cast(codes + 1, tf.int64) * UNKNOWN + tf.cast(chars, tf.int64)
-        keys = tf.reshape(tf.stack([tf.cast(chars, tf.int64), pairs], axis=1), [-1])
-        rows = _hashed_rows(keys, self.unknown_rows, _ROWS_OF_UNKNOWN) + len(self.vocabulary or ())
-        rows = tf.reshape(rows, [-1, 2 * _ROWS_OF_UNKNOWN])
-        splits = tf.searchsorted(texts, tf.range(tf.size(starts) + 1))
-        return _ragged(tf.reshape(rows, [-1]), splits * rows.shape[1])
+        return tf.cond(tf.reduce_max(flat.symbols) < UNKNOWN, lambda: ids, with_unknown)
 
     @property
     def resources(self) -> list[Any]:
@@ -222,7 +204,7 @@ class NgramVectorizer(TextVectorizer):
         ids = self(texts).values.numpy()
         is_unknown = ids >= self.num_rows - self.unknown_rows
         known = ids[~is_unknown].reshape(-1, self.rows_per_ngram).tolist()
-        unknown = ids[is_unknown].reshape(-1, _ROWS_OF_UNKNOWN).tolist()
+        unknown = ids[is_unknown].reshape(-1, ROWS_OF_UNKNOWN).tolist()
         return [
             (normalized[start:stop], tuple(rows))
             for (start, stop), rows in zip(spans, [*known, *unknown], strict=True)
@@ -259,8 +241,7 @@ class NgramVectorizer(TextVectorizer):
         # Truncated parts follow the space at the end.
         symbols = texts.symbols[: texts.ends[0] + 1].numpy()
         codes = self.reader.code_points(symbols)
-        if self.unknown_rows:
-            texts = _without_unknown(texts)
+        texts = without_unknown(texts)
         bits = None if self.vocabulary is None else self.vocabulary.bits
         keys, _ = ngram_keys(texts, self.orders, bits)
         starts, columns = np.nonzero(keys.numpy())
@@ -271,9 +252,8 @@ class NgramVectorizer(TextVectorizer):
         starts = starts + (columns == len(self.orders))
         lengths = np.array([*self.orders, 1])[columns]
         spans = [*zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
-        if self.unknown_rows:
-            places = np.flatnonzero(symbols >= UNKNOWN).tolist()
-            spans += [(place, place + length) for place in places for length in (1, 2)]
+        places = np.flatnonzero(symbols >= UNKNOWN).tolist()
+        spans += [(place, place + length) for place in places for length in (1, 2)]
         return "".join(map(chr, codes)), spans
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
@@ -336,78 +316,3 @@ def _check_rows(hash_buckets: int | None, rows_per_ngram: int, unknown_rows: int
             "`rows_per_ngram` must be at least 1, and above 1 only together with `hash_buckets`. "
             f"Received: rows_per_ngram={rows_per_ngram}"
         )
-
-
-def _known_ids(
-    texts: FlatTexts, orders: Sequence[int], bits: int | None, lookup: _Lookup
-) -> tf.RaggedTensor:
-    """Returns the ids of all n-grams that have a row, int32 `(batch, None)`."""
-    keys, splits = ngram_keys(texts, orders, bits)
-    num_columns = keys.shape[1]
-    # The table does not contain key 0, "no n-gram".
-    rows = tf.cast(lookup(tf.reshape(keys, [-1])), tf.int32)
-    return _ragged(*masked(rows, rows >= 0, splits * num_columns))
-
-
-def _longest_ids(
-    texts: FlatTexts, orders: Sequence[int], bits: int, lookup: _Lookup
-) -> tf.RaggedTensor:
-    """Returns the id of the longest n-gram with a row at each position, int32 `(batch, None)`."""
-    max_order = orders[-1]
-    keys, splits = padded_keys(texts, max_order, bits)
-    positions = tf.range(tf.size(keys))
-    places, found = [], []
-    for order in orders[::-1]:
-        shift = np.int64(bits * (max_order - order))
-        rows = lookup(tf.bitwise.right_shift(keys, shift))
-        places.append(positions)
-        found.append(rows)
-        unknown = tf.where(rows < 0)[:, 0]
-        keys, positions = tf.gather(keys, unknown), tf.gather(positions, unknown)
-    # The last row for a position wins. Scattered updates take twice as long.
-    rows = tf.cast(tf.dynamic_stitch(places, found), tf.int32)
-    if 1 in orders:
-        last_spaces = ngram_keys(texts, (1,), bits)[0][:, 1]
-        rows = tf.stack([rows, tf.cast(lookup(last_spaces), tf.int32)], axis=1)
-        rows, splits = tf.reshape(rows, [-1]), 2 * splits
-        return _ragged(*masked(rows, rows >= 0, splits))
-    # Most positions have a row, so few are dropped.
-    return _ragged(*without_few(rows, rows < 0, splits))
-
-
-def _hashed_ids(
-    texts: FlatTexts, orders: Sequence[int], num_rows: int, rows_per_ngram: int
-) -> tf.RaggedTensor:
-    """Returns `rows_per_ngram` ids in `[0, num_rows)` of each n-gram, int32 `(batch, None)`."""
-    keys, splits = ngram_keys(texts, orders, None)
-    num_columns = keys.shape[1] * rows_per_ngram
-    keys = tf.reshape(keys, [-1])
-    rows = tf.reshape(_hashed_rows(keys, num_rows, rows_per_ngram), [-1])
-    exists = tf.repeat(keys > 0, rows_per_ngram)
-    return _ragged(*masked(rows, exists, splits * num_columns))
-
-
-def _hashed_rows(keys: tf.Tensor, num_rows: int, rows_per_key: int) -> tf.Tensor:
-    """Returns `rows_per_key` rows in `[0, num_rows)` of each key, int32 `(num_keys, rows_per_key)`.
-
-    Args:
-        keys: int64 `(num_keys,)`.
-        num_rows: Number of rows.
-        rows_per_key: Number of hash functions.
-    """
-    unsigned = tf.cast(keys, tf.uint64)
-    columns = [
-        tf.cast(mix64(unsigned ^ np.uint64(_ROW_STEP * j % 2**64)), tf.int64)
-        for j in range(rows_per_key)
-    ]
-    return tf.cast(tf.math.floormod(tf.stack(columns, axis=1), np.int64(num_rows)), tf.int32)
-
-
-def _without_unknown(texts: FlatTexts) -> FlatTexts:
-    """Replaces unknown characters that are told apart by the symbol of all of them."""
-    is_known = texts.symbols < UNKNOWN
-    return texts._replace(symbols=tf.where(is_known, texts.symbols, OTHER_SYMBOL))
-
-
-def _ragged(values: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
-    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
