@@ -6,7 +6,11 @@ import pytest
 
 from tests.commands import call
 from tf_charagram.cli.corrections import Corrections
+from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
 
 TEXTS = ["Vehicls on the raod", "vehicls,  vehicls!", "", "thsi wrods"]
 
@@ -30,6 +34,19 @@ def test_nothing_to_say(capsys):
     corrections.add(["vehicles on the road"])
     corrections.say(shows_all=True)
     assert capsys.readouterr().err == ""
+
+
+def test_other_forms_are_no_corrections(capsys):
+    vectorizer = NgramVectorizer(
+        vocabulary=NgramVocabulary.from_texts(["the fire"]),
+        dictionary=Dictionary({"fire": 2}),
+        fold_characters=True,
+    )
+    encoder = Charagram(num_rows=vectorizer.num_rows, dim=2)
+    corrections = Corrections(TextEmbedder(vectorizer, encoder))
+    corrections.add(["\ufb01re fi\u00adre fir\u00e9e"])
+    corrections.say(shows_all=True)
+    assert capsys.readouterr().err == "1 of 3 words are read as others: firee as fire\n"
 
 
 def test_commands(tmp_path, capsys):

@@ -31,6 +31,7 @@ class Corrections:
 
     def __init__(self, model: TextModel) -> None:
         self._model = model
+        self._as_written = model.vectorizer.as_written()
         self._num_words = 0
         self._counts: Counter[tuple[str, str]] = Counter()
 
@@ -38,7 +39,7 @@ class Corrections:
         """Counts the words of texts."""
         from tf_charagram.text.dictionary import words_of
 
-        words = [*words_of(texts)]
+        words = [*words_of(self._as_written.read_as(texts))]
         read = words_of(self._model.read_as(texts))
         self._num_words += len(words)
         self._counts.update(pair for pair in zip(words, read, strict=True) if pair[0] != pair[1])
