@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 SHORTEST, LONGEST = 4, 16
 LOG_ODDS = {"wrong": 0.0, "missing": 5.1, "added": -0.2, "doubled": 3.3, "swapped": 5.0}
 FIRST_LETTER = -2.0
+VARIANT = 0.0
+LOOK_ALIKE = {"rn": "m", "m": "rn", "cl": "d", "d": "cl", "vv": "w", "w": "vv"}
 SCRIPTS_WITHOUT_SPACES = (
     "CJK|IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR"
 )
@@ -34,6 +36,17 @@ def errors(typed: str, meant: str) -> Iterator[tuple[str, int]]:
             yield "swapped", place
 
 
+def variants(word: str) -> set[str]:
+    """Returns the word without its vowels, and with one letter as two that look alike."""
+    skeleton = word[0] + re.sub("[aeiou]", "", word[1:])
+    found = {skeleton} if len(skeleton) >= SHORTEST else set()
+    for letters, others in LOOK_ALIKE.items():
+        for match in re.finditer(f"(?={letters})", word):
+            place = match.start()
+            found.add(word[:place] + others + word[place + len(letters) :])
+    return found
+
+
 def score(typed: str, meant: str, count: int) -> float:
     """Returns the binary logarithm of how probable a word is, up to a constant; -inf if never.
 
@@ -42,6 +55,8 @@ def score(typed: str, meant: str, count: int) -> float:
     ways = [
         LOG_ODDS[kind] + (FIRST_LETTER if place == 0 else 0) for kind, place in errors(typed, meant)
     ]
+    if typed in variants(meant):
+        ways.append(VARIANT)
     return round(4 * math.log2(count)) / 4 + max(ways, default=-math.inf)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import correction as reference
+from tests.reference.correction import variants
 from tests.reference.text import normalize
 from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, slow_property_settings
@@ -24,7 +25,9 @@ from tf_charagram.text.word_filter import WordFilter
 COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 1800, "caf\u00e9": 20}
 
 # Few letters, so that many words are one typo apart.
-some_words = st.text("aab\u00e9\U00010400", min_size=1, max_size=MAX_LETTERS + 2)
+some_words = st.text("aab\u00e9\U00010400", min_size=1, max_size=MAX_LETTERS + 2) | st.text(
+    "aacdlmrnvw", min_size=3, max_size=8
+)
 dictionaries = st.dictionaries(some_words, st.integers(1, 40), min_size=1, max_size=12)
 between = st.sampled_from([" ", "-", "_", "1", "\x00"]) | st.text(TRICKY, max_size=2)
 pieces = some_words | between
@@ -71,6 +74,7 @@ def test_equals_reference(counts, raws, is_exact, right):
     ("vehicals", "vehicals"),  # two errors
     ("roda-raod,roads", "road-road,road"),
     ("rod teh", "rod teh"),  # three letters
+    ("vhcls rd", "vehicles rd"), ("vehides vehicies", "vehicles vehicles"),
     ("vehicls1 vehicls_ 2vehicls", "vehicls1 vehicles_ 2vehicls"),
     ("vehicls\U0001f600", "vehicles\U0001f600"),
     ("CAFE\u0301 Caf\u00c9 cafe", "cafe\u0301 caf\u00e9 caf\u00e9"),
@@ -163,7 +167,8 @@ def test_resources():
     known, patterns = vectorizer.resources
     # Words of four letters and more, and an entry because tables must not be empty.
     assert int(known.size()) == 1 + 5
-    assert int(patterns.size()) == 1 + 6 + sum(map(len, COUNTS))
+    num_variants = sum(len(variants(word)) for word in COUNTS)
+    assert int(patterns.size()) == 1 + 6 + sum(map(len, COUNTS)) + num_variants
 
 
 def test_adapting_keeps_the_dictionary():

@@ -1,9 +1,9 @@
 """Corrects misspelled words in the graph, without building a string.
 
 A word that is not in the dictionary but one typo away from a word that is, is read as that word: a
-letter may be missing, extra or wrong, or two adjacent letters swapped. Among several candidates,
-the noisy channel model of spelling (Kernighan, Church & Gale 1990) chooses: the frequency of the
-word times that of the typo.
+letter may be missing, extra or wrong, or two adjacent letters swapped; all vowels may be missing,
+or a letter may be two that look like it. Among several candidates, the noisy channel model of
+spelling (Kernighan, Church & Gale 1990) chooses: the frequency of the word times that of the typo.
 
 Nearly all words are known; a key of a few windows of letters looks them up. The others get a second
 key: a polynomial of the letters modulo 2^64, so that prefix sums give the keys of all candidates.
@@ -31,6 +31,10 @@ MIN_LETTERS, MAX_LETTERS = 4, 16
 WRONG, MISSING, ADDED, DOUBLED, SWAPPED = 0.0, 5.1, -0.2, 3.3, 5.0
 #: Added for typos of the first letter.
 FIRST_LETTER = -2.0
+#: The same for a word without its vowels, or with letters that look alike.
+VARIANT = 0.0
+VOWELS = "aeiou"
+LOOK_ALIKE = (("rn", "m"), ("cl", "d"), ("vv", "w"))
 
 _SEED = 2016
 
@@ -56,7 +60,7 @@ class WordCorrector:
         self._width = MIN_LETTERS if MIN_LETTERS * self._bits < 64 else MIN_LETTERS // 2
         random = np.random.default_rng(_SEED)
         self._factors = _random_keys(random, 1 + -(-MAX_LETTERS // self._width))
-        [self._wildcard] = _random_keys(random, 1)
+        self._wildcard, self._variant = _random_keys(random, 2)
         values = letter_values(np.append(code_points, -1))
         # A tensor: a constant in each function would be saved with each.
         self._values = tf.constant(values)
@@ -126,9 +130,10 @@ class WordCorrector:
         sums = np.concatenate([[0], np.cumsum(values * factors)])
         words = sums[splits[1:]] - sums[splits[:-1]]
         patterns = np.repeat(words, lengths) + (self._wildcard - values) * factors
-        keys = np.concatenate([words, patterns])
+        variants, variant_rows = _variants(values, factors, splits)
+        keys = np.concatenate([words, patterns, variants + self._variant])
         rows = np.arange(len(lengths))
-        rows = np.concatenate([rows, np.repeat(rows, lengths)])
+        rows = np.concatenate([rows, np.repeat(rows, lengths), variant_rows])
         # The row replaces the lowest bits of a key: integers sort much faster than pairs.
         keys = np.sort((keys & self._key_mask) | rows)
         # Of words with the same pattern, the first one is the most frequent.
@@ -153,18 +158,21 @@ class WordCorrector:
         is_word = tf.reduce_all((tf.gather(marked, places) < OTHER) | ~is_inside, axis=1)
         values = tf.gather(self._values, tf.gather(symbols, places))
         values = tf.where(is_inside, values, 0)
+        written = tf.reduce_sum(values * self._powers[: values.shape[1]], axis=1)
         if self._right_words is not None:
-            keys = tf.reduce_sum(values * self._powers[: values.shape[1]], axis=1)
-            is_word &= ~self._right_words.contains(keys)
+            is_word &= ~self._right_words.contains(written)
         wrong = tf.where(is_word)[:, 0]
-        words, values = tf.gather(words, wrong), tf.gather(values, wrong)
-        keys = tf.bitwise.bitwise_and(self._error_keys(values), self._key_mask)
-        rows = self._patterns.lookup(keys)
-        scores = tf.gather(self._log_counts, tf.maximum(rows, 0)) + _error_weights(values)
-        scores = tf.where(rows >= 0, scores, -np.inf)
-        shape = [tf.shape(rows)[0], 4 * len(columns)]
-        best = tf.argmax(tf.reshape(scores, shape), axis=1)
-        rows = tf.gather(tf.reshape(rows, shape), best, batch_dims=1)
+        words, values, written = (tf.gather(part, wrong) for part in (words, values, written))
+        shape = [tf.size(wrong), 4 * len(columns)]
+        keys = tf.reshape(self._error_keys(values), shape)
+        keys = tf.concat([keys, (written + self._variant)[:, tf.newaxis]], axis=1)
+        rows = self._patterns.lookup(tf.bitwise.bitwise_and(keys, self._key_mask))
+        weights = tf.pad(
+            tf.reshape(_error_weights(values), shape), [[0, 0], [0, 1]], constant_values=VARIANT
+        )
+        scores = tf.gather(self._log_counts, tf.maximum(rows, 0)) + weights
+        best = tf.argmax(tf.where(rows >= 0, scores, -np.inf), axis=1)
+        rows = tf.gather(rows, best, batch_dims=1)
         found = tf.where(rows >= 0)[:, 0]
         right = tf.gather(self._letters, tf.gather(rows, found))
         return replaced(texts, tf.gather(words, found), right)
@@ -195,6 +203,53 @@ class WordCorrector:
             ],
             axis=1,
         )
+
+
+def _variants(
+    values: np.ndarray, factors: np.ndarray, splits: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the keys of other ways to write words, and the rows of the words.
+
+    A word without its vowels, but with its first letter, if four letters are left; and with one
+    pair of `LOOK_ALIKE` letters in the place of the other.
+
+    Args:
+        values: Values of the letters of all words, int64.
+        factors: Their powers of the base.
+        splits: Row splits of the words, int64 `(num_words + 1,)`.
+    """
+    row_of = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
+    starts = splits[row_of]
+    sums = np.concatenate([[0], np.cumsum(values * factors)])
+    before = sums[:-1] - sums[starts]
+    behind = sums[splits[row_of + 1]] - sums[:-1]
+    # `np.isin` would sort.
+    is_vowel = np.logical_or.reduce([values == vowel for vowel in _values_of(VOWELS)])
+    is_kept = ~is_vowel | (np.arange(len(values)) == starts)
+    num_kept = np.concatenate([[0], np.cumsum(is_kept)])
+    places = num_kept[:-1] - num_kept[starts]
+    terms = np.where(is_kept, values * powers(MAX_LETTERS + 2)[places], 0)
+    lengths = num_kept[splits[1:]] - num_kept[splits[:-1]]
+    rows = np.flatnonzero((lengths >= MIN_LETTERS) & (lengths < np.diff(splits)))
+    keys, all_rows = [np.add.reduceat(terms, splits[:-1])[rows]], [rows]
+    base, inverse = np.int64(signed(BASE)), np.int64(signed(pow(BASE, -1, 2**64)))
+    for pair, single in LOOK_ALIKE:
+        # Arrays, because NumPy warns if a product of scalars overflows.
+        first, second, one = np.split(_values_of(pair + single), 3)
+        at = np.flatnonzero(values == one)
+        rest = behind[at] - one * factors[at]
+        keys.append(before[at] + (first + second * base) * factors[at] + rest * base)
+        all_rows.append(row_of[at])
+        at = np.flatnonzero((values[:-1] == first) & (values[1:] == second))
+        at = at[row_of[at] == row_of[at + 1]]
+        rest = behind[at] - first * factors[at] - second * factors[at + 1]
+        keys.append(before[at] + one * factors[at] + rest * inverse)
+        all_rows.append(row_of[at])
+    return np.concatenate(keys), np.concatenate(all_rows)
+
+
+def _values_of(letters: str) -> np.ndarray:
+    return letter_values(np.array([*map(ord, letters)]))
 
 
 def _error_weights(values: tf.Tensor) -> tf.Tensor:
