@@ -21,6 +21,7 @@ from tf_charagram.tasks.supervised import (
     [
         ((), ("starter",), ["starter.dev", "starter.test"]),
         (("x.tsv",), ("starter",), ["x"]),
+        (("dev.conllu",), ("train.conllu",), ["dev"]),
         ((), ("x.tsv",), []),
         ((), ("starter", "x.tsv"), []),
         (("starter", "a/x.tsv", "b/x.tsv"), (),

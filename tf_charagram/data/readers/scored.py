@@ -15,7 +15,7 @@ from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.errors import DataError
 
 #: File suffixes that are not part of the name of a set.
-SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data))?(\.gz)?$", re.IGNORECASE)
+SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data|conllu))?(\.gz)?$", re.IGNORECASE)
 
 
 def set_name(path: str | Path) -> str:
