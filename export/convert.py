@@ -1,10 +1,7 @@
-"""`charagram convert`: to word2vec text, which gensim and spaCy read, or from a table of n-grams.
+"""`charagram convert`: writes word vectors for gensim and spaCy, or makes a model from a table.
 
-    charagram convert runs/mine --texts words.txt --out vectors.txt.gz
-    charagram convert --ngrams ngrams.txt --table table.npz --out models/charagram
-
-The authors of Charagram (Wieting et al. 2016) released a list of n-grams and a pickle, from which
-the table must be extracted first.
+With MODEL and `--texts`, vectors of words become word2vec text. With `--ngrams` and `--table`, a
+list of n-grams and a table of their vectors become a model folder.
 """
 
 from __future__ import annotations
@@ -24,6 +21,7 @@ from tf_charagram.cli.commands import check_not_read, run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
@@ -207,6 +205,7 @@ def convert(arguments: Sequence[str]) -> int:
     check_not_read(values.out, [path for path in sources if path is not None])
     if (values.model is None) != all(sources[1:]) or (values.model and any(sources[1:])):
         raise ConfigError("Give a model, or both --ngrams and --table.")
+    load_tensorflow()
     if values.model is None:
         if Path(values.out).exists():
             raise ConfigError(f"{values.out} exists already. Name a new folder with --out.")

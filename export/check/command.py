@@ -16,7 +16,7 @@ from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
-from tf_charagram.reporting import table_console
+from tf_charagram.reporting import load_tensorflow, table_console
 
 _STATES = {True: "pass", False: "FAIL", None: "skip"}
 
@@ -40,6 +40,7 @@ def make_parser() -> Parser:
 def check(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status, 1 if a check failed."""
     values = make_parser().parse_args(arguments)
+    load_tensorflow()
     from tf_charagram.export.check.checks import VersionChecks, version_folder
     from tf_charagram.export.serving.client import connect
 

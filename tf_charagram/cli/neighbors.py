@@ -29,7 +29,8 @@ def make_parser() -> Parser:
     parser.add_argument("query", nargs="*", help="texts [asks for them at a prompt]")
     parser.add_argument(
         "--texts",
-        help="file of texts to search, one a line [those the run was trained on]",
+        help="file of texts to search, one per line [those the run was trained on, or the words of "
+        "a shipped model]",
     )  # fmt: skip
     parser.add_argument(
         "--index",
