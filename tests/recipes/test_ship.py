@@ -65,7 +65,7 @@ def test_dictionary(arguments, tmp_path, capsys):
     assert TextEmbedder.load(folder).read_as(["machins machine"]) == ["machines machine"]
     assert read_vocabulary(None, str(folder)) == ["gate", "machines"]
     assert main([*arguments, "--words", str(tmp_path / "words.txt")]) == 1
-    assert "Give one of --words and --dictionary." in capsys.readouterr().err
+    assert "Give only one of --words and --dictionary." in capsys.readouterr().err
 
 
 def test_made_smaller(arguments, tmp_path):
