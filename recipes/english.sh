@@ -42,5 +42,13 @@ for run in 0:1,220000 1:1,220000 4:220001,440000 5:220001,440000 8:440001,671000
         --data data/third.txt --typos 0.1 --neighbors-weight 0.25
 done
 python "$recipes/average.py" runs/third runs/third-[0-9]
-python "$recipes/ship.py" runs/third english --dictionary data/words.tsv --texts data/some-lines.txt \
-    --facts "$recipes/english-facts.yaml" --max-ngrams 59000 --count-power 0.35 --table-dtype int4
+python "$recipes/ship.py" runs/third before --dictionary data/words.tsv --texts data/some-lines.txt \
+    --facts "$recipes/english-facts.yaml" --max-ngrams 59000 --count-power 0.35 --table-dtype int4 --to runs
+
+# One form of texts, vectors for unknown characters, no bias; right words of open lists stay as they are written.
+python "$recipes/ship.py" runs/before form --fold --unknown-rows 512 --no-bias \
+    --facts "$recipes/english-facts.yaml" --max-ngrams 56600 --count-power 0.35 --table-dtype int4 --to runs
+python "$recipes/right_words.py" runs/form data/right-words.txt --misspellings data/pairs/misspellings.tsv \
+    --headwords data/pairs/wordnet-word-gloss.tsv.gz data/pairs/wordset-word-gloss-not-in-wordnet.tsv.gz
+python "$recipes/ship.py" runs/form english --right-words data/right-words.txt \
+    --facts "$recipes/english-facts.yaml" --table-dtype int4
