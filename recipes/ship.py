@@ -149,6 +149,7 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 def _in_one_form(model: Any) -> Any:
     """Returns an embedder that folds texts and its dictionary to ASCII where it can."""
     from tf_charagram.export.compression.shrinking import with_ngrams
+    from tf_charagram.text.dictionary import Dictionary
     from tf_charagram.text.keys import Alphabet, renumbered_keys
     from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -163,7 +164,9 @@ def _in_one_form(model: Any) -> Any:
     vectorizer, encoder = with_ngrams(vectorizer, encoder, vocabulary, rows)
     folding, dictionary = vectorizer.with_parts(vocabulary, None, fold_characters=True), None
     if vectorizer.dictionary is not None:
-        dictionary = vectorizer.dictionary.respelled(folding.read_as)
+        folded = vectorizer.dictionary.respelled(folding.read_as)
+        counts = zip(folded.words, np.exp2(folded.log_counts).round().tolist(), strict=True)
+        dictionary = Dictionary({word: int(count) for word, count in counts if word.isascii()})
     vectorizer = folding.with_parts(vocabulary, dictionary)
     return model.from_parts(vectorizer, encoder, task=model.task)
 

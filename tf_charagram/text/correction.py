@@ -37,6 +37,8 @@ VOWELS = "aeiou"
 LOOK_ALIKE = (("rn", "m"), ("cl", "d"), ("vv", "w"))
 
 _SEED = 2016
+# The most frequent words: others are seldom written that way, and loading takes time.
+_NUM_WITH_VARIANTS = 30_000
 
 
 class WordCorrector:
@@ -130,7 +132,8 @@ class WordCorrector:
         sums = np.concatenate([[0], np.cumsum(values * factors)])
         words = sums[splits[1:]] - sums[splits[:-1]]
         patterns = np.repeat(words, lengths) + (self._wildcard - values) * factors
-        variants, variant_rows = _variants(values, factors, splits)
+        few = splits[: _NUM_WITH_VARIANTS + 1]
+        variants, variant_rows = _variants(values[: few[-1]], factors[: few[-1]], few)
         keys = np.concatenate([words, patterns, variants + self._variant])
         rows = np.arange(len(lengths))
         rows = np.concatenate([rows, np.repeat(rows, lengths), variant_rows])

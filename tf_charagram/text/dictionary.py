@@ -97,12 +97,15 @@ class Dictionary:
         return self._of(self.words, self._steps, right_words)
 
     def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
-        """Returns the words as a function of all of them spells them; counts are summed."""
-        if "".join(self.words).isascii():
+        """Returns the words as a function spells those beyond ASCII; counts are summed."""
+        words = [word for word in self.words if not word.isascii()]
+        spelled = spell(words)
+        if spelled == words:
             return self
+        spelling = dict(zip(words, spelled, strict=True))
         counts: Counter[str] = Counter()
-        for word, log_count in zip(spell(self.words), self.log_counts.tolist(), strict=True):
-            counts[word] += round(2**log_count)
+        for word, log_count in zip(self.words, self.log_counts.tolist(), strict=True):
+            counts[spelling.get(word, word)] += round(2**log_count)
         return Dictionary(counts, self.right_words)
 
     def merged(self, other: Dictionary | None) -> Dictionary:

@@ -101,7 +101,9 @@ class TextReader:
             self._fold = CharacterFolder(alphabet, lambda codes: self._marked(codes) & SYMBOL)
         self._corrector = None
         if dictionary is not None:
-            self._corrector = WordCorrector(dictionary.respelled(self._folded), codes)
+            if self._fold is not None:
+                dictionary = dictionary.respelled(self._folded)
+            self._corrector = WordCorrector(dictionary, codes)
 
     def __call__(self, texts: tf.Tensor) -> FlatTexts:
         """Reads a batch of texts."""
