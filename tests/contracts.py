@@ -27,8 +27,8 @@ Make = Callable[[], keras.layers.Layer]
 def some_now(names, *now):
     """Returns test parameters: names that stand for all, and the others, which are variants.
 
-    For what the code that encoders share does; an encoder's own code is always tested. Each name
-    may be a tuple, of as many parameters.
+    Use it for code that encoders share; an encoder's own code is always tested. A name may be a
+    tuple of several parameters.
     """
     assert set(now) <= set(names)
 

@@ -44,7 +44,7 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
         """Checks that there is a model; returns itself.
 
         Raises:
-            RunError: There is none, or it is damaged.
+            RunError: The model is missing or damaged.
         """
         del X, y
         read_config(self.model)

@@ -1,4 +1,4 @@
-"""Keras optimizers by name: Adam and AdaGrad that update only the rows a batch touched, and SGD."""
+"""Keras optimizers by name: row-sparse Adam and AdaGrad, and SGD."""
 
 from __future__ import annotations
 
