@@ -15,7 +15,7 @@ from pathlib import Path
 
 import common
 
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.text_index import TextIndex
 
 K = 10
@@ -40,7 +40,7 @@ def main() -> None:
     queries = [text if i % 2 else mistyped(text, rng) for i, text in enumerate(sample)]
 
     embedder = TextEmbedder.load(arguments.model)
-    vectors = unit_rows(TextEmbedder.load(arguments.model, folded=True).encode(texts))
+    vectors = TextEmbedder.load(arguments.model, folded=True).encode(texts, normalize=True)
     built: list[TextIndex] = []
     build_s = common.seconds(lambda: built.append(TextIndex.build(arguments.model, texts)))
     with tempfile.TemporaryDirectory() as folder:
@@ -55,9 +55,9 @@ def main() -> None:
     print(result, flush=True)
 
     hits = 0
-    for query in queries:
-        exact = {text for text, _ in embedder.neighbors(query, texts, K, vectors)}
-        hits += len(exact & {text for text, _ in index.neighbors(query, K)})
+    for query, exact in zip(queries, embedder.neighbors(queries, texts, K, vectors), strict=True):
+        found = index.neighbors(query, K)
+        hits += len({one.row for one in exact} & {one.row for one in found})
     result["recall at 10"] = common.Sample([100 * hits / (K * len(queries))], "%")
     runs = {
         "faiss": lambda: [index.neighbors(query, K) for query in queries],

@@ -25,7 +25,7 @@ from tf_charagram.export.compression.shrinking import (
     saved_model_bytes,
     shrink,
 )
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
 from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -35,7 +35,9 @@ BATCH, NUM_TEXTS = 1000, 20_000
 
 def scores_of(embedder: TextEmbedder, sets: list) -> dict[str, float]:
     """Returns the scores to show, and `measure`."""
-    values = {s.name: s.value for s in score_sets(lambda t: unit_rows(embedder.encode(t)), sets)}
+    values = {
+        s.name: s.value for s in score_sets(lambda t: embedder.encode(t, normalize=True), sets)
+    }
     scores = {name: values[name] for name in SHOWN if values.get(name) is not None}
     if {"WS353", "STS"} <= scores.keys():
         scores["measure"] = (scores["WS353"] + scores["STS"]) / 2

@@ -252,9 +252,9 @@ class TestNeighbors:
         for query, record in zip(queries, records, strict=True):
             expected = embedder.neighbors(query, texts, 3, include_query=False)
             assert record["query"] == query
-            assert [text for text, _ in record["neighbors"]] == [text for text, _ in expected]
+            assert [text for text, _ in record["neighbors"]] == [found.text for found in expected]
             cosines = [cosine for _, cosine in record["neighbors"]]
-            np.testing.assert_allclose(cosines, [cosine for _, cosine in expected], atol=1e-5)
+            np.testing.assert_allclose(cosines, [found.cosine for found in expected], atol=1e-5)
 
     def test_what_a_person_sees(self, trained, embedder, capsys):
         query = self.texts(trained)[0]

@@ -17,7 +17,7 @@ from tf_charagram.data.download import SOURCES, fetch
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.scores import mean_members, score_names, score_sets
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
@@ -237,7 +237,7 @@ class ScoreOnSet(keras.callbacks.Callback):
 
     def score(self, embedder: TextEmbedder) -> float:
         """Returns the score of an embedder."""
-        scores = score_sets(lambda texts: unit_rows(embedder.encode(texts)), self._sets)
+        scores = score_sets(lambda texts: embedder.encode(texts, normalize=True), self._sets)
         value = next(score.value for score in scores if score.name == self.name)
         return math.nan if value is None else value
 

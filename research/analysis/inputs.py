@@ -19,7 +19,7 @@ from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.scores import Embed
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.training.run_folder import RunFolder
@@ -134,4 +134,4 @@ def unit_embeds(embedders: Mapping[str, TextEmbedder]) -> dict[str, Embed]:
 
 
 def _unit(embedder: TextEmbedder, texts: Sequence[str]) -> np.ndarray:
-    return unit_rows(embedder.encode(texts))
+    return embedder.encode(texts, normalize=True)

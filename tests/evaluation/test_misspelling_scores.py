@@ -12,7 +12,7 @@ from tests.commands import call
 from tests.reference import spelling as reference
 from tests.texts import words
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 VOCABULARY = words(120)
@@ -84,13 +84,13 @@ def test_one_model(evaluate, models):
 
 def test_vectors_equal_exact_search(evaluate, models):
     embedder = TextEmbedder.load(models[0])
-    vectors = unit_rows(embedder.encode(VOCABULARY))
+    vectors = embedder.encode(VOCABULARY, normalize=True)
     ranks = []
     for wrong, right in LIST[:41]:
         answers = embedder.neighbors(
             wrong, VOCABULARY, len(VOCABULARY), vectors, include_query=False
         )
-        ranks.append([word for word, _ in answers].index(right))
+        ranks.append([found.text for found in answers].index(right))
     found = evaluate(models[0], "--json")["scores"][VECTORS]
     assert found == pytest.approx(reference.recall(ranks, 1))
 

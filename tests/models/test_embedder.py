@@ -73,6 +73,12 @@ class TestEncode:
             with pytest.raises(ConfigError, match=message):
                 embedder.encode(array)
 
+    @pytest.mark.parametrize("batch_size", [None, 7])
+    def test_normalize(self, embedder, batch_size):
+        unit = embedder.encode(TEXTS, normalize=True, batch_size=batch_size)
+        np.testing.assert_allclose(unit, unit_rows(embedder.encode(TEXTS)), atol=1e-6)
+        np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-6)
+
     @pytest.mark.parametrize("nothing", [[], iter([])])
     def test_nothing(self, embedder, nothing):
         vectors = embedder.encode(nothing)
@@ -193,38 +199,77 @@ class TestSimilarity:
     def test_a_zero_vector_gives_zero(self):
         embedder = make_embedder(zero=True)
         assert embedder.similarity(["cat", ""], ["cat", "dog"]).tolist() == [0, 0]
-        assert all(cosine == 0 for _, cosine in embedder.neighbors("cat", TEXTS))
+        assert embedder.similarity_matrix(["cat", ""]).tolist() == [[0, 0], [0, 0]]
+        assert not embedder.encode(["cat"], normalize=True).any()
+        assert all(found.cosine == 0 for found in embedder.neighbors("cat", TEXTS))
+
+    def test_matrix(self, embedder):
+        left, right = TEXTS[:3], TEXTS[10:20]
+        matrix = embedder.similarity_matrix(left, right)
+        assert (matrix.dtype, matrix.shape) == (np.float32, (3, 10))
+        for row, text in zip(matrix, left, strict=True):
+            np.testing.assert_allclose(row, embedder.similarity([text] * 10, right), atol=1e-6)
+        np.testing.assert_array_equal(
+            embedder.similarity_matrix(left), embedder.similarity_matrix(left, left)
+        )
+        assert embedder.similarity_matrix([], right).shape == (0, 10)
+
+    def test_never_above_one(self):
+        """Products of unit vectors in float32 are up to 1.0000002."""
+        embedder = make_embedder(dim=70)
+        texts = words(300)
+        vectors = embedder.encode(texts, normalize=True)
+        assert np.sum(vectors * vectors, axis=1).max() > 1
+        assert embedder.similarity(texts, texts).max() == 1
+        assert embedder.similarity_matrix(texts).max() == 1
+        assert max(found[0].cosine for found in embedder.neighbors(texts, texts, 1)) == 1
+        served = embedder.signatures()["similarity"](tf.constant(texts), tf.constant(texts))
+        assert served["cosine"].numpy().max() == 1
 
 
 class TestNeighbors:
     def test_exact(self, embedder):
-        vectors = unit_rows(embedder.encode(TEXTS))
-        cosines = vectors @ unit_rows(embedder.encode(["cast"]))[0]
+        vectors = embedder.encode(TEXTS, normalize=True)
+        cosines = vectors @ embedder.encode(["cast"], normalize=True)[0]
         best = np.argsort(-cosines, kind="stable")
         for k in (1, 5, len(TEXTS), len(TEXTS) + 10):
             found = embedder.neighbors("cast", TEXTS, k)
-            assert [text for text, _ in found] == [TEXTS[i] for i in best[:k]]
-            values = [cosine for _, cosine in found]
+            assert [f.row for f in found] == best[:k].tolist()
+            assert [f.text for f in found] == [TEXTS[i] for i in best[:k]]
+            values = [f.cosine for f in found]
             np.testing.assert_allclose(values, cosines[best[:k]], atol=1e-6)
+
+    @pytest.mark.parametrize("max_cells", [1, 100, 2**24])
+    @pytest.mark.parametrize("include_query", [True, False])
+    def test_many_queries(self, embedder, monkeypatch, max_cells, include_query):
+        monkeypatch.setattr("tf_charagram.models.nearest._MAX_CELLS", max_cells)
+        queries = ["cast", "cat", b"dog", "cat"]
+        found = embedder.neighbors(iter(queries), TEXTS, 5, include_query=include_query)
+        for query, nearest in zip(queries, found, strict=True):
+            alone = embedder.neighbors(query, TEXTS, 5, include_query=include_query)
+            assert [f.row for f in nearest] == [f.row for f in alone]
+            cosines = [f.cosine for f in alone]
+            np.testing.assert_allclose([f.cosine for f in nearest], cosines, atol=1e-6)
+        assert embedder.neighbors([], TEXTS) == []
 
     @pytest.mark.parametrize("query", ["cat", b"cat"])
     def test_the_query_is_left_out(self, embedder, query):
         vocabulary = ["cat", "cats", "cat", "dog", "cat"]
         found = embedder.neighbors(query, vocabulary, 2, include_query=False)
-        assert {text for text, _ in found} == {"cats", "dog"}
+        assert {(text, row) for text, _, row in found} == {("cats", 1), ("dog", 3)}
         assert len(embedder.neighbors(query, vocabulary, 9, include_query=False)) == 2
 
     def test_vectors_computed_before(self, embedder):
-        vectors = unit_rows(embedder.encode(TEXTS))
+        vectors = embedder.encode(TEXTS, normalize=True)
         before = embedder.neighbors("cast", TEXTS, 5, vectors)
         after = embedder.neighbors("cast", TEXTS, 5)
         assert before == after
         # Vectors of any length; zero vectors have the cosine 0.
         lengths = np.linspace(0.01, 9, len(TEXTS), dtype=np.float32)[:, np.newaxis]
         longer = embedder.neighbors("cast", TEXTS, 5, vectors * lengths)
-        assert [text for text, _ in longer] == [text for text, _ in after]
-        np.testing.assert_allclose([c for _, c in longer], [c for _, c in after], atol=1e-6)
-        assert {cosine for _, cosine in embedder.neighbors("cast", TEXTS, 5, 0 * vectors)} == {0}
+        assert [f.row for f in longer] == [f.row for f in after]
+        np.testing.assert_allclose([f.cosine for f in longer], [f.cosine for f in after], atol=1e-6)
+        assert {f.cosine for f in embedder.neighbors("cast", TEXTS, 5, 0 * vectors)} == {0}
         with pytest.raises(ConfigError, match="`vectors` must be finite"):
             embedder.neighbors("cast", TEXTS, 5, vectors * np.nan)
 
@@ -237,11 +282,12 @@ class TestNeighbors:
             embedder.neighbors("cat", TEXTS[:4], vectors=np.ones(shape, np.float32))
 
     def test_a_single_string_is_an_error(self, embedder):
-        with pytest.raises(ConfigError, match=r"`vocabulary` must be a list of texts"):
+        with pytest.raises(ConfigError, match=r"`texts` must be a list of texts"):
             embedder.neighbors("cat", "cats")
 
     def test_empty_vocabulary(self, embedder):
         assert embedder.neighbors("cat", []) == []
+        assert embedder.neighbors(["cat", "dog"], []) == [[], []]
 
     @pytest.mark.parametrize(("k", "rule"), [(0, "at least 1"), (1.5, "an integer")])
     def test_k(self, embedder, k, rule):

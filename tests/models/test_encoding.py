@@ -12,8 +12,9 @@ from tests.texts import words
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.models import embedder as embedder_module
-from tf_charagram.models.embedder import TextEmbedder, encoded, in_halves
+from tf_charagram.models import encoding as encoding_module
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.encoding import encoded, in_halves
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -33,7 +34,7 @@ def ids(*lengths: int) -> tf.RaggedTensor:
 def test_groups_give_the_vectors_of_the_whole(name, monkeypatch):
     encoder, texts = make(name), ids(3, 40, 1, 0, 7, 7)
     expected = encoder(texts)
-    monkeypatch.setattr(embedder_module, "_MAX_STEPS", 8)
+    monkeypatch.setattr(encoding_module, "_MAX_STEPS", 8)
     sizes = []
 
     class Watched:

@@ -11,7 +11,7 @@ from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.weights import stored_table
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -70,9 +70,9 @@ def test_a_model_in_four_bits_is_nearer_to_what_it_was(tmp_path, capsys):
     texts = ["--texts", str(tmp_path / "texts")]
     assert main([str(tmp_path / "whole"), str(tmp_path / "rounded"), *texts]) == 0
     assert "int4: sums of 202 texts are off by " in capsys.readouterr().out
-    before = unit_rows(embedder.encode(TEXTS))
+    before = embedder.encode(TEXTS, normalize=True)
     nearest, rounded = (
-        np.linalg.norm(unit_rows(TextEmbedder.load(tmp_path / name).encode(TEXTS)) - before)
+        np.linalg.norm(TextEmbedder.load(tmp_path / name).encode(TEXTS, normalize=True) - before)
         for name in ("nearest", "rounded")
     )
     assert rounded < 0.5 * nearest

@@ -14,13 +14,13 @@ from tests.reference import spelling as reference
 from tests.search.conftest import WORDS
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.nearest import nearest
 from tf_charagram.search.spelling import (
     MAX_EDITS,
     SpellingCorrector,
     Weights,
     candidate_features,
     edit_shares,
-    nearest,
     ordered,
 )
 

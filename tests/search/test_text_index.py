@@ -32,21 +32,23 @@ class TestSearch:
         embedder = TextEmbedder.load(model)
         num_found = num_expected = 0
         for query in [*TEXTS[::40], "dogg", "kat 3"]:
-            expected = dict(embedder.neighbors(query, TEXTS, k))
+            expected = {n.text: n.cosine for n in embedder.neighbors(query, TEXTS, k)}
             found = index.neighbors(query, k)
             cosines = [neighbor.cosine for neighbor in found]
             assert cosines == sorted(cosines, reverse=True)
-            assert query not in dict(index.neighbors(query, k, include_query=False))
+            others = index.neighbors(query, k, include_query=False)
+            assert query not in {neighbor.text for neighbor in others}
             assert len(found) == len(expected)
             num_expected += len(expected)
-            for text, cosine in found:
+            for text, cosine, row in found:
+                assert index.texts[row] == text
                 num_found += text in expected
                 if text in expected:
                     assert cosine == pytest.approx(expected[text], abs=1e-5)
         assert num_found >= (0.95 if k < 100 else 1) * num_expected
 
     def test_queries_without_ngrams(self, index):
-        assert all(np.isfinite(cosine) for _, cosine in index.neighbors("", 5))
+        assert all(np.isfinite(found.cosine) for found in index.neighbors("", 5))
 
     def test_bad_values(self, index, model):
         with pytest.raises(ConfigError, match=r"`k` must be at least 1\. Received: k=0"):
@@ -59,8 +61,8 @@ class TestSearch:
     def test_bytes_and_repeated_texts(self, model, tmp_path):
         index = TextIndex.build(model, [b"cat", "dog", "cat"])
         assert index.texts == ["cat", "dog"]
-        assert [text for text, _ in index.neighbors(b"cat", 5)] == ["cat", "dog"]
-        assert [text for text, _ in index.neighbors(b"cat", 5, include_query=False)] == ["dog"]
+        assert [found.text for found in index.neighbors(b"cat", 5)] == ["cat", "dog"]
+        assert [found.text for found in index.neighbors(b"cat", 5, include_query=False)] == ["dog"]
         index.save(tmp_path / "index")
         assert TextIndex.load(tmp_path / "index", model).texts == ["cat", "dog"]
 
@@ -82,7 +84,7 @@ class TestFolder:
         assert loaded.texts == TEXTS
         for query in ("cat 7", "birds"):
             expected, found = index.neighbors(query, 9), loaded.neighbors(query, 9)
-            assert [text for text, _ in found] == [text for text, _ in expected]
+            assert [n.text for n in found] == [n.text for n in expected]
 
     def test_any_text(self, model, tmp_path):
         texts = ["two\nlines", "cr\r", "\udc80", "\N{PILE OF POO}"]

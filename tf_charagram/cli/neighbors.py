@@ -66,10 +66,13 @@ def neighbors(arguments: Sequence[str]) -> int:
         corrections.say(values.show_corrections, query)
         if values.json:
             name = "corrections" if is_spelling else "neighbors"
-            result = {"query": query, name: [[text, round(value, 6)] for text, value in nearest]}
+            result = {
+                "query": query,
+                name: [[text, round(value, 6)] for text, value, *_ in nearest],
+            }
             sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
         else:
-            rows = "".join(f"  {value:6.3f}  {text}\n" for text, value in nearest)
+            rows = "".join(f"  {value:6.3f}  {text}\n" for text, value, *_ in nearest)
             sys.stdout.write(f"{query}\n{rows}")
         sys.stdout.flush()
     return 0

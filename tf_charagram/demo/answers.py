@@ -15,7 +15,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.losses import normalize_rows
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.base import TEXTS
-from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
+from tf_charagram.models.embedder import Neighbor, TextEmbedder
 from tf_charagram.models.locations import load_any
 from tf_charagram.text.tensors import string_tensor
 
@@ -93,11 +93,12 @@ class Answers:
         return {
             "typed": typed,
             "is_cut": clean != text,
-            "cosine": float(clean_vector @ vector),
+            "cosine": _cosine(clean_vector, vector),
             "neighbors": [
-                {"text": text, "cosine": cosine, "stays": text in stay} for text, cosine in after
+                {"text": found.text, "cosine": found.cosine, "stays": found.text in stay}
+                for found in after
             ],
-            "num_stay": sum(text in stay for text, _ in after),
+            "num_stay": sum(found.text in stay for found in after),
         }
 
     def compare(self, left: str, right: str, edits: int, seed: int) -> dict[str, Any]:
@@ -122,8 +123,8 @@ class Answers:
         is_short = max(len(typed), len(right)) <= MAX_EXPLAINED_CHARS
         return {
             "typed": typed,
-            "cosine": float(vector @ other),
-            "clean_cosine": float(clean_vector @ other),
+            "cosine": _cosine(vector, other),
+            "clean_cosine": _cosine(clean_vector, other),
             "explanation": self.explained(typed, right) if self.can_explain and is_short else None,
         }
 
@@ -161,13 +162,17 @@ class Answers:
     def _nearest(self, text: str) -> tuple[NDArray[np.float32], list[Neighbor]]:
         """Returns the unit-length vector of a text, `(dim,)`, and its neighbors."""
         result = self._search(string_tensor([text]))
-        (vector,), (cosines,), (positions,) = (tensor.numpy() for tensor in result)
+        (vector,), (cosines,), (rows,) = (tensor.numpy() for tensor in result)
         neighbors = [
-            Neighbor(self.texts[position], cosine)
-            for position, cosine in zip(positions.tolist(), cosines.tolist(), strict=True)
-            if self.texts[position] != text
+            Neighbor(self.texts[row], cosine, row)
+            for row, cosine in zip(rows.tolist(), np.clip(cosines, -1, 1).tolist(), strict=True)
+            if self.texts[row] != text
         ]
         return vector, neighbors[:NUM_NEIGHBORS]
+
+
+def _cosine(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
+    return float(np.clip(left @ right, -1, 1))
 
 
 def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
@@ -178,7 +183,7 @@ def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
         `(n, k)` and positions of texts `(n, k)`.
     """
     # With a column per text, the product takes half the time.
-    columns = tf.constant(np.ascontiguousarray(unit_rows(embedder.encode(texts)).T))
+    columns = tf.constant(np.ascontiguousarray(embedder.encode(texts, normalize=True).T))
     number = min(NUM_NEIGHBORS + 1, len(texts))
 
     @tf.function(input_signature=TEXTS, autograph=False)

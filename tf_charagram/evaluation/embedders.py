@@ -150,7 +150,7 @@ def evaluate_model(
     """
     embedder = TextEmbedder.load(model)
     return _evaluation(
-        model, lambda texts: unit_rows(embedder.encode(texts)), sets, num_resamples, seed
+        model, lambda texts: embedder.encode(texts, normalize=True), sets, num_resamples, seed
     )
 
 

@@ -20,7 +20,8 @@ from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.statistics import interval, resample_counts
 from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.nearest import nearest
 from tf_charagram.reporting import INTERVAL, make_table, number
 from tf_charagram.reporting import interval as interval_cell
 from tf_charagram.search.spelling import (
@@ -29,7 +30,6 @@ from tf_charagram.search.spelling import (
     SpellingCorrector,
     candidate_features,
     first_forms,
-    nearest,
     ordered,
     read_words,
 )
@@ -276,7 +276,9 @@ def model_ranks(
         queries: The misspellings.
     """
     corrector = SpellingCorrector(embedder, words)
-    wrong, right = (unit_rows(embedder.encode(side)) for side in (queries.wrong, corrector.keys))
+    wrong, right = (
+        embedder.encode(side, normalize=True) for side in (queries.wrong, corrector.keys)
+    )
     by_vectors = _ranks(queries, cosine_blocks(wrong, right))
     corrected: list[int] = []
     for start, cosines in cosine_blocks(corrector.embed(queries.wrong), corrector.vectors):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, overload
 
 import keras
 import numpy as np
@@ -15,11 +16,12 @@ from keras.layers import Layer
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place, use_huge_pages
-from tf_charagram.layers.ragged import by_length
 from tf_charagram.losses import paired_cosine
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
+from tf_charagram.models.encoding import encoded, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
+from tf_charagram.models.nearest import cosine_rows, nearest
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
 from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, texts_of
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -28,10 +30,6 @@ _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
 # Tracing a graph takes as long as embedding about 1,000 texts without it, or as 40 calls.
 _EAGER_TEXTS, _EAGER_CALLS = 1000, 40
-# Characters or words per padded group.
-_MAX_STEPS = 32_768
-# Below this size, one core is as fast.
-_MIN_BYTES = 4_000
 # Vectors inspected to find out whether all have unit length.
 _NUM_INSPECTED = 100
 
@@ -39,10 +37,11 @@ T = TypeVar("T", bound=str | bytes)
 
 
 class Neighbor(NamedTuple):
-    """A text and its cosine with the query."""
+    """A text, its cosine with the query, and its row: its position among the texts, from 0."""
 
     text: str
     cosine: float
+    row: int
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -89,12 +88,21 @@ class TextEmbedder(TextModel):
         del kwargs
         return keras.KerasTensor((texts.shape[0], self.dim), "float32")
 
-    def encode(self, texts: Iterable[str | bytes], *, batch_size: int | None = None) -> np.ndarray:
-        """Returns the embeddings of texts, float32 `(num_texts, dim)`. They are not normalized.
+    def encode(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        normalize: bool = False,
+        batch_size: int | None = None,
+    ) -> np.ndarray:
+        """Returns the embeddings of texts, float32 `(num_texts, dim)`.
+
+        They are not normalized by default, so their dot products are not cosines.
 
         Args:
             texts: A list, array, tensor or `tf.data.Dataset` of strings. Empty texts and broken
                 UTF-8 have defined embeddings.
+            normalize: Whether to return vectors of unit length. Zero vectors stay zero.
             batch_size: Texts per batch. Default: 1,000; up to 4,000 for long lists if the encoder
                 does not pad.
 
@@ -116,7 +124,8 @@ class TextEmbedder(TextModel):
         vectors = np.empty((len(texts), self.dim), np.float32)
         start = 0
         for batch, embedded in self._encode_batches(texts, batch_size):
-            vectors[order[start : start + len(batch)]] = embedded
+            rows = order[start : start + len(batch)]
+            vectors[rows] = unit_rows(embedded) if normalize else embedded
             start += len(batch)
         return vectors
 
@@ -194,46 +203,82 @@ class TextEmbedder(TextModel):
             ConfigError: The lists differ in length, or one is a single string or contains other
                 values.
         """
-        lefts, rights = paired_texts(left, right)
-        return np.sum(unit_rows(self.encode(lefts)) * unit_rows(self.encode(rights)), axis=1)
+        lefts, rights = (self.encode(s, normalize=True) for s in paired_texts(left, right))
+        return np.clip(np.sum(lefts * rights, axis=1), -1, 1)
 
-    def neighbors(
-        self, query: str | bytes, vocabulary: Iterable[str | bytes], k: int = 10,
-        vectors: np.ndarray | None = None, *, include_query: bool = True,
-    ) -> list[Neighbor]:  # fmt: skip
-        """Returns the texts most similar to a query, by exact search.
+    def similarity_matrix(
+        self, left: Iterable[str | bytes], right: Iterable[str | bytes] | None = None
+    ) -> np.ndarray:
+        """Returns the cosine of each left and each right text, float32 `(num_left, num_right)`.
 
         Args:
-            query: A text.
-            vocabulary: The texts to search: a list, array or tensor.
-            k: Number of neighbors.
-            vectors: Precomputed embeddings of the vocabulary, from `encode` or, faster, of unit
-                length.
-            include_query: Whether the query itself may be returned.
+            left: Texts, as for `encode`.
+            right: Texts. Default: the left ones.
 
         Raises:
-            ConfigError: `k` is not a positive integer, `vocabulary` is not a list of texts, or
-                `vectors` has the wrong shape or is not finite.
+            ConfigError: One is a single string or contains other values.
+        """
+        lefts = rights = self.encode(texts_of(left, "left"), normalize=True)
+        if right is not None:
+            rights = self.encode(texts_of(right, "right"), normalize=True)
+        cosines = lefts @ rights.T
+        return np.clip(cosines, -1, 1, out=cosines)
+
+    @overload
+    def neighbors(  # type: ignore[overload-overlap]
+        self, queries: str | bytes, texts: Iterable[str | bytes], k: int = ...,
+        vectors: np.ndarray | None = ..., *, include_query: bool = ...,
+    ) -> list[Neighbor]: ...  # fmt: skip
+
+    @overload
+    def neighbors(
+        self, queries: Iterable[str | bytes], texts: Iterable[str | bytes], k: int = ...,
+        vectors: np.ndarray | None = ..., *, include_query: bool = ...,
+    ) -> list[list[Neighbor]]: ...  # fmt: skip
+
+    def neighbors(
+        self, queries: Any, texts: Iterable[str | bytes], k: int = 10,
+        vectors: np.ndarray | None = None, *, include_query: bool = True,
+    ) -> Any:  # fmt: skip
+        """Returns the texts most similar to a query, or to each of many, by exact search.
+
+        Args:
+            queries: A text, or many, as for `encode`.
+            texts: The texts to search, as for `encode`.
+            k: Number of neighbors of a query; fewer if there are fewer texts.
+            vectors: Precomputed embeddings of the texts, from `encode` or, faster, of unit length.
+            include_query: Whether the query itself may be returned.
+
+        Returns:
+            The neighbors of a query, nearest first, equally near ones by row; a list of them for
+            each of many queries.
+
+        Raises:
+            ConfigError: `k` is not a positive integer, `queries` or `texts` contain other values,
+                or `vectors` has the wrong shape or is not finite.
         """
         check_positive(k=k)
-        query = decoded(query)
-        texts = [*map(decoded, texts_of(vocabulary, "vocabulary"))]
-        vectors = unit_rows(self.encode(texts)) if vectors is None else np.asarray(vectors)
-        if vectors.shape != (len(texts), self.dim):
+        if isinstance(queries, str | bytes):
+            return self.neighbors([queries], texts, k, vectors, include_query=include_query)[0]
+        queries = [*map(decoded, texts_of(queries, "queries"))]
+        found = [*map(decoded, texts_of(texts, "texts"))]
+        vectors = self.encode(found, normalize=True) if vectors is None else np.asarray(vectors)
+        if vectors.shape != (len(found), self.dim):
             raise ConfigError(
-                f"`vectors` must be {(len(texts), self.dim)}, one for each text of the vocabulary. "
+                f"`vectors` must be {(len(found), self.dim)}, one for each text. "
                 f"Received: shape {vectors.shape}"
             )
-        cosines = vectors @ unit_rows(self.encode([query]))[0]
-        if not np.isfinite(cosines).all():
-            raise ConfigError("`vectors` must be finite. Received: NaN or infinity")
         lengths = _divisors(vectors[:_NUM_INSPECTED])
         if (np.isfinite(lengths) & (np.abs(lengths - 1) > 1e-3)).any():
-            cosines = cosines / _divisors(vectors)
-        num_left_out = 0 if include_query else texts.count(query)
-        candidates = np.argsort(-cosines, kind="stable")[: k + num_left_out]
-        neighbors = [Neighbor(texts[i], float(cosines[i])) for i in candidates]
-        return [found for found in neighbors if include_query or found.text != query][:k]
+            vectors = unit_rows(vectors)
+        num_left_out = Counter(() if include_query else found)
+        all_cosines = cosine_rows(self.encode(queries, normalize=True), vectors)
+        neighbors = []
+        for query, cosines in zip(queries, all_cosines, strict=True):
+            rows = nearest(cosines, k + num_left_out[query]).tolist()
+            rows = [row for row in rows if include_query or found[row] != query][:k]
+            neighbors.append([Neighbor(found[row], float(cosines[row]), row) for row in rows])
+        return neighbors
 
     def explain(self, left: str, right: str) -> Explanation:
         """Returns the contribution of each pair of n-grams to the cosine of two texts."""
@@ -258,53 +303,10 @@ class TextEmbedder(TextModel):
 
         @tf.function(input_signature=TEXT_PAIRS, autograph=False)
         def similarity(texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
-            return {"cosine": paired_cosine(served(texts_a), served(texts_b))}
+            cosines = paired_cosine(served(texts_a), served(texts_b))
+            return {"cosine": tf.clip_by_value(cosines, -1.0, 1.0)}
 
         return {"serving_default": embed, "similarity": similarity}
-
-
-def encoded(encoder: Layer, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
-    """Returns the vectors of texts, float32 `(batch, dim)`, from their ids.
-
-    Outside training, an encoder that pads gets groups of texts of similar length: padded together,
-    seven texts would take gigabytes if one of them has 50,000 characters.
-    """
-    if training or not is_padded(encoder):
-        return encoder(ids, training=training)
-    compose = partial(encoder, training=False)
-    return by_length(compose, ids, _MAX_STEPS, encoder.dim, per_value=False)
-
-
-def in_halves(embed: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
-    """Returns an equal function that embeds both halves of a large batch in parallel.
-
-    `tf.function` would order the look-ups of both halves in a table, although they change nothing;
-    `tf.compat.v1.wrap_function` does not.
-
-    Args:
-        embed: Function from strings `(batch,)` to float32 `(batch, dim)`. Rows must not depend on
-            each other.
-
-    Returns:
-        A function to call within a `tf.function`.
-    """
-    # Without inlining, the graph exists once, and the branch not taken costs nothing.
-    whole = tf.function(
-        embed,
-        input_signature=TEXTS,
-        autograph=False,
-        experimental_attributes={"_noinline": True},
-    )
-
-    def both(texts: tf.Tensor) -> tf.Tensor:
-        middle = tf.size(texts) // 2
-        return tf.concat([whole(texts[:middle]), whole(texts[middle:])], axis=0)
-
-    def embed_in_halves(texts: tf.Tensor) -> tf.Tensor:
-        num_bytes = tf.reduce_sum(tf.strings.length(texts))
-        return tf.cond(num_bytes < _MIN_BYTES, lambda: whole(texts), lambda: both(texts))
-
-    return tf.compat.v1.wrap_function(embed_in_halves, TEXTS)
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

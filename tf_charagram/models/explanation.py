@@ -67,7 +67,8 @@ def explain(
     scale = lengths[0] * lengths[1]
     products = parts[0] @ parts[1].T
     contributions = products / scale if scale > 1e-12 else np.zeros_like(products)
-    return Explanation(float(contributions.sum()), names[0], names[1], contributions)
+    cosine = float(np.clip(contributions.sum(), -1, 1))
+    return Explanation(cosine, names[0], names[1], contributions)
 
 
 def _parts(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.nearest import nearest
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.text.tensors import decoded, texts_of
 
@@ -83,7 +84,7 @@ class SpellingCorrector:
 
     def embed(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Returns unit-length embeddings of words, float32 `(num_words, dim)`."""
-        return unit_rows(self._embedder.encode(words))
+        return self._embedder.encode(words, normalize=True)
 
     def correct(self, word: str | bytes, k: int = 10) -> list[Correction]:
         """Returns the most probable corrections, best first.
@@ -120,21 +121,6 @@ def first_forms(words: Sequence[str]) -> dict[str, str]:
         if form := word.strip():
             forms.setdefault(form.lower(), form)
     return forms
-
-
-def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.intp]:
-    """Returns the positions of the k largest cosines, largest first; ties in order.
-
-    Args:
-        cosines: `(num_words,)`.
-        k: Number of positions.
-        own: A position to leave out, or -1.
-    """
-    num_kept = min(k + (own >= 0), len(cosines))
-    smallest = np.partition(cosines, -num_kept)[-num_kept]
-    positions = np.flatnonzero(cosines >= smallest)
-    positions = positions[np.argsort(-cosines[positions], kind="stable")]
-    return positions[positions != own][:k]
 
 
 def candidate_features(

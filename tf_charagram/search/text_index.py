@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tf_charagram.errors import ConfigError, RunError, check_positive
 from tf_charagram.files.json_files import parse_json, read_json, write_json
 from tf_charagram.files.writing import partial_folder, sha256_of
@@ -99,8 +101,8 @@ class TextIndex:
             # The graph search may find too few texts; compare with all of them.
             (cosines,), (indices,) = self._graph.storage.search(vector, number)
         neighbors = [
-            Neighbor(self.texts[index], float(cosine))
-            for index, cosine in zip(indices, cosines, strict=True)
+            Neighbor(self.texts[row], float(cosine), row)
+            for row, cosine in zip(indices.tolist(), np.clip(cosines, -1, 1), strict=True)
         ]
         return [found for found in neighbors if include_query or found.text != query][:k]
 

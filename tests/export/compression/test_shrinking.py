@@ -192,7 +192,7 @@ class TestDim:
         projections = unit_rows(vectors @ directions.T)
         narrow = smaller(plain, dim=5)
         assert narrow.dim == 5
-        vectors = unit_rows(narrow.encode(SHORT))
+        vectors = narrow.encode(SHORT, normalize=True)
         assert_allclose(vectors @ vectors.T, projections @ projections.T, atol=1e-4)
 
     def test_all_directions_keep_the_model(self, linear):

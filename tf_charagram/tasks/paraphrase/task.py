@@ -20,7 +20,7 @@ from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.tables import score_table
 from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers.exchange import Exchange
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.settings import EmbedderConfig, ParaphraseConfig
@@ -62,7 +62,7 @@ class EmbedderTask(Task):
 
         def embed(texts: Sequence[str]) -> np.ndarray:
             scoring.check()
-            return unit_rows(model.encode(texts))
+            return model.encode(texts, normalize=True)
 
         scores = score_sets(
             embed, self.sets, num_resamples=scoring.num_resamples, seed=scoring.seed

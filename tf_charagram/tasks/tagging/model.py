@@ -15,7 +15,7 @@ from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place
 from tf_charagram.layers.ragged import by_length
 from tf_charagram.models.base import TEXTS, HeadedModel
-from tf_charagram.models.embedder import encoded
+from tf_charagram.models.encoding import encoded
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.text.batches import bounded_batches, in_threads
 from tf_charagram.text.splitting import split_tokens

@@ -1,0 +1,62 @@
+"""Graphs that embed: padded groups of similar length, and both halves of a batch in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import tensorflow as tf
+from keras.layers import Layer
+
+from tf_charagram.encoders.base import is_padded
+from tf_charagram.layers.ragged import by_length
+from tf_charagram.models.base import TEXTS
+
+# Characters or words per padded group.
+_MAX_STEPS = 32_768
+# Below this size, one core is as fast.
+_MIN_BYTES = 4_000
+
+
+def encoded(encoder: Layer, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    """Returns the vectors of texts, float32 `(batch, dim)`, from their ids.
+
+    Outside training, an encoder that pads gets groups of texts of similar length: padded together,
+    seven texts would take gigabytes if one of them has 50,000 characters.
+    """
+    if training or not is_padded(encoder):
+        return encoder(ids, training=training)
+    compose = partial(encoder, training=False)
+    return by_length(compose, ids, _MAX_STEPS, encoder.dim, per_value=False)
+
+
+def in_halves(embed: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
+    """Returns an equal function that embeds both halves of a large batch in parallel.
+
+    `tf.function` would order the look-ups of both halves in a table, although they change nothing;
+    `tf.compat.v1.wrap_function` does not.
+
+    Args:
+        embed: Function from strings `(batch,)` to float32 `(batch, dim)`. Rows must not depend on
+            each other.
+
+    Returns:
+        A function to call within a `tf.function`.
+    """
+    # Without inlining, the graph exists once, and the branch not taken costs nothing.
+    whole = tf.function(
+        embed,
+        input_signature=TEXTS,
+        autograph=False,
+        experimental_attributes={"_noinline": True},
+    )
+
+    def both(texts: tf.Tensor) -> tf.Tensor:
+        middle = tf.size(texts) // 2
+        return tf.concat([whole(texts[:middle]), whole(texts[middle:])], axis=0)
+
+    def embed_in_halves(texts: tf.Tensor) -> tf.Tensor:
+        num_bytes = tf.reduce_sum(tf.strings.length(texts))
+        return tf.cond(num_bytes < _MIN_BYTES, lambda: whole(texts), lambda: both(texts))
+
+    return tf.compat.v1.wrap_function(embed_in_halves, TEXTS)
