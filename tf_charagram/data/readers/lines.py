@@ -27,6 +27,9 @@ _OTHER_DATA = re.compile(
     rb"(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)"
     rb"|(?P<zip>PK\x03\x04)|(?P<Parquet>PAR1\x15)|(?P<UTF_16>\xff\xfe|\xfe\xff)"
 )
+_CORRECT_OR_SKIP = (
+    "Correct the line, or skip bad lines with --on-bad-line skip (in Python, on_bad_line='skip')."
+)
 #: Enough bytes to tell these formats.
 NUM_MAGIC_BYTES = 16
 
@@ -63,23 +66,20 @@ class BadLines:
         """Returns the policy itself, or makes one from its name."""
         return on_bad_line if isinstance(on_bad_line, BadLines) else cls(on_bad_line)
 
-    def report(self, path: str | Path, line: int, message: str) -> None:
+    def report(self, path: str | Path, line: int, message: str, remedy: str = "") -> None:
         """Raises or counts one bad line.
 
         Args:
             path: File of the line.
             line: 1-based line number.
             message: The problem, such as `expected 2 texts, found 1`.
+            remedy: A sentence. Default: to correct the line, or to skip bad lines.
 
         Raises:
             DataError: The policy is `"error"`.
         """
         if self.on_bad_line == "error":
-            remedy = (
-                ". Correct the line, or skip bad lines with --on-bad-line skip (in Python, "
-                "on_bad_line='skip')."
-            )
-            raise DataError(path, message + remedy, line)
+            raise DataError(path, f"{message}. {remedy or _CORRECT_OR_SKIP}", line)
         self.count += 1
         self.first = self.first or str(DataError(path, message, line))
 
