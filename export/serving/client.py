@@ -18,7 +18,7 @@ import numpy as np
 from tf_charagram.errors import CharagramError, ConfigError
 from tf_charagram.files.json_files import parse_json
 from tf_charagram.lazy import extra_module
-from tf_charagram.text.batches import check_texts, to_bytes
+from tf_charagram.text.batches import check_texts, checked_texts, to_bytes
 
 
 class ServerError(CharagramError, RuntimeError):
@@ -68,14 +68,11 @@ class ServingClient(ABC):
             float32 `(num_texts, dim)`.
 
         Raises:
-            ConfigError: `texts` is a single string, or holds something else than texts.
+            ConfigError: `texts` is a single string or has a row that is missing or of another type.
             ServerError: The server fails, or does not serve an embedder.
         """
         check_texts(texts, "texts")
-        for text in texts:
-            if not isinstance(text, str | bytes):
-                raise ConfigError(f"`texts` must hold strings. Received: {text!r}")
-        sent = [to_bytes(text) for text in texts]
+        sent = [to_bytes(text) for text in checked_texts(texts, "texts")]
         vectors = self.predict("serving_default", {"texts": sent}, "embedding")
         if not sent and vectors.ndim == 1:
             # An empty list of JSON has no width.

@@ -135,10 +135,23 @@ class TestEncode:
         with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.*single string"):
             embedder.encode_batches(text)
 
-    @pytest.mark.parametrize("text", [None, float("nan"), ["a"]], ids=str)
-    def test_values_of_other_types(self, embedder, text):
-        with pytest.raises(ConfigError, match=r"`texts` must hold strings\. Received: "):
-            embedder.encode(["cat", text])
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [(None, "missing (None)"), (float("nan"), "missing (nan)"), (["a"], "['a'] (list)")],
+        ids=str,
+    )
+    def test_values_of_other_types(self, embedder, text, found):
+        message = re.escape(f"`texts` must hold strings. Row 1 is {found}.")
+        for kind in (list, iter, lambda texts: np.array([*texts, ""], object)[:2]):
+            with pytest.raises(ConfigError, match=message):
+                embedder.encode(kind(["cat", text]))
+
+    def test_a_mapping_is_an_error(self, embedder):
+        message = (
+            r"`texts` must be a list of texts\. Received: dict\. Give one of its columns, such"
+        )
+        with pytest.raises(ConfigError, match=message):
+            embedder.encode({"name": ["cat"]})
 
     def test_batch_size(self, embedder):
         with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1.*batch_size=0"):

@@ -52,8 +52,8 @@ def test_text_options(cls, arguments, message):
     [
         ("a cat", "be a list of texts. Received a single string"),
         (None, "be a list of texts. Received: None"),
-        ([1], "hold strings. Received: 1"),
-        ({"a cat": 1, None: 2}.keys(), "hold strings. Received: None"),
+        ([1], "hold strings. Row 0 is 1"),
+        ({"a cat": 1, None: 2}.keys(), "hold strings. Row 1 is missing"),
     ],
 )
 def test_invalid_texts(cls, texts, message):

@@ -100,15 +100,15 @@ class TextEmbedder(TextModel):
         They are not normalized by default, so their dot products are not cosines.
 
         Args:
-            texts: A list, array, tensor or `tf.data.Dataset` of strings. Empty texts and broken
-                UTF-8 have defined embeddings.
+            texts: A list, array, tensor, column of a data frame or `tf.data.Dataset` of strings.
+                Empty texts and broken UTF-8 have defined embeddings.
             normalize: Whether to return vectors of unit length. Zero vectors stay zero.
             batch_size: Texts per batch. Default: 1,000; up to 4,000 for long lists if the encoder
                 does not pad.
 
         Raises:
-            ConfigError: `texts` is a single string or contains other values, or `batch_size` is not
-                a positive integer.
+            ConfigError: `texts` is a single string, a mapping or a data frame, or has a row that is
+                missing or of another type; or `batch_size` is not a positive integer.
             RunError: This process was forked after a model was made.
         """
         check_process()

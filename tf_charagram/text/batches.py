@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -13,6 +14,9 @@ from tf_charagram.errors import ConfigError
 T = TypeVar("T", bound=Sized)
 B = TypeVar("B")
 R = TypeVar("R")
+
+# Missing values of Python, NumPy and pandas.
+_MISSING = {"None", "nan", "NaT", "<NA>"}
 
 
 def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Iterator[list[T]]:
@@ -45,13 +49,33 @@ def to_bytes(text: str | bytes) -> bytes:
 
 
 def check_texts(texts: Any, name: str) -> None:
-    """Rejects a single string, whose characters would be taken for texts.
+    """Rejects values whose characters, keys or column names would be taken for texts.
 
     Raises:
-        ConfigError: `texts` is a string.
+        ConfigError: `texts` is a string, a mapping or a data frame.
     """
     if isinstance(texts, str | bytes):
         raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+        raise ConfigError(
+            f"`{name}` must be a list of texts. Received: {type(texts).__name__}. Give one of its "
+            'columns, such as df["name"].'
+        )
+
+
+def checked_texts(texts: Iterable[Any], name: str) -> Iterator[str | bytes]:
+    """Yields texts.
+
+    Raises:
+        ConfigError: One is missing or of another type; the message has its row, from 0.
+    """
+    for row, text in enumerate(texts):
+        if not isinstance(text, str | bytes):
+            found = f"{reprlib.repr(text)} ({type(text).__name__})."
+            if str(text) in _MISSING:
+                found = f"missing ({text}). Drop it, or give another text."
+            raise ConfigError(f"`{name}` must hold strings. Row {row} is {found}")
+        yield text
 
 
 def in_threads(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from operator import index
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_integers, check_positive, check_switches
-from tf_charagram.text.batches import check_texts, to_bytes
+from tf_charagram.text.batches import check_texts, checked_texts, to_bytes
 
 _MAX_ORDER = 8
 _UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
@@ -92,7 +92,7 @@ def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | b
 
 
 def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
-    """Returns the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
+    """Returns the texts of a list, a column, an array, a tensor or a `tf.data.Dataset`, in order.
 
     Args:
         data: The texts; those of a tensor or a data set are returned as bytes.
@@ -102,7 +102,8 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
         A list, or a stream that is checked as it is read.
 
     Raises:
-        ConfigError: `data` is a single string, is not iterable, or holds something else.
+        ConfigError: `data` is a single string, a mapping or a data frame, is not iterable, or has a
+            row that is missing or of another type.
     """
     check_texts(data, name)
     if isinstance(data, tf.data.Dataset):
@@ -114,18 +115,11 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
         data = np.ravel(data).tolist()
     if isinstance(data, list | tuple):
         if not all(issubclass(kind, str | bytes) for kind in set(map(type, data))):
-            list(_checked(data, name))
+            list(checked_texts(data, name))
         return data
     if not isinstance(data, Iterable):
         raise ConfigError(f"`{name}` must be a list of texts. Received: {data!r}")
-    return _checked(data, name)
-
-
-def _checked(texts: Iterable[Any], name: str) -> Iterator[str | bytes]:
-    for text in texts:
-        if not isinstance(text, str | bytes):
-            raise ConfigError(f"`{name}` must hold strings. Received: {text!r}")
-        yield text
+    return checked_texts(data, name)
 
 
 def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:

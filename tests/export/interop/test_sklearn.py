@@ -105,7 +105,7 @@ def test_feature_names(model):
     ("texts", "message"),
     [
         ("cat", r"`X` must be a list of texts\. Received a single string"),
-        (["cat", float("nan")], "`X` must hold strings. Received: nan"),
+        (["cat", float("nan")], "`X` must hold strings. Row 1 is missing"),
         (np.array([["cat"] * 2] * 2), r"`X` must be texts \(n,\). Received: shape \(2, 2\)"),
         ({"text": ["cat", "dog"]}, "Received: dict"),
     ],

@@ -89,7 +89,9 @@ class TestErrors:
     def test_texts(self, client):
         with pytest.raises(ConfigError, match="`texts` must be a list of texts"):
             client.embed("a single string")
-        with pytest.raises(ConfigError, match=r"`texts` must hold strings\. Received: None"):
+        with pytest.raises(
+            ConfigError, match=r"`texts` must hold strings\. Row 1 is missing \(None\)"
+        ):
             client.embed(["a", None])
 
     def test_wrong_model_or_signature(self, client, url):

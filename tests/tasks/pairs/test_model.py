@@ -190,7 +190,7 @@ class TestErrors:
         [
             (["a", "b"], ["a"], r"left texts \(2\) does not match number of right texts \(1\)"),
             ("a", ["a"], "`left` must be a list of texts. Received a single string"),
-            (["a"], [None], "`right` must hold strings. Received: None"),
+            (["a"], [None], "`right` must hold strings. Row 0 is missing"),
             (["a"], b"a", "`right` must be a list of texts. Received a single string"),
         ],
     )
