@@ -110,7 +110,8 @@ class VersionChecks:
         def call(signature: str, **inputs: Sequence[bytes]) -> Mapping[str, np.ndarray]:
             if signature == probe.SERVING:
                 return {"embedding": client.embed(**inputs)}
-            return {"cosine": client.predict(signature, inputs, "cosine")}
+            output = "text" if signature == "read_as" else "cosine"
+            return {output: client.predict(signature, inputs, output)}
 
         def load() -> probe.Call:
             client.embed([b"a"])

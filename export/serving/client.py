@@ -85,7 +85,9 @@ class ServingClient(ABC):
     def predict(
         self, signature: str, inputs: Mapping[str, Sequence[bytes]], output: str
     ) -> np.ndarray:
-        """Calls a signature with texts for each input; returns one of its outputs as float32.
+        """Calls a signature with texts for each input; returns one of its outputs.
+
+        Numbers are float32; strings are bytes in an object array.
 
         Raises:
             ServerError: The server fails, or has no such model, signature, input or output.
@@ -148,6 +150,8 @@ class RestClient(ServingClient):
             outputs = parse_json(answer)["outputs"]
             # A single output comes without its name.
             values = outputs[output] if isinstance(outputs, dict) else outputs
+            if values and all(isinstance(value, str) for value in values):
+                return np.array([value.encode() for value in values], object)
             return np.array(values).astype(np.float32, casting="same_kind")
         except (ValueError, KeyError, TypeError) as error:
             problem = f"no output '{output}' in the answer: {answer[:100]!r}"
@@ -207,7 +211,8 @@ class GrpcClient(ServingClient):
             raise self._error(problem) from error
         if output not in outputs:
             raise self._error(f"no output '{output}' in the answer, only {sorted(outputs)}")
-        return np.array(tf.make_ndarray(outputs[output]), np.float32)
+        array: np.ndarray = tf.make_ndarray(outputs[output])
+        return array if array.dtype == object else np.array(array, np.float32)
 
 
 def connect(url: str) -> ServingClient:

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.texts import NASTY
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.export.check.checks import measure_in_process
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.word_filter import WordFilter
@@ -29,6 +32,38 @@ def embedder():
     vectorizer = NgramVectorizer.from_texts(["vehicles moved lemur femur moped"])
     vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
     return TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=4))
+
+
+@pytest.fixture(scope="module", params=[{}, {"fold_characters": True, "unknown_rows": 9}])
+def exported(request, embedder, tmp_path_factory):
+    """Returns an embedder, and what a request to its SavedModel takes."""
+    vectorizer = embedder.vectorizer
+    vectorizer = vectorizer.with_parts(
+        vectorizer.vocabulary, vectorizer.dictionary, max_chars=100, **request.param
+    )
+    embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=4))
+    folder = tmp_path_factory.mktemp("exported") / "1"
+    embedder.export(folder)
+    return embedder, {"folder": str(folder), "packages": [], "seconds": 0,
+                      "text_inputs": ["texts"], "texts": [b"a"]}  # fmt: skip
+
+
+@pytest.mark.parametrize("runtime", ["tensorflow", "c_library"])
+def test_signature(exported, runtime):
+    """A fresh process reads texts as Python does, and in lowercase with single spaces."""
+    embedder, request = exported
+    texts = [*map(to_bytes, [*TEXTS, "caf\u00e9 lemr", *NASTY.values()])]
+    calls = {"all": ("read_as", {"texts": texts}), "none": ("read_as", {"texts": []})}
+    answers = measure_in_process(runtime, {**request, "calls": calls})["answers"]
+    assert answers["none"]["text"].shape == (0,)
+    read = [text.decode() for text in answers["all"]["text"]]
+    assert read == [embedder.vectorizer.spans(text)[0][1:-1] for text in texts]
+    assert read[2] == "" and max(map(len, read)) == 100
+    if embedder.vectorizer.unknown_rows:
+        expected = embedder.read_as(texts[:6])
+        assert read[:6] == [" ".join(text.lower().split()) for text in expected]
+    else:
+        assert read[0] == "\ufffd lemur\ufffd vehicles\ufffd"
 
 
 @pytest.fixture(scope="module")

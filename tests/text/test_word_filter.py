@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tests.reference import word_filter as reference
-from tf_charagram.text.word_filter import WordFilter, letter_values, powers
+from tf_charagram.text.word_filter import WordFilter, letter_values, powers, powers_by_place
 
 MANY = [f"{first}{second}w\u00f6rd\U00010400"[:size] for first in "abcdefghij"
         for second in "\u017cklmnopqrs" for size in range(2, 8)]  # fmt: skip
@@ -29,6 +29,12 @@ def test_equals_reference(words):
     found = contains(word_filter, MANY)
     assert found == [word in expected for word in MANY]
     assert all(contains(word_filter, words))
+
+
+@pytest.mark.parametrize(("lengths", "places"), [([], []), ([2, 0, 3], [0, 1, 0, 1, 2])])
+def test_powers_by_place(lengths, places):
+    found = powers_by_place(np.array(lengths, np.int64))
+    assert found.dtype == np.int64 and found.tolist() == powers(3)[places].tolist()
 
 
 def test_one_other_word_in_a_hundred_is_found():

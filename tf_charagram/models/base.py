@@ -220,6 +220,23 @@ class TextModel(keras.Model):
         """Returns the signatures of the SavedModel: name -> `tf.function`."""
         raise NotImplementedError
 
+    def reading_signature(self) -> dict[str, Any]:
+        """Returns the signature of a SavedModel with a dictionary; none without one.
+
+        `read_as(texts) -> {"text": string (n,)}` returns texts as their n-grams see them: corrected
+        like those of the method `read_as`, but also in lowercase, with single spaces, and cut after
+        `max_chars`; characters that are not told apart are U+FFFD.
+        """
+        if self.vectorizer.dictionary is None:
+            return {}
+
+        @tf.function(input_signature=TEXTS, autograph=False)
+        def read_as(texts: tf.Tensor) -> dict[str, tf.Tensor]:
+            with tf.device("CPU:0"):
+                return {"text": self.vectorizer.reader.strings(texts)}
+
+        return {"read_as": read_as}
+
     def as_served(self) -> Self:
         """Returns the model that is exported: folded, with the same answers."""
         return self.folded()

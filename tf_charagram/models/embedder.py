@@ -294,6 +294,7 @@ class TextEmbedder(TextModel):
 
         * `serving_default(texts) -> {"embedding": float32 (n, dim)}`
         * `similarity(texts_a, texts_b) -> {"cosine": float32 (n,)}`
+        * `reading_signature`
         """
         served = self.served_call()
 
@@ -306,7 +307,7 @@ class TextEmbedder(TextModel):
             cosines = paired_cosine(served(texts_a), served(texts_b))
             return {"cosine": tf.clip_by_value(cosines, -1.0, 1.0)}
 
-        return {"serving_default": embed, "similarity": similarity}
+        return {"serving_default": embed, "similarity": similarity, **self.reading_signature()}
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ import tensorflow as tf
 from tf_charagram.text.dictionary import OTHER, SYMBOL, Dictionary
 from tf_charagram.text.normalize import FlatTexts, replaced
 from tf_charagram.text.tensors import LookupTable
-from tf_charagram.text.word_filter import BASE, letter_values, powers, signed
+from tf_charagram.text.word_filter import BASE, letter_values, powers, powers_by_place, signed
 
 #: Only words of these lengths are corrected: short ones have too many neighbors, and a typo changes
 #: few of the n-grams of long ones.
@@ -128,7 +128,7 @@ class WordCorrector:
             splits: Row splits of the words, int64 `(num_words + 1,)`.
         """
         lengths = np.diff(splits)
-        factors = self._powers[np.arange(len(values)) - np.repeat(splits[:-1], lengths)]
+        factors = powers_by_place(lengths)
         sums = np.concatenate([[0], np.cumsum(values * factors)])
         words = sums[splits[1:]] - sums[splits[:-1]]
         patterns = np.repeat(words, lengths) + (self._wildcard - values) * factors

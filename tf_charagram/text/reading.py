@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -94,19 +95,32 @@ class TextReader:
             symbols = np.array(symbols)
             symbols[_TYPOGRAPHIC_APOSTROPHES] = symbols[ord("'")]
             symbols = marked(symbols, codes)
-        # One tensor: a constant in each function would be saved with each.
+        # Tensors: constants in each function would be saved with each.
         self._symbols = tf.constant(symbols)
+        if alphabet is not None:
+            self._code_points = tf.constant(alphabet.code_points(np.arange(3 + len(alphabet))))
         self._fold = None
         if fold_characters and alphabet is not None:
             self._fold = CharacterFolder(alphabet, lambda codes: self._marked(codes) & SYMBOL)
         self._corrector = None
         if dictionary is not None:
             if self._fold is not None:
-                dictionary = dictionary.respelled(self._folded)
+                dictionary = dictionary.respelled(self.folded)
             self._corrector = WordCorrector(dictionary, codes)
 
     def __call__(self, texts: tf.Tensor) -> FlatTexts:
         """Reads a batch of texts."""
+        return self._read(texts) if tf.executing_eagerly() else self._function(texts)
+
+    @cached_property
+    def _function(self) -> Callable[[tf.Tensor], FlatTexts]:
+        """What all graphs call, so that a SavedModel with several signatures has it once."""
+        signature = [tf.TensorSpec([None], tf.string)]
+        with tf.init_scope():
+            read = tf.function(self._read, input_signature=signature, autograph=False)
+            return read.get_concrete_function()
+
+    def _read(self, texts: tf.Tensor) -> FlatTexts:
         codes, boundaries = decode(texts, self._unicode_form, self._fold)
         symbols = self._marked(codes)
         if self._alphabet is None:  # Code points past the table are normalized already.
@@ -137,7 +151,20 @@ class TextReader:
         chars = tf.where(is_capital, tf.gather(self._small, rows), chars)
         return tf.tensor_scatter_nd_add(symbols, places, chars + (UNKNOWN - OTHER_SYMBOL))
 
-    def _folded(self, texts: Sequence[str]) -> list[str]:
+    def strings(self, texts: tf.Tensor) -> tf.Tensor:
+        """Returns texts as their n-grams see them, strings `(batch,)`.
+
+        They are normalized, folded, corrected and cut, without the spaces at both ends. Characters
+        that all have one symbol are U+FFFD.
+        """
+        symbols, starts, ends = self(texts)
+        # Every other row is a text; the rows between hold spaces and truncated parts.
+        edges = tf.reshape(tf.stack([tf.minimum(starts + 1, ends), ends], axis=1), [-1])
+        splits = tf.concat([[0], edges, [tf.size(symbols)]], axis=0)
+        rows = tf.RaggedTensor.from_row_splits(self.code_points(symbols), splits, validate=False)
+        return tf.strings.unicode_encode(rows, "UTF-8")[1::2]
+
+    def folded(self, texts: Sequence[str]) -> list[str]:
         """Returns the texts folded, if they are to be."""
         if self._fold is None:
             return list(texts)
@@ -145,13 +172,13 @@ class TextReader:
         chars = "".join(map(chr, codes.numpy().tolist()))
         return [chars[start + 1 : end] for start, end in pairwise(boundaries.numpy().tolist())]
 
-    def code_points(self, symbols: np.ndarray) -> np.ndarray:
-        """Returns the code points of symbols."""
+    def code_points(self, symbols: tf.Tensor) -> tf.Tensor:
+        """Returns the code points of symbols, int32 `(num_symbols,)`."""
         if self._alphabet is None:
             return symbols
         is_known = symbols < UNKNOWN
-        codes = self._alphabet.code_points(np.where(is_known, symbols, OTHER_SYMBOL))
-        return np.where(is_known, codes, symbols - UNKNOWN)
+        codes = tf.gather(self._code_points, tf.where(is_known, symbols, OTHER_SYMBOL))
+        return tf.where(is_known, codes, symbols - UNKNOWN)
 
     def known_share(self, texts: tf.Tensor) -> tf.Tensor:
         """Returns the share of visible characters that have symbols, see `NgramVectorizer`."""
@@ -172,21 +199,24 @@ class TextReader:
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Returns texts folded and with misspelled words replaced, see `TextVectorizer.read_as`."""
-        texts = self._folded(texts)
+        texts = self.folded(texts)
+        changed = self.corrections(words_of(texts))
+        return [replaced_words(text, changed) for text in texts] if changed else texts
+
+    def corrections(self, words: Iterable[str]) -> dict[str, str]:
+        """Returns the lowercase words that are read as others, each with the other one."""
         if self._corrector is None:
-            return texts
-        words = sorted({*words_of(texts)})
+            return {}
+        words = sorted({*words})
         read = self.read_words(words)
-        changed = {word: other for word, other in zip(words, read, strict=True) if word != other}
-        return [replaced_words(text, changed) for text in texts]
+        return {word: other for word, other in zip(words, read, strict=True) if word != other}
 
     def read_words(self, words: list[str]) -> list[str]:
         """Returns the words that lowercase words are read as.
 
         A word with a character that has no symbol is returned as it is.
         """
-        symbols = self(string_tensor(words)).symbols.numpy()
-        read = "".join(map(chr, self.code_points(symbols).tolist())).split()
+        read = [other.decode() for other in self.strings(string_tensor(words)).numpy()]
         return [
             word if _UNKNOWN in other else other for word, other in zip(words, read, strict=True)
         ]

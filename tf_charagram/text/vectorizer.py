@@ -239,8 +239,8 @@ class NgramVectorizer(TextVectorizer):
             )
         texts = self.reader(string_tensor([text]))
         # Truncated parts follow the space at the end.
-        symbols = texts.symbols[: texts.ends[0] + 1].numpy()
-        codes = self.reader.code_points(symbols)
+        symbols = texts.symbols[: texts.ends[0] + 1]
+        codes = self.reader.code_points(symbols).numpy().tolist()
         texts = without_unknown(texts)
         bits = None if self.vocabulary is None else self.vocabulary.bits
         keys, _ = ngram_keys(texts, self.orders, bits)
@@ -252,7 +252,7 @@ class NgramVectorizer(TextVectorizer):
         starts = starts + (columns == len(self.orders))
         lengths = np.array([*self.orders, 1])[columns]
         spans = [*zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
-        places = np.flatnonzero(symbols >= UNKNOWN).tolist()
+        places = tf.where(symbols >= UNKNOWN)[:, 0].numpy().tolist()
         spans += [(place, place + length) for place in places for length in (1, 2)]
         return "".join(map(chr, codes)), spans
 

@@ -59,7 +59,13 @@ def letter_values(code_points: NDArray[np.integer]) -> NDArray[np.int64]:
 
 def powers(size: int) -> NDArray[np.int64]:
     """Returns the first powers of the base of keys modulo 2^64, as int64."""
-    return np.array([signed(pow(BASE, power, 2**64)) for power in range(size)])
+    return np.array([signed(pow(BASE, power, 2**64)) for power in range(size)], np.int64)
+
+
+def powers_by_place(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns the power of the place of each letter in its word, for words of some lengths."""
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return powers(int(lengths.max(initial=0)))[np.arange(len(starts)) - starts]
 
 
 def signed(value: int) -> int:
@@ -68,14 +74,10 @@ def signed(value: int) -> int:
 
 
 def _keys_of(words: list[str]) -> NDArray[np.int64]:
-    if not words:
-        return np.zeros(0, np.int64)
-    lengths = np.array([*map(len, words)])
-    starts = np.cumsum(lengths) - lengths
+    lengths = np.array([*map(len, words)], np.int64)
     codes = np.frombuffer("".join(words).encode("utf-32-le"), "<u4")
-    places = np.arange(len(codes)) - np.repeat(starts, lengths)
-    terms = letter_values(codes) * powers(int(lengths.max()))[places]
-    return np.add.reduceat(terms, starts)
+    terms = letter_values(codes) * powers_by_place(lengths)
+    return np.add.reduceat(terms, np.cumsum(lengths) - lengths)
 
 
 def _places(keys: tf.Tensor, num_bits: int) -> tf.Tensor:

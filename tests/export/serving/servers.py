@@ -77,7 +77,10 @@ def rest_server(predict):
         }
         status, value = answer(predict, is_found, version, request["signature_name"], inputs)
         if status is None:
-            lists = {key: array.tolist() for key, array in value.items()}
+            lists = {
+                key: [text.decode() for text in array] if array.dtype == object else array.tolist()
+                for key, array in value.items()
+            }
             value = {"outputs": lists if len(lists) > 1 else next(iter(lists.values()))}
         else:
             value = {"error": value}

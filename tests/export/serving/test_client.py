@@ -16,6 +16,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.export.serving.client import RestClient, ServerError, connect
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = [*words(20), *NASTY.values()]
@@ -26,6 +27,7 @@ DIM = 8
 def predict(tmp_path_factory):
     """Returns a function that calls the signatures of a SavedModel."""
     vectorizer = NgramVectorizer.from_texts(words(200))
+    vectorizer = vectorizer.with_parts(vectorizer.vocabulary, Dictionary({"machine": 1}))
     encoder = Charagram(num_rows=vectorizer.num_rows, dim=DIM)
     folder = tmp_path_factory.mktemp("client") / "1"
     TextEmbedder(vectorizer, encoder).export(folder)
@@ -61,6 +63,10 @@ class TestAnswers:
         cosines = predict("similarity", pairs)["cosine"]
         np.testing.assert_array_equal(client.predict("similarity", pairs, "cosine"), cosines)
         assert cosines.std() > 0.01
+        texts = {"texts": [b"A  machins\0", b"", *texts]}
+        read = client.predict("read_as", texts, "text")
+        assert read.tolist() == predict("read_as", texts)["text"].tolist()
+        assert read[:2].tolist() == [b"a machine\xef\xbf\xbd", b""]
 
     def test_no_texts(self, client):
         assert client.embed([]).shape == (0, DIM)

@@ -134,8 +134,11 @@ class PairScorer(AnsweringModel):
         return self.answers_to(*paired_texts(left, right), batch_size=batch_size)
 
     def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default(texts_a, texts_b) -> {"score": float32 (n,)}`."""
-        return {"serving_default": self.pair_function()}
+        """Returns `serving_default(texts_a, texts_b) -> {"score": float32 (n,)}`.
+
+        And `reading_signature`.
+        """
+        return {"serving_default": self.pair_function(), **self.reading_signature()}
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -172,8 +175,11 @@ class PairClassifier(LabellingModel):
         return self.most_probable(self.probabilities(left, right, batch_size=batch_size))
 
     def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default(texts_a, texts_b) -> {"label", "scores"}`; see `outputs`."""
-        return {"serving_default": self.pair_function()}
+        """Returns `serving_default(texts_a, texts_b) -> {"label", "scores"}`; see `outputs`.
+
+        And `reading_signature`.
+        """
+        return {"serving_default": self.pair_function(), **self.reading_signature()}
 
 
 def spread_scores(scores: Any, num_classes: int) -> tf.Tensor:

@@ -80,5 +80,8 @@ class TextClassifier(LabellingModel):
         return self.most_probable(self.probabilities(texts, batch_size=batch_size))
 
     def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default(texts) -> {"label", "scores"}`; see `outputs`."""
-        return {"serving_default": self.text_function()}
+        """Returns `serving_default(texts) -> {"label", "scores"}`; see `outputs`.
+
+        And `reading_signature`.
+        """
+        return {"serving_default": self.text_function(), **self.reading_signature()}
