@@ -37,8 +37,8 @@ class TestHelp:
         flags = [line.split()[0] for line in text.splitlines() if line.startswith("  --")]
         assert len(flags) <= 20
         assert flags[3:13] == [
-            "--task", "--data", "--eval-data", "--out", "--encoder", "--epochs", "--init",
-            "--resume", "--preset", "--select",
+            "--task", "--data", "--columns", "--eval-data", "--out", "--encoder", "--epochs",
+            "--init", "--resume", "--preset",
         ]  # fmt: skip
         assert "--activation {linear,tanh,relu}" in text and "objective" not in text
 
@@ -132,7 +132,7 @@ class TestValues:
 
     @pytest.mark.parametrize("value", ["#c", "# a b", "&a", "[a]", "1.0", "yes", "null"])
     def test_texts_stay_as_they_are(self, value):
-        assert parse("--task", "similarity", "--label-column", value).label_column == value
+        assert parse("--task", "similarity", "--columns", value).columns == (value,)
 
     def test_given(self, file):
         given = parse_run(["--config", str(file), "--dim", "3", "--data", "x"], make_parser).given

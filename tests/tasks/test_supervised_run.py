@@ -225,6 +225,6 @@ def test_header_of_unknown_names(tmp_path, capsys):
     flags = ["--data", path, "--dim", "4", "--epochs", "1", "--eval-data", path]
     assert train("sentiment", *flags, "--out", tmp_path / "a") == 1
     assert "looks like a header" in capsys.readouterr().err
-    columns = ["--text-columns", "review", "--label-column", "mood"]
+    columns = ["--columns", "review,mood"]
     assert train("sentiment", *flags, *columns, "--out", tmp_path / "b") == 0
     assert "100 texts" in capsys.readouterr().out

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag
-from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
+from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of, tuple_of
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.typos import KINDS
 from tf_charagram.errors import ConfigError
@@ -37,6 +37,11 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--eval-data", help="folder or file to score on [the starter set and downloaded sets]"
     )
+    parser.add_argument(
+        "--columns", type=tuple_of(str), default=(), metavar="NAME,NAME[,NAME]",
+        help="columns of the file of --eval-data: two texts and the score, or for models with "
+        "labels, the texts and the label; names, or numbers from 1 [well-known names]",
+    )  # fmt: skip
     parser.add_argument(
         "--misspellings", help="list of wrong and right forms: scores corrections, not pairs"
     )
@@ -86,7 +91,8 @@ def evaluate(arguments: Sequence[str]) -> int:
     if values.misspellings is None:
         _refuse(values, ("vocabulary",), "is for --misspellings")
     else:
-        _refuse(values, ("eval_data", "typos", "baseline"), "does not go with --misspellings")
+        others = ("eval_data", "columns", "typos", "baseline")
+        _refuse(values, others, "does not go with --misspellings")
     load_tensorflow()
     run = _evaluate_misspellings if values.misspellings is not None else _evaluate_pairs
     bad_lines = BadLines(values.on_bad_line)
@@ -149,8 +155,9 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         is_comparison = len(values.model) + (baseline is not None) == 2 or values.typos
         num_resamples = _NUM_RESAMPLES if is_comparison else 0
     sets = EvaluationSets.read(
-        values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed
-    )
+        values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed,
+        columns=values.columns,
+    )  # fmt: skip
     resampling = {"num_resamples": num_resamples, "seed": values.seed}
     results = [evaluate_model(model, sets, **resampling) for model in values.model]
     for model in values.model:
@@ -180,6 +187,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
             bad_lines=BadLines(values.on_bad_line) if number else bad_lines,
             num_resamples=num_resamples,
             seed=values.seed,
+            columns=values.columns,
         )
         for number, model in enumerate(values.model)
     ]  # fmt: skip

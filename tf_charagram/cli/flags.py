@@ -111,7 +111,7 @@ def settings_flags(config_class: type, group: str | None = None) -> list[Flag]:
         elif told.get("is_repeatable"):
             arguments |= {"action": _Repeatable, "metavar": "FILE", "default": list(default)}
         elif get_origin(kind) is tuple:
-            arguments |= {"type": _tuple_of(get_args(kind)[0]), "metavar": "A,B,..."}
+            arguments |= {"type": tuple_of(get_args(kind)[0]), "metavar": "A,B,..."}
         else:
             # `None` is accepted for a flag whose default it is, and left out of error messages.
             arguments["type"] = without_none(kind)
@@ -171,7 +171,7 @@ class _Repeatable(argparse.Action):
         setattr(namespace, self.dest, [*before, values])
 
 
-def _tuple_of(kind: type) -> Callable[[Any], Any]:
+def tuple_of(kind: type) -> Callable[[Any], Any]:
     """Returns the type of a flag with a comma-separated list, such as `2,3,4`."""
 
     def comma_separated(value: Any) -> Any:

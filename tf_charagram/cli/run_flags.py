@@ -17,8 +17,8 @@ from tf_charagram.training.settings import RunConfig
 
 #: The flags that `--help` shows, in this order.
 FIRST = (
-    "task", "data", "eval_data", "teacher", "out", "encoder", "epochs", "init", "resume", "preset",
-    "select", "dim", "workers", "quiet",
+    "task", "data", "columns", "eval_data", "teacher", "out", "encoder", "epochs", "init",
+    "resume", "preset", "select", "dim", "workers", "quiet",
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 #: Separates the names of two aligned files.
 FILES_SEPARATOR = "::"
 _NUM_LISTED = 100_000
+_SUFFIXES = (".tsv", ".txt", ".gz", ".csv", ".jsonl", ".parquet")
 
 #: Reads pairs, given the policy for bad lines.
 ReadPairs: TypeAlias = Callable[[BadLines], Iterator[Pair]]
@@ -166,17 +167,24 @@ class PairCorpus:
         self.num_empty = num_empty
 
 
-def pairs_reader(name: str) -> ReadPairs:
-    """Returns the reader of a `--data` value of pairs; errors as for `pairs_files`."""
-    return partial(_read_pairs, pairs_files(name))
+def pairs_reader(name: str, columns: Sequence[str] = ()) -> ReadPairs:
+    """Returns the reader of a `--data` value of pairs; errors as for `pairs_files`.
+
+    Args:
+        name: The value.
+        columns: Columns of a table, see `read_pairs`; other data have none.
+    """
+    return partial(_read_pairs, pairs_files(name), columns)
 
 
-def _read_pairs(files: Sequence[Path], bad_lines: BadLines) -> Iterator[Pair]:
+def _read_pairs(
+    files: Sequence[Path], columns: Sequence[str], bad_lines: BadLines
+) -> Iterator[Pair]:
     if not files:
         return train_pairs()
     if len(files) == 2:
         return read_aligned(*files)
-    return read_pairs(files[0], on_bad_line=bad_lines)
+    return read_pairs(files[0], columns=columns, on_bad_line=bad_lines)
 
 
 def pairs_files(name: str) -> tuple[Path, ...]:
@@ -203,7 +211,7 @@ def _pairs_file(name: str) -> Path:
     source = SOURCES.get(name)
     if source is not None and source.kind == "pairs":
         return fetch(name)
-    if path.is_dir() or path.parent != Path(".") or path.suffix in (".tsv", ".txt", ".gz", ".csv"):
+    if path.is_dir() or path.parent != Path(".") or path.suffix in _SUFFIXES:
         check_is_file(path)
     names = [STARTER, *(key for key, value in SOURCES.items() if value.kind == "pairs")]
     raise ConfigError(unknown_name("file or data set", name, names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -11,10 +11,12 @@ import numpy as np
 
 from tf_charagram.data import readers
 from tf_charagram.data.download import SOURCES, cached
-from tf_charagram.data.readers.lines import BadLines, read_records
+from tf_charagram.data.readers.columns import read_scored_pairs
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
+from tf_charagram.data.readers.tables import Rows, as_text
 from tf_charagram.data.starter import STARTER, graded_pairs
-from tf_charagram.errors import DataError
+from tf_charagram.errors import ConfigError, DataError
 
 # Group -> how messages describe its sets; in the order of `evaluation_sets`.
 _DESCRIPTIONS = {
@@ -45,6 +47,7 @@ def evaluation_sets(
     path: str | Path | None,
     kinds: Iterable[str] | None = None,
     *,
+    columns: Sequence[str] = (),
     on_bad_line: str | BadLines = "error",
 ) -> list[ScoredPairs]:
     """Returns the sets to score on.
@@ -55,19 +58,23 @@ def evaluation_sets(
             sets.
         kinds: The groups to look for in a folder, of `"wordsim"`, `"sts"` (STS and SICK) and
             `"phrases"`. Defaults to all. The training part of SICK is skipped.
+        columns: The columns of the two texts and the score in a single file, by name or 1-based
+            number. Defaults to well-known names, and to the columns of known sets.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
-        ConfigError: `on_bad_line` is unknown.
+        ConfigError: `on_bad_line` is unknown, or `columns` are not for a file.
         DataError: The folder has no known set, or a file cannot be read.
     """
     groups = tuple(_DESCRIPTIONS if kinds is None else kinds)
     bad = BadLines.of(on_bad_line)
+    if columns and (path is None or Path(path).is_dir()):
+        raise ConfigError(f"`columns` are for a file. Received: columns={','.join(columns)}")
     if path is None:
         return [_starter_set(), *_cached_sets(bad)]
     path = Path(path)
     if path.is_file():
-        return [_read_file(path, bad)]
+        return [_read_file(path, columns, bad)]
     if not path.is_dir():
         raise DataError(path, "no such file or folder to evaluate on")
     sets = [
@@ -99,13 +106,14 @@ def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
             yield wordsim.read(path, name=name, on_bad_line=bad)
 
 
-def _read_file(path: Path, bad: BadLines) -> ScoredPairs:
-    by_name = next((known for known in formats() if known.is_named(path)), None)
-    return (by_name or _detect(path)).read(path, on_bad_line=bad)
-
-
-def _detect(path: Path) -> SetFormat:
-    """Recognizes a file by its first non-blank line."""
-    cells = next((cells for _, cells in read_records(path)), [])
-    by_order = sorted(formats(), key=lambda known: known.order, reverse=True)
-    return next(known for known in by_order if known.is_row(cells))
+def _read_file(path: Path, columns: Sequence[str], bad: BadLines) -> ScoredPairs:
+    """Reads a set that is recognized by its name or first line, or else any table of pairs."""
+    known = None if columns else next((each for each in formats() if each.is_named(path)), None)
+    if not (columns or known):
+        table = Rows(path, on_bad_line="skip")
+        cells = table.names if table.has_header else next(iter(table.first), (0, []))[1]
+        by_order = sorted(formats(), key=lambda each: each.order, reverse=True)
+        known = next((each for each in by_order if each.is_row(list(map(as_text, cells)))), None)
+    if known is not None:
+        return known.read(path, on_bad_line=bad)
+    return read_scored_pairs(path, allow_unscored=True, columns=columns, on_bad_line=bad)

@@ -84,7 +84,13 @@ class EvaluationSets:
 
     @classmethod
     def read(
-        cls, eval_data: str | None, *, typos: int | str, bad_lines: BadLines, seed: int
+        cls,
+        eval_data: str | None,
+        *,
+        typos: int | str,
+        bad_lines: BadLines,
+        seed: int,
+        columns: Sequence[str] = (),
     ) -> Self:
         """Reads sets.
 
@@ -93,11 +99,12 @@ class EvaluationSets:
             typos: Typos in one text of each pair, for a second score, see `with_typos`; 0 for none.
             bad_lines: Policy for bad lines.
             seed: Seed of the typos.
+            columns: Columns of a file, see `evaluation_sets`.
 
         Raises:
             DataError: A file cannot be used.
         """
-        sets = evaluation_sets(eval_data, on_bad_line=bad_lines)
+        sets = evaluation_sets(eval_data, columns=columns, on_bad_line=bad_lines)
         mistyped = [with_typos(pairs, typos, seed) for pairs in sets] if typos else None
         return cls(sets, mistyped, typos)
 

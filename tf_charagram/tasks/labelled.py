@@ -119,7 +119,13 @@ class LabelledEvaluation(NamedTuple):
 
 
 def evaluate_labelled(
-    model: str, eval_data: str | None, *, bad_lines: BadLines, num_resamples: int, seed: int
+    model: str,
+    eval_data: str | None,
+    *,
+    bad_lines: BadLines,
+    num_resamples: int,
+    seed: int,
+    columns: Sequence[str] = (),
 ) -> LabelledEvaluation:
     """Scores a model in the way of the task it was trained for.
 
@@ -129,17 +135,18 @@ def evaluate_labelled(
         bad_lines: What to do about bad lines.
         num_resamples: Bootstrap resamples for the intervals.
         seed: Seed of the resamples.
+        columns: Columns of the file. Default: those the model was trained with.
 
     Raises:
         CharagramError: The model or the file cannot be used.
     """
-    task = _saved_task(model, bad_lines)
+    task = _saved_task(model, bad_lines, columns)
     task.read_sets(named_sets((eval_data or STARTER,), ()))
     scores = task.score(task.load(model), Scoring(num_resamples, seed))
     return LabelledEvaluation(model, task, scores)
 
 
-def _saved_task(model: str, bad_lines: BadLines) -> LabelledTask:
+def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> LabelledTask:
     """Returns the task of a saved model, with the settings of its run if it is in one."""
     path = Path(model)
     run = RunFolder(path if (path / "model").is_dir() else path.parent)
@@ -153,7 +160,9 @@ def _saved_task(model: str, bad_lines: BadLines) -> LabelledTask:
     if name is None:  # A model that was saved from Python.
         kind = read_kind(model)
         name = next(task for task, entry in TASKS.items() if entry.kind == kind)
-    config = settings_class(name).from_dict({**settings, "task": name})
+    config = settings_class(name).from_dict(
+        {**settings, "task": name, **({"columns": columns} if columns else {})}
+    )
     task = task_class(name)(config, bad_lines)
     if not isinstance(task, LabelledTask):
         raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")

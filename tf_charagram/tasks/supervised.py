@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.starter import STARTER
 from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import DataError
@@ -51,13 +51,10 @@ class SupervisedTask(LabelledTask):
 
     config: SupervisedConfig
 
-    def __init__(self, config: SupervisedConfig, bad_lines: BadLines) -> None:
-        super().__init__(config, bad_lines)
-        self.table_options: dict[str, Any] = {
-            "text_columns": config.text_columns,
-            "label_column": config.label_column,
-            "on_bad_line": bad_lines,
-        }
+    def table_options(self, name: str) -> dict[str, Any]:
+        """Returns the options for reading the table of a set, see `ColumnOptions`."""
+        columns = () if name.startswith(f"{STARTER}.") else self.config.columns
+        return {"columns": columns, "on_bad_line": self.bad_lines}
 
     @abstractmethod
     def sides(self, examples: Any) -> tuple[list[str], ...]:

@@ -62,10 +62,12 @@ class SupervisedConfig(LabelledConfig):
     pull_back: bool = option(
         False, "let --l2-composition pull to the weights of --init instead of 0", "objective"
     )
-    text_columns: tuple[str, ...] = option(
-        (), "columns of the texts in a table, by name or number from 0, comma-separated", "data"
+    columns: tuple[str, ...] = option(
+        (),
+        "columns of a table: the text or two texts, then the label or score; names, or numbers "
+        "from 1 [well-known names]",
+        "data",
     )
-    label_column: str | None = option(None, "column of the label or score in a table", "data")
     fine_labels: bool = option(False, "SST: five labels, not positive and negative", "data")
     phrases: bool = option(False, "SST trees: train on all phrases, not on sentences only", "data")
 

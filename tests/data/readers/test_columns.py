@@ -38,13 +38,13 @@ def cells(rows):
     ("content", "arguments", "expected"),
     [
         ("0\ta b\n\n1\tc\n", {}, [("a b", "0"), ("c", "1")]),
-        ("a b\tx\tneg\nc\ty\tpos\n", {"text_columns": ["0"], "label_column": "2"},
+        ("a b\tx\tneg\nc\ty\tpos\n", {"columns": ["1", "3"]},
          [("a b", "neg"), ("c", "pos")]),
         ("label\ttext\n0\ta b\n1\tc\n", {}, [("a b", "0"), ("c", "1")]),
         ("Sentence\tLabel\na b\t0\nc\t1\n", {}, [("a b", "0"), ("c", "1")]),
         ("id\tBody\tstars\n7\ta b\t1\n8\tc\t5\n",
-         {"text_columns": ["body"], "label_column": "Stars"}, [("a b", "1"), ("c", "5")]),
-        ("id\tBody\tstars\n7\ta b\t1\n", {"text_columns": ["body"], "label_column": "2"},
+         {"columns": ["body", "Stars"]}, [("a b", "1"), ("c", "5")]),
+        ("id\tBody\tstars\n7\ta b\t1\n", {"columns": ["body", "3"]},
          [("a b", "1")]),
         ("0\ta b\n", {"split": "train"}, [("a b", "0")]),
         ("x\ta\tb\n", {"num_texts": 2}, [("a", "b", "x")]),
@@ -53,6 +53,12 @@ def cells(rows):
         ("3.5\ta\tb\tYES\n", {"num_texts": 2, "is_scored": True}, [("a", "b", "3.5")]),
         ("gold_label\tpremise\thypothesis\nno\ta\tb\n", {"num_texts": 2}, [("a", "b", "no")]),
         ("label\tpremise\ttext1\ttext2\nno\tx\ta\tb\n", {"num_texts": 2}, [("a", "b", "no")]),
+        ("a\tb\t3,5\nc\td\t4\n", {"num_texts": 2, "is_scored": True},
+         [("a", "b", "3,5"), ("c", "d", "4")]),
+        ("id\tquestion1\tquestion2\tis_duplicate\n1\ta\tb\t0\n", {"num_texts": 2},
+         [("a", "b", "0")]),
+        ("body\tstars\nc\t5\n", {"columns": ["1", "2"]}, [("c", "5")]),
+        ('{"text": "a b", "category": true}\n', {}, [("a b", "true")]),
     ],
 )  # fmt: skip
 def test_columns(write, content, arguments, expected):
@@ -91,11 +97,11 @@ def test_broken_csv(write, content):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("1", "expected 2 columns as in line 1, found 1"),
-        ("1\ta\tb", "expected 2 columns as in line 1, found 3"),
-        ("1\t ", "expected a text in column 1, but it is empty"),
-        ("\ta", "expected a label in column 0, but it is empty"),
-        ("\t", "expected a text in column 1, but it is empty"),
+        ("1", "expected 2 columns as in most lines, found 1"),
+        ("1\ta\tb", "expected 2 columns as in most lines, found 3"),
+        ("1\t ", "expected a text in column 2, but it is empty"),
+        ("\ta", "expected a label in column 1, but it is empty"),
+        ("\t", "expected a text in column 2, but it is empty"),
     ],
 )
 def test_bad_lines(write, line, message):
@@ -111,16 +117,18 @@ def test_bad_lines(write, line, message):
     ("content", "arguments", "message"),
     [
         ("", {}, "no rows found: the file is empty"),
-        ("label\ttext\n", {}, r"no rows found: no bad lines\. Check the columns"),
-        ("0\ta\n", {"text_columns": ["2"]}, ":1: expected a column 2, counted from 0; found 2 col"),
-        ("0\ta\n", {"label_column": "9" * 5000}, ":1: expected a column 9+, counted from 0"),
-        ("id\ttext\n", {"label_column": "stars"},
-         ":1: expected a column stars; found 2 columns: id, text"),
-        ("sentence_A\tsentence_B\n", {"num_texts": 2, "is_scored": True},
-         r":1: expected one of these in the header: score, relatedness_score, .*; found "
-         r"sentence_A, sentence_B\. Name the column with `label_column`"),
-        ("label\tscore\tbody\n", {}, r"one of these .*: text, .*; found label, .*`text_columns`"),
-        ("label\tscore\n", {"num_texts": 2}, "in the header: sentence_a and sentence_b, premise"),
+        ("label\ttext\n", {}, r"no rows found: no bad lines\. The columns, .*: label '', text"),
+        ("0\ta\n", {"columns": ["3", "1"]},
+         r"expected a column 3\. The columns, each with a value: 1 '0', 2 'a'\. Choose with --col"),
+        ("0\ta\n", {"columns": ["1", "9" * 5000]}, "expected a column 9+"),
+        ("id\ttext\n7\tx\n", {"columns": ["text", "stars"]},
+         "expected a column stars.* id '7', text 'x'"),
+        ("sentence_A\tsentence_B\nx\ty\n", {"num_texts": 2, "is_scored": True},
+         "expected columns of two texts and a score.* sentence_A 'x', sentence_B 'y'"),
+        ("label\tscore\tbody\n", {}, "expected columns of a text and a label.* score '', body ''"),
+        ("label\tscore\n", {"num_texts": 2}, "expected columns of two texts and a label"),
+        ("a b\n", {}, r"and a label\. There is one column, .* 'a b'; tabs separate columns"),
+        ("\ta\n1\tb\n", {}, r"x\.tsv:1: expected a label .* empty\. The columns, .*--columns"),
     ],
 )  # fmt: skip
 def test_wrong_files(write, content, arguments, message):
@@ -131,8 +139,8 @@ def test_wrong_files(write, content, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"text_columns": ["1", "2"]}, r"must name 1 column\. Received: text_columns=1,2"),
-        ({"text_columns": ["1"], "num_texts": 2}, r"must name 2 columns\. Received: .*=1"),
+        ({"columns": ["1"]}, r"`columns` must name a text and a label\. Received: columns=1"),
+        ({"columns": ["1", "2"], "num_texts": 2}, r"must name two texts and a label\. Rec.*=1,2"),
         ({"on_bad_line": "skp"}, "Did you mean 'skip'"),
     ],
 )
@@ -144,19 +152,22 @@ def test_wrong_arguments(write, arguments, message):
 @pytest.mark.parametrize(
     ("texts", "label", "message"),
     [
-        (["0"], "1", r"column 0 should hold texts, but it holds numbers, such as '0'"),
-        (["1"], "2", r"column 2 should hold labels, but all 20 rows differ, such as 'some text 0'"),
+        ("1", "2", r"column 1 should hold texts, but it holds numbers, such as '0'"),
+        ("2", "3", r"column 3 should hold labels, but all 20 rows differ, such as 'some text 0'"),
     ],
 )
 def test_wrong_columns(write, texts, label, message):
     path = write("".join(f"{i % 2}\tthe review\tsome text {i}\n" for i in range(20)))
     with pytest.raises(DataError, match=message):
-        read_columns(path, text_columns=texts, label_column=label)
-    assert len(read_columns(path, text_columns=["2"])) == 20
+        read_columns(path, columns=[texts, label])
+    assert len(read_columns(path, columns=["3", "1"])) == 20
 
 
 def test_header_of_unknown_names(write):
     path = write(f"klass\tbody\n{REVIEWS}")
+    with pytest.raises(DataError, match=r"expected columns of a text .* klass '0', body 'the rev"):
+        read_columns(path)
+    assert len(read_columns(path, columns=["body", "klass"])) == 20
+    path = write("klass\tbody\n" + REVIEWS.replace("0\t", "bad\t").replace("1\t", "good\t"))
     with pytest.raises(DataError, match=r"x\.tsv:1: looks like a header, .* label like 'klass'"):
         read_columns(path)
-    assert len(read_columns(path, text_columns=["body"], label_column="klass")) == 20

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.errors import DataError
-from tf_charagram.tasks.pairs.data import read_labelled_pairs, read_scored_pairs
+from tf_charagram.tasks.pairs.data import read_labelled_pairs
 
 OFFICIAL = (
     "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
@@ -56,12 +57,13 @@ def test_one_split_of_sick(write):
 
 
 def test_columns(write):
-    columns = {"text_columns": ["1", "0"], "label_column": "2"}
-    assert read_labelled_pairs(write("a\tb\tYES\nc\td\tNO\n"), **columns).left == ["b", "d"]
-    scored = read_scored_pairs(write("a\tb\t2\nc\td\t7\n"), num_classes=7, **columns)
-    assert scored.scores.tolist() == [2, 7]
-    with pytest.raises(DataError, match="column 0 should hold texts, but it holds numbers"):
-        read_scored_pairs(write(PLAIN), text_columns=["0", "2"], label_column="1")
+    columns = ["2", "1", "3"]
+    path = write("a\tb\tYES\nc\td\tNO\n")
+    assert read_labelled_pairs(path, columns=columns).left == ["b", "d"]
+    scored = read_scored_pairs(write("a\tb\t2\nc\td\t7,5\n"), 1, 8, columns=columns)
+    assert scored.scores.tolist() == [2, 7.5]
+    with pytest.raises(DataError, match="column 1 should hold texts, but it holds numbers"):
+        read_scored_pairs(write(PLAIN), columns=["1", "3", "2"])
 
 
 @pytest.mark.parametrize(
@@ -69,20 +71,20 @@ def test_columns(write):
     [
         ("3.1", "expected a score from 1 to 3, found '3.1'"),
         ("nan", "expected a finite number as score, found 'nan'"),
-        ("", "expected a label in column 0, but it is empty"),
+        ("", "expected a label in column 1, but it is empty"),
     ],
 )
 def test_bad_scores(write, cell, message):
     path = write(f"1\ta\tb\n{cell}\tc\td\n3\te\tf\n")
     with pytest.raises(DataError, match=rf"x\.tsv:2: {message}"):
-        read_scored_pairs(path, num_classes=3)
+        read_scored_pairs(path, 1, 3)
     bad = BadLines("skip")
-    assert read_scored_pairs(path, num_classes=3, on_bad_line=bad).left == ["a", "e"]
+    assert read_scored_pairs(path, 1, 3, on_bad_line=bad).left == ["a", "e"]
     assert bad.count == 1
 
 
 def test_an_empty_premise(write):
     path = write("YES\ta\tb\nNO\t \td\n")
-    with pytest.raises(DataError, match=r"x\.tsv:2: expected a text in column 1, but it is empty"):
+    with pytest.raises(DataError, match=r"x\.tsv:2: expected a text in column 2, but it is empty"):
         read_labelled_pairs(path)
     assert len(read_labelled_pairs(path, on_bad_line="skip")) == 1

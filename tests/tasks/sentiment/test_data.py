@@ -86,10 +86,10 @@ def test_tables(path, tmp_path, monkeypatch):
     )  # fmt: skip
     stars = tmp_path / "x.csv"
     stars.write_text("id,body,stars\n1,good,5\n2,awful,1\n")
-    found = read_labelled_texts(stars, text_columns=["body"], label_column="stars")
+    found = read_labelled_texts(stars, columns=["body", "stars"])
     assert (found.texts, found.labels) == (["good", "awful"], ["5", "1"])
-    with pytest.raises(DataError, match=r"train\.txt:1: expected a column"):
-        read_labelled_texts(path, label_column="5")
+    with pytest.raises(DataError, match=r"train\.txt: expected a column 5"):
+        read_labelled_texts(path, columns=["1", "5"])
     for option in ("phrases", "fine_labels"):
         with pytest.raises(ConfigError, match=r"are for trees. Received a table: .*train\.tsv"):
             read_labelled_texts(flat, **{option: True})

@@ -1,29 +1,33 @@
-"""Tables of texts with a label or a score in each row.
-
-Columns are separated by tabs, or by commas, with quotes, if the file name ends in `.csv`. The first
-line is a header if a column is given by name, or if it holds two well-known names.
-"""
+"""Texts with a label or a score in each row of a table; the columns are found by their names."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypedDict, Unpack
 
-from tf_charagram.data.readers.lines import BadLines, read_records
-from tf_charagram.data.readers.pairs import PAIR_NAMES
-from tf_charagram.data.readers.scored import is_number
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, is_decimal, set_name
+from tf_charagram.data.readers.tables import (
+    LABEL_NAMES,
+    MATCH_NAMES,
+    PAIR_NAMES,
+    SCORE_NAMES,
+    TEXT_NAMES,
+    Rows,
+    as_text,
+)
 from tf_charagram.errors import ConfigError, DataError
 
-# Column names of common data sets, in lowercase; earlier ones take precedence.
-_LABEL_NAMES = ("label", "gold_label", "entailment_judgment", "entailment_label", "sentiment")
-_SCORE_NAMES = ("score", "relatedness_score", "relatedness", "similarity")
-_TEXT_NAMES: dict[int, tuple[tuple[str, ...], ...]] = {
-    1: (("text",), ("sentence",), ("review",), ("phrase",)),
-    2: PAIR_NAMES,
+#: What is next to the texts; a match is 0 or 1, whether the texts mean the same.
+Value = Literal["label", "score", "match"]
+
+_VALUE_NAMES: dict[Value, Sequence[str]] = {
+    "label": [*LABEL_NAMES, *MATCH_NAMES],
+    "score": [*SCORE_NAMES, *MATCH_NAMES, *LABEL_NAMES],
+    "match": [*MATCH_NAMES, *LABEL_NAMES, *SCORE_NAMES],
 }
-_KNOWN = {*_LABEL_NAMES, *_SCORE_NAMES, *itertools.chain(*_TEXT_NAMES[1], *_TEXT_NAMES[2])}
 _SPLIT_NAME = "semeval_set"
 # Unique labels are only suspicious in tables of at least this many rows.
 _MIN_ROWS = 10
@@ -33,21 +37,19 @@ class ColumnOptions(TypedDict, total=False):
     """The arguments of all readers of tables, besides the path.
 
     Attributes:
-        text_columns: The columns of the texts, each a 0-based number or a name of the header.
-            Defaults to well-known names if there is a header, such as `premise` and
-            `hypothesis`, else to column 1, or 1 and 2.
-        label_column: The column of the label or score, in the same form. Defaults to well-known
-            names, such as `label` or `relatedness_score`, else to column 0, or to column 3 for
-            labelled pairs in four columns, as in plain SICK files.
+        columns: The columns of the texts and then of the label or score, each a name of the header
+            or a number from 1. Defaults to well-known names if there is a header, such as
+            `premise`, `hypothesis` and `label`. Else the label or score is column 1 and the texts
+            follow, except for a score in the third of three columns, and a label in the fourth of
+            four, as in plain SICK files.
         split: `"train"`, `"trial"` or `"test"`: the rows to keep of a file with the column
             `SemEval_set`, such as `SICK.txt`. Other files are one split.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards. A
-            line is bad if its number of columns differs from the first, or if a text or label is
-            empty.
+            line is bad if its number of columns differs from that of most lines, or if a text or
+            label is empty.
     """
 
-    text_columns: Sequence[str]
-    label_column: str | None
+    columns: Sequence[str]
     split: str | None
     on_bad_line: str | BadLines
 
@@ -69,8 +71,7 @@ class Row(NamedTuple):
 def read_columns(
     path: str | Path,
     *,
-    text_columns: Sequence[str] = (),
-    label_column: str | None = None,
+    columns: Sequence[str] = (),
     num_texts: int = 1,
     is_scored: bool = False,
     allow_unscored: bool = False,
@@ -80,181 +81,170 @@ def read_columns(
     """Reads the texts and the label, or the score, of each row of a table.
 
     Args:
-        path: File, plain or gzip, or `"-"` for standard input.
-        text_columns: See `ColumnOptions`, as for the other arguments below.
-        label_column: The column of the label or score.
+        path: A file of a format that `Rows` lists, or `"-"` for standard input.
+        columns: See `ColumnOptions`, as for `split` and `on_bad_line`.
         num_texts: Texts in a row: 1 or 2.
-        is_scored: Whether `label_column` holds numbers.
-        allow_unscored: Whether to return rows with an empty label as well.
+        is_scored: Whether the rows have scores, not labels.
+        allow_unscored: Whether to return rows with an empty score as well.
         split: The rows to keep of a file with several splits.
         on_bad_line: Policy for bad lines.
 
     Raises:
-        ConfigError: The columns or `on_bad_line` are wrong.
-        DataError: The file cannot be read, a line is bad, there are no rows, or a column does not
-            hold texts or labels as it should.
+        ConfigError: The number of columns or `on_bad_line` is wrong.
+        DataError: The file cannot be read, a line is bad, there are no rows, or a column is
+            missing, or does not hold texts or labels as it should.
     """
-    if text_columns and len(text_columns) != num_texts:
-        raise ConfigError(
-            f"`text_columns` must name {num_texts} column{'s' if num_texts > 1 else ''}. "
-            f"Received: text_columns={','.join(text_columns)}"
-        )
-    bad = BadLines.of(on_bad_line)
-    records = read_records(path)
-    first = next(records, None)
-    if first is None:
-        raise DataError(path, "no rows found: the file is empty")
-    is_named = any(not column.isdecimal() for column in [*text_columns, label_column or "0"])
-    has_header = is_named or len(_KNOWN.intersection(_lower(first[1]))) > 1
-    table = _Table(
-        path, *first, has_header=has_header, text_columns=text_columns, label_column=label_column,
-        num_texts=num_texts, is_scored=is_scored, split=split,
-    )  # fmt: skip
+    table = Rows(path, columns, on_bad_line=on_bad_line)
+    chosen = choose_columns(table, columns, num_texts, "score" if is_scored else "label")
+    names = [name.lower() for name in table.names]
+    split_column = names.index(_SPLIT_NAME) if _SPLIT_NAME in names else None
+    if split_column is not None and split is None:
+        raise DataError(path, "holds the splits train, trial and test. Choose one with `split`.")
     rows = []
-    for line, cells in records if has_header else itertools.chain([first], records):
-        try:
-            row = table.row(line, cells, allow_unscored)
-        except ValueError as error:
-            bad.report(path, line, str(error))
+    for line, values in table:
+        cells = [as_text(value).strip() for value in values]
+        if split_column is not None and cells[split_column].lower() != split:
             continue
-        if row is not None:
-            rows.append(row)
+        *texts, label = (cells[i] for i in chosen)
+        if not (allow_unscored and not label) and not all([*texts, label]):
+            empty = next(i for i in chosen if not cells[i])
+            kind = "label" if empty == chosen[-1] else "text"
+            name = table.names[empty]
+            table.report(line, f"expected a {kind} in column {name}, but it is empty")
+            continue
+        rows.append(Row(line, tuple(texts), label))
     if not rows:
-        raise DataError(path, f"no rows found: {bad.summary()}. Check the columns and the split.")
-    _check_content(path, rows, table, is_scored)
-    if not has_header and not is_scored:
-        _check_first_label(path, rows)
+        raise DataError(path, f"no rows found: {table.bad.summary()}. {table.advice()}")
+    _check_content(table, rows, chosen, is_scored)
     return rows
 
 
-class _Table:
-    """Finds the columns of a table by its first line; arguments and errors as for `read_columns`.
+def read_scored_pairs(
+    path: str | Path,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    name: str | None = None,
+    group: str | None = None,
+    allow_unscored: bool = False,
+    **options: Unpack[ColumnOptions],
+) -> ScoredPairs:
+    """Reads pairs of texts with scores from a table, for example SICK.
 
-    Attributes:
-        names: The names of the columns, or their numbers without a header.
-        texts: The columns of the texts.
-        label: The column of the label.
+    Args:
+        path: A file of a format that `Rows` lists, or `"-"` for standard input.
+        low: Lowest possible score; a lower one makes a line bad.
+        high: Highest possible score.
+        name: Name of the set. Default: the file name without suffix.
+        group: Group of the set, see `ScoredPairs`.
+        allow_unscored: Whether rows without a score are left out and counted, not bad.
+        **options: See `ColumnOptions`.
+
+    Raises:
+        ConfigError: An argument is wrong or does not fit the file.
+        DataError: See `read_columns`; or there are fewer than 2 rows.
     """
+    options["on_bad_line"] = bad = BadLines.of(options.get("on_bad_line", "error"))
+    scored = ScoredRows(path, bad, low, high)
+    for row in read_columns(
+        path, num_texts=2, is_scored=True, allow_unscored=allow_unscored, **options
+    ):
+        scored.add(row.line, row.texts, row.label)
+    return scored.to_pairs(name or set_name(path), "pearson", group)
 
-    def __init__(
-        self,
-        path: str | Path,
-        line: int,
-        cells: list[str],
-        *,
-        has_header: bool,
-        text_columns: Sequence[str],
-        label_column: str | None,
-        num_texts: int,
-        is_scored: bool,
-        split: str | None,
-    ) -> None:
-        self._path, self._line = path, line
-        self._cells = [cell.strip() for cell in cells]
-        self._header = _lower(cells) if has_header else []
-        self.names = self._cells if has_header else [str(i) for i in range(len(cells))]
-        self.texts = list(map(self._index, text_columns or self._default_texts(num_texts)))
-        if label_column is None:
-            label_column = self._default_label(num_texts, is_scored)
-        self.label = self._index(label_column)
-        self._split_column = self._header.index(_SPLIT_NAME) if _SPLIT_NAME in self._header else -1
-        self._split = split
-        if self._split_column >= 0 and split is None:
-            raise DataError(
-                path, "holds the splits train, trial and test. Choose one with `split`."
+
+def choose_columns(
+    table: Rows, columns: Sequence[str], num_texts: int, value: Value
+) -> Sequence[int]:
+    """Returns the 0-based positions of the texts and of the value, which a match may lack.
+
+    Args:
+        table: The table.
+        columns: Names or 1-based numbers; empty for defaults, see `ColumnOptions`.
+        num_texts: Texts in a row: 1 or 2.
+        value: Kind of the value.
+
+    Raises:
+        ConfigError: `columns` has too few or too many.
+        DataError: There is no such column, or no default; the columns are listed.
+    """
+    needed = f"{'a text' if num_texts == 1 else 'two texts'}{_AND[value]}"
+    if columns:
+        if len(columns) != num_texts + 1 and (value, len(columns)) != ("match", num_texts):
+            raise ConfigError(
+                f"`columns` must name {needed}. Received: columns={','.join(columns)}"
             )
-
-    def row(self, line: int, cells: list[str], allow_unscored: bool) -> Row | None:
-        """Returns a row, or `None` if it is of another split; raises `ValueError` if it is bad."""
-        if len(cells) != len(self.names):
-            expected = f"{len(self.names)} columns as in line {self._line}"
-            raise ValueError(f"expected {expected}, found {len(cells)}")
-        cells = [cell.strip() for cell in cells]
-        if self._split_column >= 0 and cells[self._split_column].lower() != self._split:
-            return None
-        label = cells[self.label]
-        for index in () if allow_unscored and not label else (*self.texts, self.label):
-            if not cells[index]:
-                kind = "label" if index == self.label else "text"
-                raise ValueError(
-                    f"expected a {kind} in column {self.names[index]}, but it is empty"
-                )
-        return Row(line, tuple(cells[i] for i in self.texts), label)
-
-    def _default_texts(self, num_texts: int) -> Sequence[str]:
-        if not self._header:
-            return [str(i) for i in range(1, num_texts + 1)]
-        return self._well_known("`text_columns`", _TEXT_NAMES[num_texts])
-
-    def _default_label(self, num_texts: int, is_scored: bool) -> str:
-        if not self._header:
-            is_plain_sick = num_texts == 2 and not is_scored and len(self._cells) == 4
-            return "3" if is_plain_sick and is_number(self._cells[0]) else "0"
-        names = _SCORE_NAMES if is_scored else _LABEL_NAMES
-        return self._well_known("`label_column`", [(name,) for name in names])[0]
-
-    def _well_known(self, argument: str, choices: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-        """Returns the first choice of names that are all in the header."""
-        for names in choices:
-            if all(name in self._header for name in names):
-                return names
-        raise DataError(
-            self._path,
-            f"expected one of these in the header: {', '.join(map(' and '.join, choices))}; found "
-            f"{', '.join(self._cells)}. Name the column with {argument}.",
-            self._line,
-        )
-
-    def _index(self, column: str) -> int:
-        if column in map(str, range(len(self._cells))):
-            return int(column)
-        if column.lower() in self._header:
-            return self._header.index(column.lower())
-        columns = f"{len(self._cells)} columns"
-        if self._header:
-            columns += f": {', '.join(self._cells)}"
-        if column.isdecimal():
-            column += ", counted from 0"
-        raise DataError(self._path, f"expected a column {column}; found {columns}", self._line)
+        return [table.index(column) for column in columns]
+    if not table.names:
+        raise DataError(table.path, "no rows found: the file is empty")
+    by_default = _by_name if table.has_header else _by_position
+    chosen = by_default(table, num_texts, value)
+    if chosen is None:
+        raise DataError(table.path, f"expected columns of {needed}. {table.advice()}")
+    return chosen
 
 
-def _check_content(path: str | Path, rows: Sequence[Row], table: _Table, is_scored: bool) -> None:
+_AND: dict[Value, str] = {
+    "label": " and a label",
+    "score": " and a score",
+    "match": " and, optionally, of 0 or 1 for whether they mean the same",
+}
+
+
+def _by_name(table: Rows, num_texts: int, value: Value) -> Sequence[int] | None:
+    names = [name.lower() for name in table.names]
+    choices = PAIR_NAMES if num_texts == 2 else [(name,) for name in TEXT_NAMES]
+    texts = next((each for each in choices if {*each} <= {*names}), None)
+    values = [name for name in _VALUE_NAMES[value] if name in names][:1]
+    if texts is None or not (values or value == "match"):
+        return None
+    return [names.index(name) for name in (*texts, *values)]
+
+
+def _by_position(table: Rows, num_texts: int, value: Value) -> Sequence[int] | None:
+    num_columns = len(table.names)
+    if value == "match":
+        return (0, 1) if num_columns == 2 else None
+    if num_columns <= num_texts:
+        return None
+    has_score = _holds_numbers(table, 0)
+    if value == "score" and not has_score:
+        return (0, 1, 2) if num_columns == 3 and _holds_numbers(table, 2) else None
+    is_plain_sick = (num_texts, num_columns, value) == (2, 4, "label") and has_score
+    return (1, 2, 3) if is_plain_sick else (*range(1, num_texts + 1), 0)
+
+
+def _holds_numbers(table: Rows, column: int) -> bool:
+    """Returns whether most of the first rows with a value in a column have a number there."""
+    cells = [as_text(row[column]).strip() for _, row in table.first if len(row) > column]
+    return 2 * sum(map(is_decimal, cells)) > len([*filter(None, cells)])
+
+
+def _check_content(
+    table: Rows, rows: Sequence[Row], chosen: Sequence[int], is_scored: bool
+) -> None:
     """Raises a `DataError` if a column of texts holds numbers, or that of labels no labels."""
-    for index, column in enumerate(table.texts):
-        texts = [row.texts[index] for row in rows]
-        if 2 * sum(map(is_number, texts)) > len(texts):
+    *_, label = names = [table.names[i] for i in chosen]
+    for name, *texts in zip(names, *(row.texts for row in rows), strict=False):
+        if 2 * sum(map(is_decimal, texts)) > len(texts):
             raise DataError(
-                path,
-                f"column {table.names[column]} should hold texts, but it holds numbers, such as "
-                f"'{texts[0]}'. Give other `text_columns`.",
+                table.path,
+                f"column {name} should hold texts, but it holds numbers, such as '{texts[0]}'. "
+                f"{table.advice()}",
             )
-    labels = [row.label for row in rows]
-    if not is_scored and len(rows) >= _MIN_ROWS and len(set(labels)) == len(rows):
+    if is_scored or len(rows) < _MIN_ROWS:
+        return
+    first, *others = (row.label for row in rows)
+    if len({first, *others}) == len(rows):
         raise DataError(
-            path,
-            f"column {table.names[table.label]} should hold labels, but all {len(rows)} rows "
-            f"differ, such as '{labels[0][:40]}'. Give another `label_column`.",
+            table.path,
+            f"column {label} should hold labels, but all {len(rows)} rows differ, such as "
+            f"'{first[:40]}'. {table.advice()}",
         )
-
-
-def _check_first_label(path: str | Path, rows: Sequence[Row]) -> None:
-    """Raises a `DataError` if the first row looks like a header of unknown names."""
-    label = rows[0].label
-    if len(rows) >= _MIN_ROWS and label not in [row.label for row in rows[1:]]:
+    if not table.has_header and first not in others:
         raise DataError(
-            path,
-            f"looks like a header, because no other line has a label like '{label[:40]}'. "
-            "If it is one, name the columns with --text-columns and --label-column; otherwise "
-            "move the line.",
+            table.path,
+            f"looks like a header, because no other line has a label like '{first[:40]}'. If it is "
+            "one, name its columns with --columns; otherwise move the line.",
             rows[0].line,
         )
-
-
-def _lower(cells: Iterable[str]) -> list[str]:
-    return [cell.strip().lower() for cell in cells]
-
-
-def is_scored_header(cells: Sequence[str]) -> bool:
-    """Returns whether cells are well-known names of a score and of two texts."""
-    names = {*_lower(cells)}
-    return not names.isdisjoint(_SCORE_NAMES) and any(names.issuperset(p) for p in PAIR_NAMES)

@@ -1,10 +1,9 @@
-"""Lines of text files, plain or gzip, the cells in them, and bad lines."""
+"""Lines of text files, plain or gzip, and bad lines."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
-import csv
 import functools
 import gzip
 import io
@@ -32,10 +31,6 @@ _CORRECT_OR_SKIP = (
 )
 #: Enough bytes to tell these formats.
 NUM_MAGIC_BYTES = 16
-
-# Python's limit fits a cell of a spreadsheet; texts are longer.
-csv.field_size_limit(2**31 - 1)
-_CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
 
 
 class BadLines:
@@ -161,36 +156,3 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
         else:
             yield stream
-
-
-def is_csv(path: str | Path) -> bool:
-    """Returns whether the cells of a file are separated by commas, by its name."""
-    return _CSV.search(str(path)) is not None
-
-
-def read_records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Yields the line number and the cells of each row; skips blank lines.
-
-    Raises:
-        DataError: The file cannot be read, or quotes are not closed.
-    """
-    if not is_csv(path):
-        for number, text in read_lines(path):
-            # A tab alone is two empty cells, not a blank line.
-            if text.strip() or "\t" in text:
-                yield number, text.split("\t")
-        return
-    reader = csv.reader((f"{text}\n" for _, text in read_lines(path)), strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise DataError(
-                path, f"the row is not valid CSV ({error}). Check its quotes.", line
-            ) from error
-        if cells is None:
-            return
-        # A comma alone is two empty cells, not a blank line.
-        if len(cells) > 1 or "".join(cells).strip():
-            yield line, cells

@@ -3,98 +3,84 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tf_charagram.data.readers.lines import BadLines, is_csv, read_lines, read_records
+from tf_charagram.data.readers.columns import choose_columns
+from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.tables import PPDB_SEPARATOR, Rows, as_text, say_once
 from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]
 
-#: Names of the two columns of pairs of texts.
-PAIR_NAMES = (
-    ("sentence_a", "sentence_b"),
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("text1", "text2"),
-    ("text_a", "text_b"),
-    ("left", "right"),
-)
-_HEADERS = {
-    *PAIR_NAMES,
-    ("text", "paraphrase"),
-    ("phrase", "paraphrase"),
-    ("word1", "word2"),
-    ("s1", "s2"),
-    ("anchor", "positive"),
-    ("query", "answer"),
-}
-_PPDB_SEPARATOR = " ||| "
+# Whether the texts of a pair mean the same.
+_IS_MATCH = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 
 
-def read_pairs(path: str | Path, *, on_bad_line: str | BadLines = "error") -> Iterator[Pair]:
-    """Streams the pairs of one file, whose first non-blank line tells the format.
+def read_pairs(
+    path: str | Path, *, columns: Sequence[str] = (), on_bad_line: str | BadLines = "error"
+) -> Iterator[Pair]:
+    """Streams the pairs of one file, whose first lines tell the format.
 
-    Two tab-separated texts, or comma-separated ones with quotes if the file name ends in `.csv`:
-    blank lines are skipped, and a first line of well-known column names (such as `text1 text2`) is
-    a header. The Paraphrase Database (PPDB), version 1.0 (Ganitkevitch et al. 2013) or 2.0 (Pavlick
-    et al. 2015): `LHS ||| phrase ||| paraphrase ||| features ||| alignment [||| entailment]`. Texts
-    are returned as they are in the file, including equal and empty ones; `PairCorpus` decides which
-    pairs to train on.
+    A table of any layout, see `Rows`; or the Paraphrase Database (PPDB), version 1.0 (Ganitkevitch
+    et al. 2013) or 2.0 (Pavlick et al. 2015): `LHS ||| phrase ||| paraphrase ||| features |||
+    alignment [||| entailment]`. Texts are returned as they are in the file, including equal and
+    empty ones; `PairCorpus` decides which pairs to train on. Pairs that the table says do not mean
+    the same are left out, with a message.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
+        columns: The columns of the two texts and, optionally, of 0 or 1 for whether they mean the
+            same: names of the header, or numbers from 1. Defaults to well-known names, such as
+            `question1`, `question2` and `is_duplicate`, or to the only two columns.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Yields:
         Text and paraphrase.
 
     Raises:
-        ConfigError: `on_bad_line` is unknown.
-        DataError: The file cannot be read, or has a bad line or no pair.
+        ConfigError: `on_bad_line` is unknown, or `columns` has too few or too many.
+        DataError: The file cannot be read, has no such columns, a bad line or no pair.
     """
-    bad = BadLines.of(on_bad_line)
-    rows = read_records(path)
-    first = next(rows, None)
-    if first is None:
-        raise DataError(path, "no pairs found: the file is empty")
-    parse: Callable[[Sequence[str]], Pair] = _ppdb_pair
-    if len(first[1]) > 1 or _PPDB_SEPARATOR not in first[1][0]:
-        parse = partial(_two_texts, separator="comma" if is_csv(path) else "tab")
-    if tuple(cell.strip().lower() for cell in first[1]) not in _HEADERS:
-        rows = itertools.chain([first], rows)
-    num_lines = num_pairs = 0
-    for number, cells in rows:
-        num_lines += 1
-        try:
-            pair = parse(cells)
-        except ValueError as error:
-            bad.report(path, number, str(error))
+    table = Rows(path, columns, on_bad_line=on_bad_line)
+    num_pairs = num_others = 0
+    for pair in _ppdb(table) if _is_ppdb(table) else _matches(table, columns):
+        if pair is None:
+            num_others += 1
             continue
         num_pairs += 1
         yield pair
+    if num_others:
+        say_once(path, f"left out {num_others:,} pairs that do not mean the same")
     if not num_pairs:
-        raise DataError(
-            path, f"no pairs found: {num_lines} lines, {bad.summary()}. Check the format."
-        )
+        raise DataError(path, f"no pairs found: {table.bad.summary()}. {table.advice()}")
 
 
-def _two_texts(cells: Sequence[str], separator: str) -> Pair:
-    if len(cells) != 2:
-        is_hinted = separator == "tab" and "," in cells[0]
-        hint = "; commas separate texts only in .csv files" if is_hinted else ""
-        raise ValueError(f"expected 2 {separator}-separated texts, found {len(cells)}{hint}")
-    return cells[0], cells[1]
+def _matches(table: Rows, columns: Sequence[str]) -> Iterator[Pair | None]:
+    """Yields the pairs of a table, and `None` for those that do not mean the same."""
+    left, right, *match = choose_columns(table, columns, 2, "match")
+    for line, cells in table:
+        found = as_text(cells[match[0]]).strip() if match else "1"
+        is_match = _IS_MATCH.get(found.lower())
+        if is_match is not None:
+            yield (as_text(cells[left]), as_text(cells[right])) if is_match else None
+            continue
+        column = f"column {table.names[match[0]]}, for whether the texts mean the same"
+        hint = "to use all rows, name only the texts"
+        table.report(line, f"expected 0 or 1 in {column}, found '{found[:40]}'; {hint}")
 
 
-def _ppdb_pair(cells: Sequence[str]) -> Pair:
-    """Returns the pair of a line of PPDB."""
-    fields = "\t".join(cells).split(_PPDB_SEPARATOR)
-    if len(fields) not in (5, 6):
-        raise ValueError(f"expected 5 or 6 fields separated by '|||', found {len(fields)}")
-    return fields[1], fields[2]
+def _is_ppdb(table: Rows) -> bool:
+    return len(table.names) == 1 and any(PPDB_SEPARATOR in str(row[0]) for _, row in table.first)
+
+
+def _ppdb(table: Rows) -> Iterator[Pair]:
+    for line, (cell,) in table:
+        fields = as_text(cell).split(PPDB_SEPARATOR)
+        if len(fields) in (5, 6):
+            yield fields[1], fields[2]
+        else:
+            table.report(line, f"expected 5 or 6 fields separated by '|||', found {len(fields)}")
 
 
 def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:

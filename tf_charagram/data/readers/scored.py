@@ -15,7 +15,10 @@ from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.errors import DataError
 
 #: File suffixes that are not part of the name of a set.
-SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data|conllu))?(\.gz)?$", re.IGNORECASE)
+SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data|conllu|jsonl|parquet))?(\.gz)?$", re.IGNORECASE)
+
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+_OTHER_COLUMNS = "Correct the line, or choose other columns with --columns LEFT,RIGHT,SCORE."
 
 
 def set_name(path: str | Path) -> str:
@@ -117,7 +120,12 @@ class ScoredRows:
             path = score_path or self._path
             self._rows.append((left, right, _parse_score(score, *self._scale)))
         except ValueError as error:
-            self._bad.report(path, number, str(error))
+            self.report(number, str(error), path)
+
+    def report(self, number: int, message: str, path: str | Path | None = None) -> None:
+        """Reports a bad line; the advice for the first row of all is about columns."""
+        remedy = "" if self._rows else _OTHER_COLUMNS
+        self._bad.report(path or self._path, number, message, remedy)
 
     def to_pairs(self, name: str, metric: str, group: str | None = None) -> ScoredPairs:
         """Returns the set.
@@ -143,7 +151,7 @@ class ScoredRows:
 
 def _parse_score(text: str, low: float, high: float) -> float:
     text = text.strip()
-    value = float(text) if is_number(text) else math.nan
+    value = float(text.replace(",", ".")) if is_decimal(text) else math.nan
     if not math.isfinite(value):
         raise ValueError(f"expected a finite number as score, found '{text}'")
     if not low <= value <= high:
@@ -167,6 +175,11 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_decimal(text: str) -> bool:
+    """Returns whether a text is a number, also with a decimal comma."""
+    return is_number(text) or _DECIMAL_COMMA.fullmatch(text) is not None
 
 
 def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tf_charagram.data.readers.columns import read_columns
+from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
-    ScoredRows,
     SetFormat,
     files_below,
     is_number,
@@ -49,11 +48,7 @@ def read_sick(
         match = _match(path)
         name = set_name(path) if match is None else f"SICK.{(match[1] or 'test').lower()}"
     split = name.partition(".")[2] if name in _SETS else "test"
-    bad = BadLines.of(on_bad_line)
-    rows = ScoredRows(path, bad, LOWEST, HIGHEST)
-    for row in read_columns(path, num_texts=2, is_scored=True, split=split, on_bad_line=bad):
-        rows.add(row.line, row.texts, row.label)
-    return rows.to_pairs(name, "pearson")
+    return read_scored_pairs(path, LOWEST, HIGHEST, name=name, split=split, on_bad_line=on_bad_line)
 
 
 def find_sick(folder: str | Path) -> dict[str, Path]:

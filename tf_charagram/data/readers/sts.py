@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tf_charagram.data.readers.columns import is_scored_header, read_columns
+from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
@@ -13,7 +13,6 @@ from tf_charagram.data.readers.scored import (
     SetFormat,
     aligned_lines,
     files_below,
-    is_number,
     set_name,
 )
 
@@ -47,10 +46,9 @@ def read_sts(
     r"""Reads one STS set.
 
     Official: `STS.input.NAME.txt`, two tab-separated sentences per line, with more columns in
-    2016, and `STS.gs.NAME.txt` next to it, one score per line. Plain: score, sentence and sentence
-    in one file, separated by tabs, or by commas and with quotes if its name ends in `.csv`; a first
-    line of column names, such as `sentence1 sentence2 score`, is a header. Pairs with a blank score
-    were not judged: they are left out and counted.
+    2016, and `STS.gs.NAME.txt` next to it, one score per line. Plain: a table, see `Rows`, with the
+    columns score, sentence and sentence, or a header. Pairs with a blank score were not judged:
+    they are left out and counted.
 
     Args:
         path: File, plain or gzip; either of an official pair of files.
@@ -69,20 +67,18 @@ def read_sts(
     """
     bad = BadLines.of(on_bad_line)
     name = name or sts_name(path) or set_name(path)
+    group = name.partition(".")[0]
+    group = group if re.fullmatch(r"STS20\d\d", group) else NO_YEAR
     official = _official_files(Path(path))
     if official is None:
-        rows = ScoredRows(path, bad, LOWEST, HIGHEST)
-        for row in read_columns(
-            path, num_texts=2, is_scored=True, allow_unscored=True, on_bad_line=bad
-        ):
-            rows.add(row.line, row.texts, row.label)
-    else:
-        texts, scores = official
-        rows = ScoredRows(texts, bad, LOWEST, HIGHEST)
-        for number, text, score in aligned_lines(texts, scores):
-            rows.add(number, text.split("\t"), score, scores)
-    group = name.partition(".")[0]
-    return rows.to_pairs(name, "pearson", group if re.fullmatch(r"STS20\d\d", group) else NO_YEAR)
+        return read_scored_pairs(
+            path, LOWEST, HIGHEST, name=name, group=group, allow_unscored=True, on_bad_line=bad
+        )
+    texts, scores = official
+    rows = ScoredRows(texts, bad, LOWEST, HIGHEST)
+    for number, text, score in aligned_lines(texts, scores):
+        rows.add(number, text.split("\t"), score, scores)
+    return rows.to_pairs(name, "pearson", group)
 
 
 def find_sts(folder: str | Path) -> dict[str, Path]:
@@ -154,12 +150,4 @@ def _official_files(path: Path) -> tuple[Path, ...] | None:
     return tuple(map(path.with_name, names))
 
 
-def _is_row(cells: list[str]) -> bool:
-    """Returns whether cells are a score and two sentences, or the names of such columns."""
-    is_pair = len(cells) >= 3 and is_number(cells[0]) and not is_number(cells[2])
-    return is_pair or is_scored_header(cells)
-
-
-FORMAT = SetFormat(
-    "sts", find_sts, read_sts, lambda path: sts_name(path) is not None, _is_row, order=1
-)
+FORMAT = SetFormat("sts", find_sts, read_sts, lambda path: sts_name(path) is not None, order=1)

@@ -88,7 +88,7 @@ def read_wordsim(
         try:
             words, score = layout.row(text)
         except ValueError as error:
-            bad.report(path, number, str(error))
+            rows.report(number, str(error))
         else:
             rows.add(number, words, score)
     if name is None:
@@ -143,8 +143,14 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
 
 
 def _is_row(cells: list[str]) -> bool:
-    """Returns whether cells are two words and a score, or do not start with a score."""
-    return len(cells) < 3 or not is_number(cells[0]) or is_number(cells[2])
+    """Returns whether cells are two words and a score, or names of such columns."""
+    if len(cells) == 1:
+        cells = cells[0].split()
+    if [cell.lower().replace(" ", "") for cell in cells[:2]] == ["word1", "word2"]:
+        return True
+    has_words = not any(map(is_number, cells[:2]))
+    is_simverb = len(cells) == 5 and has_words and is_number(cells[3])
+    return is_simverb or (len(cells) > 2 and is_number(cells[2]) and (has_words or len(cells) == 3))
 
 
 FORMAT = SetFormat("wordsim", find_wordsim, read_wordsim, is_row=_is_row, order=0)

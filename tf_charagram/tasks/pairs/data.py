@@ -1,4 +1,4 @@
-"""Readers of pairs of texts with labels or scores."""
+"""The reader of pairs of texts with labels."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Unpack
 
 from tf_charagram.data.readers.columns import ColumnOptions, read_columns
-from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, set_name
+from tf_charagram.data.readers.scored import set_name
 
 
 @dataclass(frozen=True)
@@ -48,30 +47,3 @@ def read_labelled_pairs(
     rows = read_columns(path, num_texts=2, **options)
     left, right = ([row.texts[side] for row in rows] for side in (0, 1))
     return LabelledPairs(name or set_name(path), left, right, [row.label for row in rows])
-
-
-def read_scored_pairs(
-    path: str | Path,
-    *,
-    num_classes: int = 5,
-    name: str | None = None,
-    **options: Unpack[ColumnOptions],
-) -> ScoredPairs:
-    """Reads pairs of texts with scores from 1 to K from a table, for example SICK.
-
-    Args:
-        path: File, plain or gzip, or `"-"` for standard input.
-        num_classes: K, the highest score. A score outside 1..K makes a line bad.
-        name: Name of the set. Default: the file name without suffix.
-        **options: See `ColumnOptions`; `label_column` is the column of the score.
-
-    Raises:
-        ConfigError: An argument is wrong or does not fit the file.
-        DataError: See `read_columns`; or there are fewer than 2 rows.
-    """
-    options["on_bad_line"] = bad = BadLines.of(options.get("on_bad_line", "error"))
-    rows = read_columns(path, num_texts=2, is_scored=True, **options)
-    scored = ScoredRows(path, bad, 1.0, float(num_classes))
-    for row in rows:
-        scored.add(row.line, row.texts, row.label)
-    return scored.to_pairs(name or set_name(path), "pearson")

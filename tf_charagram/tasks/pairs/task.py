@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from rich.table import Table
 
+from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.statistics import (
     Floats,
@@ -22,7 +23,7 @@ from tf_charagram.evaluation.statistics import (
     resampled_spearman,
     spearman,
 )
-from tf_charagram.tasks.pairs.data import LabelledPairs, read_labelled_pairs, read_scored_pairs
+from tf_charagram.tasks.pairs.data import LabelledPairs, read_labelled_pairs
 from tf_charagram.tasks.pairs.model import PairClassifier, PairScoreHead, PairScorer
 from tf_charagram.tasks.supervised import LabelTask, SupervisedTask, metric_table
 from tf_charagram.training.task import Scoring
@@ -36,8 +37,9 @@ class Similarity(SupervisedTask):
 
     def read_file(self, path: Path, split: str, name: str) -> ScoredPairs:
         """Reads pairs with scores."""
+        high = float(self.config.num_classes)
         return read_scored_pairs(
-            path, num_classes=self.config.num_classes, split=split, name=name, **self.table_options
+            path, 1.0, high, split=split, name=name, **self.table_options(name)
         )
 
     def sides(self, examples: ScoredPairs) -> tuple[list[str], ...]:
@@ -81,7 +83,7 @@ class Entailment(LabelTask):
 
     def read_file(self, path: Path, split: str, name: str) -> LabelledPairs:
         """Reads pairs with labels."""
-        return read_labelled_pairs(path, split=split, name=name, **self.table_options)
+        return read_labelled_pairs(path, split=split, name=name, **self.table_options(name))
 
     def sides(self, examples: LabelledPairs) -> tuple[list[str], ...]:
         """Returns lefts and rights."""

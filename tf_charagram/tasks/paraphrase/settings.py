@@ -57,6 +57,12 @@ class ParaphraseConfig(EmbedderConfig):
         is_repeatable=True,
     )
     batch_size: int | None = option(None, "pairs per batch [25; 100 for sentences]")
+    columns: tuple[str, ...] = option(
+        (),
+        "columns of --data: the two texts and, if some do not mean the same, 1 or 0 for whether "
+        "they do; names, or numbers from 1 [well-known names]",
+        "data",
+    )
     data_weights: tuple[float, ...] = option(
         (),
         "weight of each --data, for instance 1,0.5,2 [1]",

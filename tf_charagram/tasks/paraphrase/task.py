@@ -96,7 +96,8 @@ class ParaphraseTask(EmbedderTask):
 
     def read(self) -> None:
         """Reads the pairs for the vectorizer; see `Task.read`."""
-        self.read_pairs(list(map(pairs_reader, self.data_names(self.config))))
+        names = self.data_names(self.config)
+        self.read_pairs([pairs_reader(name, self.config.columns) for name in names])
 
     def read_pairs(self, sources: Sequence[ReadPairs]) -> None:
         """Reads the pairs of some sources for the vectorizer."""
@@ -178,8 +179,8 @@ class Sentences(ParaphraseTask):
 
     default_data = ()
     data_help = (
-        "files of text pairs, two tab-separated texts per line. For a first try, use `--data "
-        "starter`, pairs of words"
+        "tables with two columns of texts, such as `text TAB text` lines. For a first try, use "
+        "`--data starter`, pairs of words"
     )
     trial_epochs = 5.0
     set_groups = ("sts", "phrases", "wordsim")

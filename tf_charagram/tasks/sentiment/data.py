@@ -66,8 +66,7 @@ def read_labelled_texts(
             `read_columns`.
     """
     name = name or set_name(path)
-    has_columns = options.get("text_columns") or options.get("label_column") is not None
-    if not has_columns and _has_trees(path):
+    if not options.get("columns") and _has_trees(path):
         on_bad_line = options.get("on_bad_line", "error")
         rows = read_trees(path, phrases=phrases, fine_labels=fine_labels, on_bad_line=on_bad_line)
     elif phrases or fine_labels:

@@ -22,7 +22,7 @@ class Sentiment(LabelTask):
             fine_labels=self.config.fine_labels,
             phrases=self.config.phrases and split == "train",  # Sets to score on have sentences.
             name=name,
-            **self.table_options,
+            **self.table_options(name),
         )
 
     def sides(self, examples: LabelledTexts) -> tuple[list[str], ...]:

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.tables import Rows, Table, check_table_file
+from tf_charagram.data.readers.tables import Rows
+from tf_charagram.data.tables import Table, check_table_file
 from tf_charagram.errors import ConfigError, DataError
 
 QUORA = (
@@ -61,7 +62,7 @@ def write(tmp_path):
 )  # fmt: skip
 def test_layouts(write, name, content, columns, first):
     if first is None:
-        with pytest.raises(DataError, match=r"x\.csv:2: expected 1 col.* found 2\. The columns"):
+        with pytest.raises(DataError, match=r"x\.csv:2: expected 1 col.* found 2\. There is one"):
             Table.read(write(content, name))
         return
     for path in (write(content, name), write(gzip.compress(content.encode()), f"{name}.gz")):
@@ -79,7 +80,7 @@ def test_recognized_separators_are_said_once(write, caplog):
 
 def test_a_guessed_header_is_said(write, caplog):
     list(Rows(write("title,author\nEmma,Austen\n")))
-    assert "the first line is taken for the columns' names: title, author" in caplog.text
+    assert "the first line is taken for names of columns: title, author" in caplog.text
 
 
 def test_a_header_by_the_names_asked_for(write):

@@ -1,0 +1,176 @@
+"""Tables in memory: all columns of a file, texts of some of them, new columns, written again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from tf_charagram.data.readers.lines import STDIN, BadLines
+from tf_charagram.data.readers.tables import (
+    TEXT_NAMES,
+    Rows,
+    as_text,
+    column_position,
+    distinct_names,
+)
+from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.files.writing import whole_file
+from tf_charagram.lazy import extra_module
+
+
+@dataclass
+class Table:
+    r"""A table in memory.
+
+    Attributes:
+        columns: The distinct names of the columns. Without a header `text` if there is one column,
+            else `1`, `2` and so on.
+        rows: The cells of each row, one per column: texts, or the values of JSON and Parquet.
+        separator: Separates the columns of text: `","`, `"\t"`, `";"` or `"|"`.
+    """
+
+    columns: list[str]
+    rows: list[list[Any]]
+    separator: str = ","
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        on: Sequence[str] = (),
+        *,
+        on_bad_line: str | BadLines = "error",
+    ) -> Self:
+        """Reads a file of a format that `Rows` lists.
+
+        Args:
+            path: The file, or `"-"` for standard input.
+            on: Columns that are needed, by name or 1-based number.
+            on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+
+        Raises:
+            ConfigError: A column of `on` is missing, `on_bad_line` is unknown, or pyarrow is not
+                installed.
+            DataError: The file cannot be read, has no row, or a row of another length.
+        """
+        rows = Rows(path, on, on_bad_line=on_bad_line, flag="--on")
+        names = rows.names
+        if len(names) == 1 and not rows.has_header:
+            names = ["text"]
+        table = cls(names, [cells for _, cells in rows], rows.separator or ",")
+        if not table.rows:
+            raise DataError(path, f"no rows found: {rows.bad.summary()}")
+        for column in on:
+            table.index(column)
+        return table
+
+    def index(self, column: str) -> int:
+        """Returns the 0-based position of a column, given by name or 1-based number.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        position = column_position(self.columns, column)
+        if position is None:
+            raise ConfigError(unknown_name("column", column, self.columns))
+        return position
+
+    def text_of(self, on: Sequence[str] = ()) -> list[str]:
+        """Returns the texts of the rows: their cells in some columns, joined by a space.
+
+        Args:
+            on: Columns, by name or 1-based number. Default: the only one, or the first of
+                `TEXT_NAMES` that there is.
+
+        Returns:
+            One text per row; missing values are left out.
+
+        Raises:
+            ConfigError: There is no such column, or no default.
+        """
+        if not on and len(self.columns) > 1:
+            known = [name for name in TEXT_NAMES if column_position(self.columns, name) is not None]
+            if not known:
+                raise ConfigError(f"Name the columns of the texts: {', '.join(self.columns)}.")
+            on = known[:1]
+        positions = [self.index(column) for column in on] or [0]
+        return [
+            " ".join(filter(None, (as_text(row[i]).strip() for i in positions)))
+            for row in self.rows
+        ]
+
+    def add(self, name: str, values: Iterable[Any]) -> None:
+        """Adds a column, one value per row; its name is changed if there is one of that name."""
+        self.columns = distinct_names([*self.columns, name])
+        self.rows = [[*row, value] for row, value in zip(self.rows, values, strict=True)]
+
+    def write(self, path: str | Path) -> None:
+        """Writes the table with a header.
+
+        Args:
+            path: `FILE.csv`, `FILE.tsv`, `FILE.jsonl` or `FILE.parquet` (extra `parquet`), written
+                whole or not at all; `"-"` for standard output, as text with the separator of the
+                table, as in `FILE.csv` if that is not a tab.
+
+        Raises:
+            ConfigError: The suffix is another one, or pyarrow is not installed.
+            RunError: The file cannot be written.
+        """
+        check_table_file(path)
+        suffix = Path(path).suffix.lower()
+        if suffix == ".parquet":
+            arrow, parquet = (
+                extra_module("pyarrow", "parquet"),
+                extra_module("pyarrow.parquet", "parquet"),
+            )
+            columns = {
+                name: _arrow_column(arrow, [row[i] for row in self.rows])
+                for i, name in enumerate(self.columns)
+            }
+            with whole_file(path) as file:
+                parquet.write_table(arrow.table(columns), file)
+            return
+        with nullcontext(sys.stdout) if str(path) == STDIN else whole_file(path, "w") as file:
+            if suffix == ".jsonl":
+                for row in self.rows:
+                    values = (None if value != value else value for value in row)
+                    cells = dict(zip(self.columns, values, strict=True))
+                    file.write(json.dumps(cells, ensure_ascii=False, default=str) + "\n")
+            elif suffix == ".tsv" or (str(path) == STDIN and self.separator == "\t"):
+                for row in [self.columns, *self.rows]:
+                    file.write("\t".join(" ".join(as_text(cell).split()) for cell in row) + "\n")
+            else:
+                separator = "," if self.separator == "\t" else self.separator
+                writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+                for row in [self.columns, *self.rows]:
+                    writer.writerow(map(as_text, row))
+
+
+def check_table_file(path: str | Path) -> None:
+    """Checks the name of a file before the table is computed; see `Table.write`.
+
+    Raises:
+        ConfigError: The suffix is unknown, or pyarrow is needed and not installed.
+    """
+    suffix = Path(path).suffix.lower()
+    if str(path) != STDIN and suffix not in (".csv", ".tsv", ".jsonl", ".parquet"):
+        raise ConfigError(
+            "A table must end in .csv, .tsv, .jsonl or .parquet, or be - for standard output. "
+            f"Received: {path}"
+        )
+    if suffix == ".parquet":
+        extra_module("pyarrow.parquet", "parquet")
+
+
+def _arrow_column(arrow: Any, values: list[Any]) -> Any:
+    """Returns values as an array, as texts if their types differ."""
+    try:
+        return arrow.array(values)
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError):
+        return arrow.array([None if value is None else as_text(value) for value in values])
