@@ -95,6 +95,10 @@ BENCHMARKS = {
         "english=charagram:english",
         needs=("DATA/sst",),
     ),
+    "jobs": Benchmark(
+        "Search, matching, intents and topics",
+        "--sets DATA/jobs --peers search,english,tfidf-chars", needs=("DATA/jobs",),
+    ),
     "sizes": Benchmark(
         "Smaller models", f"{_ROUNDS} --budgets 20 15 --eval-data DATA/sts", needs=("DATA/sts",)
     ),
