@@ -24,6 +24,7 @@ from tf_charagram.evaluation.embedders import (
     evaluate_model,
 )
 from tf_charagram.evaluation.scores import SetScore, mean_score
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import read_config
 from tf_charagram.reporting import table_console
 
@@ -66,7 +67,10 @@ def run(arguments: Sequence[str]) -> int:
         values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed
     )
     resampling: dict[str, Any] = {"num_resamples": values.bootstrap, "seed": values.seed}
-    results = [evaluate_model(model, sets, **resampling) for model in values.models]
+    results = [
+        evaluate_model(model, TextEmbedder.load(model), sets, **resampling)
+        for model in values.models
+    ]
     texts = [text for pairs in sets.clean for text in (*pairs.left, *pairs.right)]
     texts += [text for pairs in sets.mistyped or () for text in (*pairs.left, *pairs.right)]
     notes = []

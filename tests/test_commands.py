@@ -133,7 +133,7 @@ class TestEmbed:
         """Exactly as many as are looked at may be the beginning of many lines."""
         folds, load = [], TextEmbedder.load
         monkeypatch.setattr(
-            TextEmbedder, "load", lambda path, folded: folds.append(folded) or load(path)
+            TextEmbedder, "load", lambda path, folded, **_: folds.append(folded) or load(path)
         )
         for few_lines in (len(LINES) - 1, len(LINES), len(LINES) + 1):
             monkeypatch.setattr("tf_charagram.cli.embed._FEW_LINES", few_lines)
@@ -188,8 +188,8 @@ class TestEmbed:
         assert call("embed", trained.folder, *inputs, "--output", out) == 0
         expected = embedder.encode([*LINES, "dog", "no end"])
         np.testing.assert_allclose(np.load(out), expected, rtol=0, atol=1e-6)
-        (said,) = capsys.readouterr().err.splitlines()
-        assert said.startswith("8 lines in ")
+        said = capsys.readouterr().err
+        assert said.startswith("8 lines in ") and said.endswith("1 of 8 texts are empty\n")
 
     @pytest.mark.parametrize("flags", [[], ["--shard-lines", 4], ["--format=npy", "--resume"]])
     def test_shards(self, trained, embedder, lines, tmp_path, flags):

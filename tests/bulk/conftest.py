@@ -41,8 +41,10 @@ def loaded_once(request, monkeypatch):
     model, embedders = map(request.getfixturevalue, ("model", "embedders"))
     load = TextEmbedder.load
 
-    def load_once(path, *, folded=False):
-        return embedders(folded=folded) if str(path) == str(model) else load(path, folded=folded)
+    def load_once(path, *, folded=False, keep_words=None):
+        if str(path) == str(model) and keep_words is None:
+            return embedders(folded=folded)
+        return load(path, folded=folded, keep_words=keep_words)
 
     monkeypatch.setattr(TextEmbedder, "load", load_once)
 

@@ -1,16 +1,19 @@
-"""What commands say about words that were read as others."""
+"""What commands say about words that were read as others, and about unreadable texts."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.commands import call
 from tf_charagram.cli.corrections import Corrections
+from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.words import WordVectorizer
 
 TEXTS = ["Vehicls on the raod", "vehicls,  vehicls!", "", "thsi wrods"]
 
@@ -25,7 +28,7 @@ def test_counts(shows_all, end, capsys):
     corrections.say(shows_all, "some texts")
     assert capsys.readouterr().err == (
         "some texts: 6 of 8 words are read as others: vehicls as vehicles (3 times), raod as "
-        f"road, thsi as this{end}\n"
+        f"road, thsi as this{end}\nsome texts: 1 of 4 texts are empty\n"
     )
 
 
@@ -36,35 +39,69 @@ def test_nothing_to_say(capsys):
     assert capsys.readouterr().err == ""
 
 
+def embedder_of(vectorizer):
+    return TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=2))
+
+
 def test_other_forms_are_no_corrections(capsys):
     vectorizer = NgramVectorizer(
         vocabulary=NgramVocabulary.from_texts(["the fire"]),
         dictionary=Dictionary({"fire": 2}),
         fold_characters=True,
     )
-    encoder = Charagram(num_rows=vectorizer.num_rows, dim=2)
-    corrections = Corrections(TextEmbedder(vectorizer, encoder))
+    corrections = Corrections(embedder_of(vectorizer))
     corrections.add(["\ufb01re fi\u00adre fir\u00e9e"])
     corrections.say(shows_all=True)
     assert capsys.readouterr().err == "1 of 3 words are read as others: firee as fire\n"
 
 
-def test_commands(tmp_path, capsys):
-    (tmp_path / "lines.txt").write_text("\n".join(TEXTS))
-    (tmp_path / "pairs.tsv").write_text("vehicls\tcars\t1\nroad\tstreet\t3\nroad\tcars\t2\n")
-    texts = ["--texts", tmp_path / "lines.txt"]
-    found = []
-    for command in (
-        ["neighbors", "english", "raod", "cars", *texts],
-        ["embed", "english", "--input", tmp_path / "lines.txt", "--output", tmp_path / "v.npy"],
-        ["evaluate", "english", "--eval-data", tmp_path / "pairs.tsv", "--json"],
+def test_unknown_and_empty_texts(capsys):
+    vectorizer = NgramVectorizer.from_texts(["the fire"])
+    words = WordVectorizer.from_texts(["the fire"])
+    for embedder, unknown in (
+        (
+            embedder_of(vectorizer),
+            "2 of 6 texts are mostly characters that the model does not know\n",
+        ),
+        (TextEmbedder(words, WordAverage(num_rows=words.num_rows, dim=2)), ""),
     ):
+        corrections = Corrections(embedder)
+        corrections.add(["fire \u65e5", "\u65e5\u672c", "\u0436 \u0436 f", "", " \t", "fi\u0436"])
+        corrections.say(shows_all=False)
+        assert capsys.readouterr().err == f"{unknown}2 of 6 texts are empty\n"
+
+
+def test_commands(tmp_path, capsys):
+    lines = tmp_path / "lines.txt"
+    lines.write_text("\n".join([*TEXTS, "\u65e5\u672c"]))
+    (tmp_path / "pairs.tsv").write_text("vehicls\tcars\t1\nroad\tstreet\t3\nroad\tcars\t2\n")
+    embed = ["embed", "english", "--input", lines]
+    evaluate = ["evaluate", "english", "--eval-data", tmp_path / "pairs.tsv", "--json"]
+
+    def said(*command):
         assert call(*command, "--show-corrections") == 0
-        said = capsys.readouterr().err.splitlines()
-        found += [line for line in said if "read as" in line]
-    assert found == [
+        return [line for line in capsys.readouterr().err.splitlines() if " of " in line]
+
+    assert said("neighbors", "english", "raod", "cars", "--texts", lines) == [
         "raod: 1 of 1 words are read as others: raod as road",
-        "6 of 8 words are read as others: vehicls as vehicles (3 times), raod as road, thsi as "
-        "this, wrods as words",
-        "english: 1 of 6 words are read as others: vehicls as vehicles",
     ]
+    texts = [
+        "1 of 5 texts are mostly characters that the model does not know",
+        "1 of 5 texts are empty",
+    ]
+    for output in (tmp_path / "v.npy", f"{tmp_path}/shards/"):
+        assert said(*embed, "--output", output) == [
+            "6 of 9 words are read as others: vehicls as vehicles (3 times), raod as road, thsi as "
+            "this, wrods as words",
+            *texts,
+        ]
+    assert said(*evaluate) == ["english: 1 of 6 words are read as others: vehicls as vehicles"]
+    keep = ["--keep-words", lines]
+    for output in (tmp_path / "kept.npy", f"{tmp_path}/kept/"):
+        assert said(*embed, *keep, "--output", output) == texts
+    shard = np.load(tmp_path / "kept" / "part-00000-00000.npy")
+    np.testing.assert_allclose(shard, np.load(tmp_path / "kept.npy"), atol=1e-5)
+    assert np.abs(shard - np.load(tmp_path / "v.npy")).max() > 0.01
+    assert said(*evaluate, *keep) == []
+    assert call(*embed, "--output", f"{tmp_path}/kept/", "--resume") == 1
+    assert "has another keep_words_sha256" in capsys.readouterr().err

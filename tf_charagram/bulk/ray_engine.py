@@ -1,6 +1,6 @@
 """Bulk embedding on a Ray cluster: nodes with free cores read files and embed shards.
 
-Every node must see the model, the inputs and the output under the same paths.
+Every node must see the model, the inputs, the words to keep and the output under the same paths.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from tf_charagram.bulk.inputs import Shard
 from tf_charagram.bulk.run import EmbedJob
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder
 
 Batch = dict[str, np.ndarray]
 
 
 class ShardActor:
-    """Embeds shards as an actor of `ray.data.Dataset.map_batches`; loads the model once.
+    """Embeds shards as an actor of `ray.data.Dataset.map_batches`.
 
     Args:
         job: The job of the shards.
@@ -31,13 +30,12 @@ class ShardActor:
 
     def __init__(self, job: EmbedJob) -> None:
         self._job = job
-        self._embedder = TextEmbedder.load(job.model, folded=True)
 
     def __call__(self, batch: Batch) -> Batch:
         """Takes the columns of `Shard`; returns the column `record`, as JSON."""
         columns = (batch[name].tolist() for name in Shard._fields)
         rows = zip(*columns, strict=True)
-        records = [self._job.embed(Shard(*row), self._embedder) for row in rows]
+        records = [self._job.embed(Shard(*row), self._job.embedder) for row in rows]
         return {"record": np.array([json.dumps(record) for record in records], object)}
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from tf_charagram.bulk.folder import FORMATS, Record, ShardFolder
 from tf_charagram.bulk.inputs import InputFile, LineProgress, Shard, read_shards
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
-from tf_charagram.files.writing import FolderLock, whole_file
+from tf_charagram.files.writing import FolderLock, check_is_file, sha256_of, whole_file
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_sha256
@@ -32,9 +32,11 @@ class EmbedJob:
         output: Folder of the shards.
         format: `"npy"` or `"parquet"`.
         shard_lines: Maximum number of lines of a shard.
+        keep_words: File of words that are right, see `TextEmbedder.load`; or `None`.
 
     Raises:
         ConfigError: A value is out of range, or an input is a stream.
+        DataError: `keep_words` is not a file.
     """
 
     model: str
@@ -42,6 +44,7 @@ class EmbedJob:
     output: str
     format: str = "npy"
     shard_lines: int = 50_000
+    keep_words: str | None = None
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
@@ -49,11 +52,18 @@ class EmbedJob:
         if self.format == "parquet":
             extra_module("pyarrow.parquet", "parquet")
         check_positive(shard_lines=self.shard_lines)
+        if self.keep_words is not None:
+            check_is_file(self.keep_words)
         for file in self.inputs:
             if file.size is None:
                 raise ConfigError(
                     f"Shards need files, which a resumed run can read again. Received: {file.path}"
                 )
+
+    @cached_property
+    def embedder(self) -> TextEmbedder:
+        """The model, which is loaded when it is first used."""
+        return TextEmbedder.load(self.model, folded=True, keep_words=self.keep_words)
 
     def settings(self) -> dict[str, Any]:
         """Returns the settings that a resumed run must share."""
@@ -62,6 +72,7 @@ class EmbedJob:
             "format": self.format,
             "dtype": "float32",
             "shard_lines": self.shard_lines,
+            "keep_words_sha256": self.keep_words and sha256_of(self.keep_words),
             "inputs": [{"path": file.path, "bytes": file.size} for file in self.inputs],
         }
 
@@ -134,7 +145,7 @@ def embed_files(
     elif workers is not None:
         raise ConfigError("`workers` is for the engine ray; local uses all cores.")
     else:
-        run = partial(run_local, embedder=TextEmbedder.load(job.model, folded=True))
+        run = partial(run_local, embedder=job.embedder)
     with FolderLock(job.output):
         folder = ShardFolder(job.output, job.settings(), resume=resume, overwrite=overwrite)
         done = dict(folder.records)

@@ -1,4 +1,4 @@
-"""Reports the words of texts that a model reads as other words."""
+"""Reports the words of texts that a model reads as other words, and texts that it cannot read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel
 
 _NUM_EXAMPLES = 3
+_MAX_TEXTS, _MAX_CHARS = 10_000, 4_000_000
+_MIN_KNOWN_SHARE = 0.5
 
 
 def add_corrections_flag(parser: ArgumentParser) -> None:
@@ -22,42 +24,63 @@ def add_corrections_flag(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_keep_words_flag(parser: ArgumentParser) -> None:
+    """Adds `--keep-words`, the argument of `TextEmbedder.load`."""
+    parser.add_argument(
+        "--keep-words", metavar="FILE",
+        help="words, or texts whose words are right: they are read as they are written",
+    )  # fmt: skip
+
+
 class Corrections:
-    """Counts the words of texts that a model reads as others.
+    """Counts the words of texts that a model reads as others, and the texts that it cannot read.
 
     Args:
-        model: The model. Without a dictionary it reads all words as they are written.
+        model: The model. Without a dictionary it reads all words as they are written, and without
+            a vocabulary of n-grams it knows all characters.
     """
 
     def __init__(self, model: TextModel) -> None:
-        self._model = model
-        self._as_written = model.vectorizer.as_written()
-        self._num_words = 0
+        from tf_charagram.text.reading import TextReader
+
+        plain = TextReader(None, lowercase=True, unicode_form=None, max_chars=None)
+        self._reader = getattr(model.vectorizer, "reader", plain)
+        self._num_texts = self._num_unknown = self._num_empty = self._num_words = 0
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def add(self, texts: Sequence[str]) -> None:
-        """Counts the words of texts."""
+        """Counts the words of texts, and the texts."""
+        from tf_charagram.text.batches import bounded_batches
         from tf_charagram.text.dictionary import words_of
+        from tf_charagram.text.tensors import string_tensor
 
-        words = [*words_of(self._as_written.read_as(texts))]
-        read = words_of(self._model.read_as(texts))
-        self._num_words += len(words)
-        self._counts.update(pair for pair in zip(words, read, strict=True) if pair[0] != pair[1])
+        for batch in bounded_batches(texts, _MAX_TEXTS, _MAX_CHARS):
+            shares = self._reader.known_share(string_tensor(batch)).numpy()
+            written = self._reader.folded(batch)
+            words = Counter(words_of(written))
+            self._num_texts += len(batch)
+            self._num_unknown += int((shares < _MIN_KNOWN_SHARE).sum())
+            self._num_empty += sum(not text.strip() for text in written)
+            self._num_words += words.total()
+            for word, other in self._reader.corrections(words).items():
+                self._counts[word, other] += words[word]
 
     def say(self, shows_all: bool, texts: str = "") -> None:
-        """Writes the number of words to standard error, with some examples or all.
+        """Writes the counts that are not 0 to standard error.
 
         Args:
-            shows_all: Whether all are listed.
+            shows_all: Whether all corrections are listed, and not only some examples.
             texts: Name of the texts.
         """
         total = self._counts.total()
-        if not total:
-            return
         shown = self._counts.most_common(None if shows_all else _NUM_EXAMPLES)
         pairs = [f"{word} as {read}" + f" ({n:,} times)" * (n > 1) for (word, read), n in shown]
         end = "" if len(shown) == len(self._counts) else ", ... (--show-corrections lists all)"
-        sys.stderr.write(
-            f"{texts}{': ' if texts else ''}{total:,} of {self._num_words:,} words are read as "
-            f"others: {', '.join(pairs)}{end}\n"
-        )
+        of_words, of_texts = f"of {self._num_words:,} words", f"of {self._num_texts:,} texts"
+        for count, what in (
+            (total, f"{of_words} are read as others: {', '.join(pairs)}{end}"),
+            (self._num_unknown, f"{of_texts} are mostly characters that the model does not know"),
+            (self._num_empty, f"{of_texts} are empty"),
+        ):
+            if count:
+                sys.stderr.write(f"{texts}{': ' if texts else ''}{count:,} {what}\n")

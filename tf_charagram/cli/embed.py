@@ -11,13 +11,14 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import check_not_read, run_command
-from tf_charagram.cli.corrections import Corrections, add_corrections_flag
+from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile
+    from tf_charagram.models.embedder import TextEmbedder
 
 _JOB_FLAGS = ("format", "shard_lines")
 _RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
@@ -39,6 +40,7 @@ def make_parser() -> Parser:
         "--output", default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
     )  # fmt: skip
+    add_keep_words_flag(parser)
     add_corrections_flag(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", choices=("npy", "parquet"), help="[npy]")
@@ -62,32 +64,32 @@ def embed(arguments: Sequence[str]) -> int:
     given = {
         name: value for name, value in flags.items() if value is not None and value is not False
     }
-    model, output = values["model"], values["output"]
+    output = values["output"]
     is_file = output == "-" or output.endswith(_FILES)
     if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
-        _embed_to_shards(files, model, output, given)
+        _embed_to_shards(files, values, given)
     elif given:
         flag = flag_of(next(iter(given)))
         raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
     else:
-        _embed_to_file(files, model, output, values["show_corrections"])
+        _embed_to_file(files, values)
     return 0
 
 
-def _embed_to_shards(
-    files: list[InputFile], model: str, output: str, given: dict[str, Any]
-) -> None:
+def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
+    from tf_charagram.bulk.inputs import read_texts
     from tf_charagram.bulk.run import EmbedJob, embed_files
     from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)
     options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
-    embed_files(EmbedJob(model, tuple(files), output, **options), **given)
+    options["keep_words"] = values["keep_words"]
+    job = EmbedJob(values["model"], tuple(files), values["output"], **options)
+    embed_files(job, **given)
+    _say_corrections(job.embedder, [*islice(read_texts(files), _FEW_LINES)], values)
 
 
-def _embed_to_file(
-    files: list[InputFile], model: str, output: str, shows_corrections: bool
-) -> None:
+def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
     from tf_charagram.data.writers import check_vector_file, open_vector_file
     from tf_charagram.models.embedder import TextEmbedder
@@ -95,6 +97,7 @@ def _embed_to_file(
     from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)
+    model, output = values["model"], values["output"]
     # Errors before standard input is awaited.
     read_config(model)
     check_vector_file(output)
@@ -102,10 +105,8 @@ def _embed_to_file(
     first = list(islice(lines, _FEW_LINES))
     # For a few texts, folding takes longer than it saves.
     is_long = len(first) == _FEW_LINES
-    embedder = TextEmbedder.load(model, folded=is_long)
+    embedder = TextEmbedder.load(model, folded=is_long, keep_words=values["keep_words"])
     batches = embedder.encode_batches(chain(first, lines))
-    corrections = Corrections(embedder)
-    corrections.add(first)
     with (
         open_vector_file(output, embedder.dim) as write,
         LineProgress(files) as progress,
@@ -114,7 +115,15 @@ def _embed_to_file(
             write(texts, vectors)
             progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
-    corrections.say(shows_corrections, f"first {_FEW_LINES:,} lines" if is_long else "")
+    _say_corrections(embedder, first, values)
+
+
+def _say_corrections(embedder: TextEmbedder, first: list[str], values: dict[str, Any]) -> None:
+    """Says how the first lines were read."""
+    corrections = Corrections(embedder)
+    corrections.add(first)
+    is_long = len(first) == _FEW_LINES
+    corrections.say(values["show_corrections"], f"first {_FEW_LINES:,} lines" if is_long else "")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

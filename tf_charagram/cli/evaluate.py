@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.corrections import Corrections, add_corrections_flag
+from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of, tuple_of
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.typos import KINDS
@@ -64,6 +64,7 @@ def make_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples [0]")
     parser.add_argument("--on-bad-line", choices=BadLines.POLICIES, default="error")
+    add_keep_words_flag(parser)
     add_corrections_flag(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no tables")
     return parser
@@ -91,7 +92,7 @@ def evaluate(arguments: Sequence[str]) -> int:
     if values.misspellings is None:
         _refuse(values, ("vocabulary",), "is for --misspellings")
     else:
-        others = ("eval_data", "columns", "typos", "baseline")
+        others = ("eval_data", "columns", "typos", "baseline", "keep_words")
         _refuse(values, others, "does not go with --misspellings")
     load_tensorflow()
     run = _evaluate_misspellings if values.misspellings is not None else _evaluate_pairs
@@ -159,9 +160,11 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         columns=values.columns,
     )  # fmt: skip
     resampling = {"num_resamples": num_resamples, "seed": values.seed}
-    results = [evaluate_model(model, sets, **resampling) for model in values.model]
+    results = []
     for model in values.model:
-        corrections = Corrections(TextEmbedder.load(model))
+        embedder = TextEmbedder.load(model, keep_words=values.keep_words)
+        results.append(evaluate_model(model, embedder, sets, **resampling))
+        corrections = Corrections(embedder)
         for pairs in sets.clean:
             corrections.add([*pairs.left, *pairs.right])
         corrections.say(values.show_corrections, model)
@@ -175,7 +178,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
     if len(set(kinds.values())) > 1:
         named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
-    _refuse(values, ("typos", "baseline"), "is for models that embed texts")
+    _refuse(values, ("typos", "baseline", "keep_words"), "is for models that embed texts")
     from tf_charagram.tasks.labelled import evaluate_labelled, labelled_json, labelled_tables
 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap

@@ -142,20 +142,17 @@ class EmbedderEvaluation:
 
 
 def evaluate_model(
-    model: str, sets: EvaluationSets, *, num_resamples: int, seed: int
+    model: str, embedder: TextEmbedder, sets: EvaluationSets, *, num_resamples: int, seed: int
 ) -> EmbedderEvaluation:
-    """Scores a saved embedder.
+    """Scores an embedder.
 
     Args:
-        model: Run folder, model folder or name.
+        model: Its run folder, model folder or name.
+        embedder: The embedder.
         sets: Sets to score on.
         num_resamples: Bootstrap resamples for intervals; 0 for none.
         seed: Seed of the resamples.
-
-    Raises:
-        CharagramError: The model cannot be used.
     """
-    embedder = TextEmbedder.load(model)
     return _evaluation(
         model, lambda texts: embedder.encode(texts, normalize=True), sets, num_resamples, seed
     )

@@ -184,8 +184,9 @@ class TextModel(keras.Model):
             folded: Return the folded model, see `folded`.
             correct_spelling: Let a model with a dictionary read misspelled words as known words.
                 `read_as` shows the effect.
-            keep_words: Words that are right, or texts whose words are right, such as those to
-                search: they are read as written. Or the path of a UTF-8 file with such lines.
+            keep_words: Words that are right, or texts whose words are right, such as all texts that
+                are searched: they are read as written, and misspelled words may be read as them. Or
+                the path of a UTF-8 file with such lines.
 
         Raises:
             ConfigError: `keep_words` is neither a path nor a list of texts.
