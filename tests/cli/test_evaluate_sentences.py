@@ -162,6 +162,19 @@ class TestOneModel:
         assert call("evaluate", *arguments) == 0
         assert capsys.readouterr().err.startswith("skipped 1 bad line; first: ")
 
+    def test_columns(self, evaluate, models, folder, tmp_path):
+        path = tmp_path / "2013.FNWN.tsv"
+        lines = (folder / path.name).read_text(encoding="utf-8").splitlines()
+        path.write_text("".join(f"0\t{line}\n" for line in lines), encoding="utf-8")
+        columns = ["--columns", "3,4,2"]
+        expected = evaluate(models[0], "--json", place=folder / path.name)["scores"]["STS2013.FNWN"]
+        assert evaluate(models[0], "--json", *columns, place=path)["scores"] == {
+            "2013.FNWN": expected
+        }
+        message = evaluate(models[0], "--columns", "3,4,9", place=path, status=1)
+        assert "expected a column 9. The columns, each with a value: 1 '0', 2 '" in message
+        assert "`columns` are for a file" in evaluate(models[0], *columns, status=1)
+
 
 class TestSeveralModels:
     def test_two(self, evaluate, models):

@@ -9,7 +9,7 @@ from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.sets import evaluation_sets, register_format
 from tf_charagram.data.starter import STARTER
-from tf_charagram.errors import DataError
+from tf_charagram.errors import ConfigError, DataError
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 CONTENTS = {
@@ -94,6 +94,49 @@ class TestFile:
         (pairs,) = evaluation_sets(path, kinds=[kind])
         assert (pairs.name, pairs.metric, len(pairs)) == ("mine", metric, 2)
         assert all(not text.replace(".", "").isdigit() for text in pairs.left) or kind == "wordsim"
+
+    @pytest.mark.parametrize(
+        ("content", "columns", "scores"),
+        [
+            ("id,qid1,qid2,question1,question2,is_duplicate\n0,1,2,a b,c?,0\n1,3,4,d,e,True\n", (),
+             [0, 1]),
+            ("split,score,sentence1,sentence2\ndev,70.5,a b,c?\ndev,9,d,e\ndev,,f,g\n", (),
+             [70.5, 9]),
+            ("\ufeffSatz 1;Satz 2;Wert\r\na b;c?;3,5\r\nd;e;4\r\n", ("satz 1", "2", "Wert"),
+             [3.5, 4]),
+            ("# mine\ntext1,text2,similarity\na b,c?,1\nd,e,2\n", (), [1, 2]),
+            ("7,0,a b,c?,1\n8,0,d,e,2\n", ("3", "4", "5"), [1, 2]),
+        ],
+    )  # fmt: skip
+    def test_tables(self, tmp_path, content, columns, scores):
+        path = tmp_path / "mine.csv"
+        path.write_text(content, encoding="utf-8", newline="")
+        (pairs,) = evaluation_sets(path, columns=columns)
+        assert (pairs.left, pairs.right) == (["a b", "d"], ["c?", "e"])
+        assert (list(pairs.scores), pairs.name, pairs.group) == (scores, "mine", None)
+
+    @pytest.mark.parametrize("policy", ["error", "skip"])
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("id,qid1,qid2,q,r,same\n0,1,2,a?,b?,0\n1,3,4,c?,d?,1\n",
+             r"two texts and a score\. The columns.*: id '0', .* q 'a\?', .*Choose with --columns"),
+            ("0,1,2,a?,b?,0\n1,3,4,c?,d?,1\n", r"column 2 should .* 4 'a\?', .*--columns"),
+            ("text,label\na,b\n", "expected columns of two texts and a score"),
+            ("what is this\nor that\n", "two texts and a score. There is one column"),
+        ],
+    )  # fmt: skip
+    def test_other_tables(self, tmp_path, content, message, policy):
+        path = tmp_path / "mine.csv"
+        path.write_text(content)
+        with pytest.raises(DataError, match=message) as info:
+            evaluation_sets(path, on_bad_line=policy)
+        assert "on-bad-line" not in str(info.value)
+
+    def test_columns_are_for_files(self, folder):
+        for path in (None, folder):
+            with pytest.raises(ConfigError, match="`columns` are for a file"):
+                evaluation_sets(path, columns=("1", "2", "3"))
 
     def test_missing(self, tmp_path):
         with pytest.raises(DataError, match="no such file or folder to evaluate on"):

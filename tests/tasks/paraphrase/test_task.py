@@ -131,6 +131,17 @@ def test_two_stages(files, first_stage, tmp_path):
     np.testing.assert_allclose(new.encode(texts), old.encode(texts), atol=1e-5)
 
 
+def test_columns(files, tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("Nr;A;B;Ok\n1;ein Satz;ein Text;1\n2;x;y;0\n3;a, b;c;1\n")
+    config = ParaphraseConfig(
+        task="sentences", data=(str(path),), eval_data=str(files[2]), dim=4,
+        columns=("B", "A", "4"), out=str(tmp_path / "run"),
+    )  # fmt: skip
+    task = TrainingRun(make_task(config), resume=False, overwrite=False).task
+    assert task.texts() == ["ein Text", "ein Satz", "c", "a, b"]
+
+
 def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
     first, second, sets = map(str, files)
     config = ParaphraseConfig(
@@ -162,7 +173,7 @@ def test_wrong_flags(files, tmp_path, options, message, capsys):
 
 def test_data_is_needed(capsys, tmp_path):
     assert call("train", "--task", "sentences", "--out", tmp_path / "run") == 1
-    assert "The task 'sentences' needs --data: files of text pairs" in capsys.readouterr().err
+    assert "The task 'sentences' needs --data: tables with two columns" in capsys.readouterr().err
 
 
 @pytest.mark.long

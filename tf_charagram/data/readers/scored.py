@@ -17,6 +17,7 @@ from tf_charagram.errors import DataError
 #: File suffixes that are not part of the name of a set.
 SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data|conllu|jsonl|parquet))?(\.gz)?$", re.IGNORECASE)
 
+_BOOLEANS = {"true": "1", "false": "0"}
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _OTHER_COLUMNS = "Correct the line, or choose other columns with --columns LEFT,RIGHT,SCORE."
 
@@ -150,7 +151,7 @@ class ScoredRows:
 
 
 def _parse_score(text: str, low: float, high: float) -> float:
-    text = text.strip()
+    text = _BOOLEANS.get(text.strip().lower(), text.strip())
     value = float(text.replace(",", ".")) if is_decimal(text) else math.nan
     if not math.isfinite(value):
         raise ValueError(f"expected a finite number as score, found '{text}'")

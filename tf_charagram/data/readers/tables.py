@@ -32,15 +32,19 @@ PAIR_NAMES = (
 MATCH_NAMES = ("is_duplicate", "is_match", "duplicate", "match")
 LABEL_NAMES = (
     "label", "gold_label", "entailment_judgment", "entailment_label", "sentiment", "category",
-    "class", "intent", "topic",
+    "class", "intent", "topic", "target",
 )  # fmt: skip
-SCORE_NAMES = ("score", "relatedness_score", "relatedness", "similarity", "similarity_score")
+SCORE_NAMES = (
+    "score", "relatedness_score", "relatedness", "similarity", "similarity_score", "rating",
+)  # fmt: skip
 _KNOWN = {"id", *TEXT_NAMES, *chain(*PAIR_NAMES), *MATCH_NAMES, *LABEL_NAMES, *SCORE_NAMES}
 _KNOWN -= {"a", "b"}  # They are also texts.
 
 # Python's limit fits a cell of a spreadsheet; texts are longer.
 csv.field_size_limit(2**31 - 1)
 _CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
+# A cell in quotes: all quotes in it are doubled.
+_QUOTED = re.compile(r'\s*"(?:[^"]|"")*"\s*')
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 #: Separates the fields of PPDB, which is text in one column.
 PPDB_SEPARATOR = " ||| "
@@ -59,9 +63,10 @@ class Rows:
     CSV, text separated by tabs, `;` or `|`, JSON lines and Parquet (extra `parquet`) are recognized
     by their first lines; text may be gzipped. Text in a file whose name does not end in `.csv` is
     one column, unless tabs, `;` or `|`, or commas below known names, separate all of its first
-    lines. Quotes count except between tabs. Blank lines are skipped, as are lines with `#` above
-    the table. The first row is a header if it has the given names or two well-known ones, if
-    numbers are below one of its texts, or if a `.csv` file starts with short, distinct texts.
+    lines. Between tabs, quotes are characters, unless all cells of the first line are in quotes, or
+    those in a cell are doubled. Blank lines are skipped, as are lines with `#` above the table. The
+    first row is a header if it has the given names or two well-known ones, if numbers are below one
+    of its texts, or if a `.csv` file starts with short, distinct texts.
 
     Args:
         path: The file, or `"-"` for standard input.
@@ -105,7 +110,9 @@ class Rows:
                 rows, names = _json_rows(path, chain(head, lines), self.bad)
             else:
                 self.separator = self._find_separator(texts)
-                rows = _text_rows(path, chain(head, lines), self.separator)
+                cells = next((t for t in texts if not t.startswith("#")), "").split("\t")
+                is_quoted = all(map(_QUOTED.fullmatch, cells))
+                rows = _text_rows(path, chain(head, lines), self.separator, is_quoted)
         self.first = list(islice(rows, _NUM_FIRST))
         if names is None:
             while self.separator and self.first and self.first[0][1][0].startswith("#"):
@@ -264,13 +271,16 @@ def _fit(lines: Sequence[str], separator: str) -> tuple[float, int]:
     return sum(len(cells) == length > 1 for cells in rows) / len(rows), length
 
 
-def _text_rows(path: str | Path, lines: Iterator[tuple[int, str]], separator: str) -> _Numbered:
+def _text_rows(
+    path: str | Path, lines: Iterator[tuple[int, str]], separator: str, is_quoted: bool
+) -> _Numbered:
     """Yields the rows of text; a line is one cell without a separator."""
-    if separator in ("", "\t"):
+    if separator == "" or (separator == "\t" and not is_quoted):
         for number, text in lines:
             # A tab alone is two empty cells, not a blank line.
             if text.strip() or (separator and separator in text):
-                yield number, text.split(separator) if separator else [text]
+                split = text.split(separator) if separator else [text]
+                yield number, list(map(_unquoted, split)) if separator and '""' in text else split
         return
     reader = csv.reader((f"{text}\n" for _, text in lines), delimiter=separator, strict=True)
     while True:
@@ -285,6 +295,12 @@ def _text_rows(path: str | Path, lines: Iterator[tuple[int, str]], separator: st
         # A comma alone is two empty cells, not a blank line.
         if len(cells) > 1 or "".join(cells).strip():
             yield line, cells
+
+
+def _unquoted(cell: str) -> str:
+    """Returns a cell between tabs as it was before quotes in it were doubled, if they were."""
+    inner = cell[1:-1].replace('""', '"')
+    return inner if _QUOTED.fullmatch(cell) and len(inner) < len(cell) - 2 else cell
 
 
 def _json_rows(
