@@ -73,8 +73,8 @@ def page(card: dict[str, Any], name: str, version: int = 1) -> str:
 
 
 def _calls(card: dict[str, Any], name: str, version: int) -> str:
-    """Formats how to call each signature over REST, and the first one in Python."""
-    rows, requests, calls = ["| signature | inputs | outputs |", "|---|---|---|"], [], []
+    """Formats how to call each signature over REST, and the default in Python."""
+    rows, requests, calls = ["| signature | inputs | outputs |", "|---|---|---|"], [], {}
     for key, signature in card["signatures"].items():
         sides = (_tensors(signature[side]) for side in ("inputs", "outputs"))
         rows.append(f"| `{key}` | {' | '.join(sides)} |")
@@ -87,13 +87,13 @@ def _calls(card: dict[str, Any], name: str, version: int) -> str:
         url = f"http://localhost:8501/v1/models/{name}:predict"
         requests.append(f"    curl -d '{body}' \\\n        {url}")
         arguments = ", ".join(f"{name}=tf.constant({values})" for name, values in sent.items())
-        calls.append(f'model.signatures["{key}"]({arguments})')
+        calls[key] = f'model.signatures["{key}"]({arguments})'
     has_text = "tensorflow-text" in card["required_ops"]
     text = "\nimport tensorflow_text  # registers operations of the model" if has_text else ""
     return "\n".join([
         "Any texts as UTF-8, including empty ones and broken bytes. (n) is any number.\n",
         *rows, "", *requests, "", "```python", f"import tensorflow as tf{text}\n",
-        f'model = tf.saved_model.load("models/{name}/{version}")', calls[0], "```",
+        f'model = tf.saved_model.load("models/{name}/{version}")', calls["serving_default"], "```",
     ])  # fmt: skip
 
 

@@ -144,9 +144,9 @@ def test_errors(answers, edits):
 
 
 def test_example():
-    mistyped = add_typos("between", 1, np.random.default_rng(0))
-    assert example(["of", "1234567", "between"]) == {
-        "query": mistyped, "left": mistyped, "right": "between",
+    mistyped = add_typos("american", 1, np.random.default_rng(0))
+    assert example(["of", "12345678", "american"]) == {
+        "query": mistyped, "left": mistyped, "right": "american",
     }  # fmt: skip
     assert example(["a", "b"]) == {"query": "a", "left": "a", "right": "b"}
     assert example(["a"]) == {"query": "a", "left": "a", "right": "a"}

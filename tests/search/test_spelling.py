@@ -22,7 +22,9 @@ from tf_charagram.search.spelling import (
     candidate_features,
     edit_shares,
     ordered,
+    read_words,
 )
+from tf_charagram.search.texts import NUM_OFFERED, read_vocabulary
 
 SHORT = st.text("abc", max_size=14)
 
@@ -118,3 +120,9 @@ def test_command_errors(model, tmp_path, capsys):
     for message, arguments in errors.items():
         assert call("neighbors", model, *arguments, "--spelling", "teh") == 1
         assert message in capsys.readouterr().err
+
+
+def test_rare_words_are_corrections_but_no_neighbors():
+    words = read_words(None, "english")
+    assert read_vocabulary(None, "english") == words[:NUM_OFFERED]
+    assert "ves" in words[NUM_OFFERED:]

@@ -201,10 +201,10 @@ def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
 def example(texts: Sequence[str]) -> dict[str, str]:
     """Returns the initial query, left and right text of the page.
 
-    The example is the first text of 7 to 40 characters that starts with a letter, with a typo.
+    The example is the first text of 8 to 40 characters that starts with a letter, with a typo.
     """
     for text in texts:
-        if 7 <= len(text) <= 40 and text[0].isalpha():
+        if 8 <= len(text) <= 40 and text[0].isalpha():
             mistyped = add_typos(text, 1, np.random.default_rng(0))
             if mistyped != text:
                 return {"query": mistyped, "left": mistyped, "right": text}

@@ -110,8 +110,12 @@ class SpellingCorrector:
 
 
 def read_words(path: str | None, model: str, flag: str = "--texts") -> list[str]:
-    """Returns the words of a file without counts; arguments and errors as `read_vocabulary`."""
-    return [text.partition("\t")[0] for text in read_vocabulary(path, model, flag)]
+    """Returns the words of a file without counts, or all words of the model.
+
+    Arguments and errors as for `read_vocabulary`.
+    """
+    texts = read_vocabulary(path, model, flag, num_words=None)
+    return [text.partition("\t")[0] for text in texts]
 
 
 def first_forms(words: Sequence[str]) -> dict[str, str]:

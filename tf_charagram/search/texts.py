@@ -10,26 +10,32 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import RUN_TEXTS, WORDS, model_folder, read_config
 from tf_charagram.models.model_folder import read_dictionary
 
+#: Number of known words that are offered as neighbors. Rarer ones, often names, come near anything.
+NUM_OFFERED = 30_000
 
-def read_vocabulary(path: str | None, model: str, flag: str = "--texts") -> list[str]:
+
+def read_vocabulary(
+    path: str | None, model: str, flag: str = "--texts", num_words: int | None = NUM_OFFERED
+) -> list[str]:
     """Returns the distinct texts of a file, in order, without blank lines.
 
     Args:
-        path: The file, one text per line; `None` for the training texts of the run or the words of
-            the model.
+        path: The file, one text per line; `None` for the training texts of the run or the most
+            frequent words of the model.
         model: Run folder, model folder or name of a model.
         flag: Flag of the file, for error messages.
+        num_words: Maximum number of words of the dictionary of a model, or `None` for all.
 
     Raises:
         ConfigError: No file is given, and the model has no texts.
         DataError: The file cannot be read.
         RunError: No file is given, and the model cannot be loaded.
     """
-    texts = _own_texts(model, flag) if path is None else _lines(path)
+    texts = _own_texts(model, flag, num_words) if path is None else _lines(path)
     return list(dict.fromkeys(text for text in texts if text.strip()))
 
 
-def _own_texts(model: str, flag: str) -> Iterable[str]:
+def _own_texts(model: str, flag: str, num_words: int | None) -> Iterable[str]:
     training_texts = Path(model) / RUN_TEXTS
     if training_texts.is_file():
         return _lines(training_texts)
@@ -38,7 +44,7 @@ def _own_texts(model: str, flag: str) -> Iterable[str]:
     if words.is_file():
         return _lines(words)
     if (dictionary := read_dictionary(model)) is not None:
-        return dictionary.words
+        return dictionary.words[:num_words]
     raise ConfigError(f"{model} has no {RUN_TEXTS}: name a file with {flag}.")
 
 

@@ -79,6 +79,8 @@ class TestVersion:
         assert f"* scored: {metrics['scores']['scored']:.2f}" in text
         assert "v1/models/words:predict" in text and trained.data.name in text
         assert 'tf.saved_model.load("models/words/1")' in text
+        more = {"a": card["signatures"]["similarity"], **card["signatures"]}
+        assert 'model.signatures["serving_default"](' in page({**card, "signatures": more}, "words")
         # Without a run, there are no scores.
         assert about_run(trained.folder / "nothing" / "there") == {}
         assert "## Scores" not in page({**card, "training": {}}, "words")
