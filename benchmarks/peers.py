@@ -1,43 +1,47 @@
 """Quality and speed of models of several packages, each in a process of its own.
 
     python benchmarks/peers.py --sets FOLDER --out models.json \
-        english=charagram:english \
+        english=charagram:english tfidf=tfidf:LINES.txt@PYTHON \
         MiniLM=sentence-transformers:FOLDER@PYTHON model2vec=model2vec:FOLDER@PYTHON
 
 A model is NAME=PACKAGE:MODEL, and after an @ the interpreter that has its package. The scores are
-the mean Pearson x 100 of the STS sets of the folder, clean and with two typing errors in the right
-texts, and Spearman x 100 of its sets of words. Speed is texts per second over the STS sentences,
-the median of the rounds, one process after the other; where they take turns is `embed.py`. The
-result keeps other models of `--out`.
+the mean Pearson x 100 of the STS sets of the folder, clean and with two errors of each kind in the
+right texts, and Spearman x 100 of its sets of words. Speed is texts per second over the STS
+sentences, the median of the rounds, one process after the other; where they take turns is
+`embed.py`. The result keeps other models of `--out`.
 """
 
 from __future__ import annotations
 
 import json
+import pickle
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from packages import PACKAGES
+
+if TYPE_CHECKING:
+    from tf_charagram.data.readers.scored import ScoredPairs
 
 TYPOS = 2
 
 
 def child(package: str, model: str, folder: str, rounds: str) -> None:
     """Embeds the texts of a folder, and measures how fast."""
-    import numpy as np
-
     texts = json.loads(Path(folder, "texts.json").read_text(encoding="utf-8"))
     timed = json.loads(Path(folder, "timed.json").read_text(encoding="utf-8"))
     start = time.perf_counter()
     encode = PACKAGES[package](model, "sentences")
     encode(["one text"])
     first = time.perf_counter() - start
-    np.save(Path(folder, "vectors.npy"), np.asarray(encode(texts), np.float32))
+    Path(folder, "vectors").write_bytes(pickle.dumps(encode(texts)))
     rates = []
     for _ in range(int(rounds)):
         begin = time.perf_counter()
@@ -51,12 +55,11 @@ def child(package: str, model: str, folder: str, rounds: str) -> None:
 
 def embed(
     spec: str, texts: list[str], timed: list[str], rounds: int = 0
-) -> tuple[dict[str, Any], dict[str, float]]:
-    """Returns the vector of each text, of unit length, and the speed, from a child process."""
-    import numpy as np
+) -> tuple[Callable[[list[str]], Any], dict[str, float]]:
+    """Returns a function that looks up unit-length vectors of texts, and the speed, from a child.
 
-    from tf_charagram.models.embedder import unit_rows
-
+    The vectors are an array or a sparse matrix, a row per text.
+    """
     model, _, python = spec.partition("@")
     package, _, model = model.partition(":")
     with tempfile.TemporaryDirectory() as folder:
@@ -65,32 +68,36 @@ def embed(
         command = [python or sys.executable, __file__, "--child", package, model, folder]
         command.append(str(rounds))
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        vectors = unit_rows(np.load(Path(folder, "vectors.npy")))
+        matrix = pickle.loads(Path(folder, "vectors").read_bytes())
         speed = json.loads(Path(folder, "speed.json").read_text(encoding="utf-8"))
-    return dict(zip(texts, vectors, strict=True)), speed
+    # Not needed by children, whose interpreter may lack it.
+    from sklearn.preprocessing import normalize
+
+    vectors, rows = normalize(matrix), {text: row for row, text in enumerate(texts)}
+    return lambda wanted: vectors[[rows[text] for text in wanted]], speed
 
 
 def scores_of(
-    vectors: dict[str, Any], sentences: list[Any], words: list[Any], wrong: list[Any]
+    vectors: Callable[[list[str]], Any], sets: Mapping[str, list[ScoredPairs]]
 ) -> dict[str, Any]:
-    """Returns the means over the STS sets, and the score of each set."""
-    import numpy as np
+    """Returns the mean of each kind of sets, and under `sets` the scores of clean ones by name."""
+    from scipy.sparse import issparse
 
     from tf_charagram.evaluation.scores import score_cosines
 
-    def score(pairs: Any) -> float:
-        left, right = (
-            np.stack([vectors[text] for text in side]) for side in (pairs.left, pairs.right)
-        )
-        return score_cosines(pairs, np.sum(left * right, axis=1)).value
+    def score(pairs: ScoredPairs) -> float:
+        left, right = vectors(pairs.left), vectors(pairs.right)
+        products = left.multiply(right) if issparse(left) else left * right
+        return score_cosines(pairs, np.asarray(products.sum(axis=1)).ravel()).value
 
-    by_name = {pairs.name: score(pairs) for pairs in (*sentences, *words)}
-    with_typos = {pairs.name: score(pairs) for pairs in wrong}
+    values = {kind: [score(pairs) for pairs in each] for kind, each in sets.items()}
     return {
-        "clean": round(statistics.mean(by_name[pairs.name] for pairs in sentences), 2),
-        "typos": round(statistics.mean(with_typos.values()), 2),
-        "sets": {name: round(value, 2) for name, value in by_name.items()},
-        "sets_with_typos": {name: round(value, 2) for name, value in with_typos.items()},
+        **{kind: round(statistics.mean(each), 2) for kind, each in values.items()},
+        "sets": {
+            pairs.name: round(value, 2)
+            for kind in ("clean", "words")
+            for pairs, value in zip(sets[kind], values[kind], strict=True)
+        },
     }
 
 
@@ -105,29 +112,29 @@ def main() -> None:
     parser.add_argument("--out", help="JSON file of `picture.py` that gets the results, too")
     arguments = parser.parse_args()
     from tf_charagram.data.sets import evaluation_sets
-    from tf_charagram.data.typos import with_typos
+    from tf_charagram.data.typos import KINDS, with_typos
 
-    sentences, words = (
-        evaluation_sets(arguments.sets, kinds=(kind,)) for kind in ("sts", "wordsim")
-    )
-    wrong = [with_typos(pairs, TYPOS, 0) for pairs in sentences]
-    sides = [side for pairs in (*sentences, *words, *wrong) for side in (pairs.left, pairs.right)]
+    clean, words = (evaluation_sets(arguments.sets, kinds=(kind,)) for kind in ("sts", "wordsim"))
+    wrong = {
+        kind: [with_typos(pairs, typos, 0) for pairs in clean]
+        for kind, typos in {"typos": TYPOS, **{kind: kind for kind in KINDS}}.items()
+    }
+    sets = {"clean": clean, **wrong, "words": words}
+    sides = [side for each in sets.values() for pairs in each for side in (pairs.left, pairs.right)]
     texts = list(dict.fromkeys(text for side in sides for text in side))
-    timed = [text for pairs in sentences for text in (*pairs.left, *pairs.right)]
+    timed = [text for pairs in clean for text in (*pairs.left, *pairs.right)]
     out = Path(arguments.out) if arguments.out else None
     results = json.loads(out.read_text(encoding="utf-8")) if out and out.is_file() else {}
     scores: dict = {}
     for named in arguments.models:
         name, _, spec = named.partition("=")
         vectors, speed = embed(spec, texts, timed, arguments.rounds)
-        dim = len(next(iter(vectors.values())))
-        results[name] = {**scores_of(vectors, sentences, words, wrong), **speed, "dim": dim}
-        scores[name] = {
-            key: common.Sample([results[name][key]], "points") for key in ("clean", "typos")
-        }
+        results[name] = {**scores_of(vectors, sets), **speed, "dim": vectors(texts[:1]).shape[1]}
+        means = {kind: results[name][kind] for kind in sets}
+        scores[name] = {kind: common.Sample([mean], "points") for kind, mean in means.items()}
         if out is not None:
             out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-        print(name, {key: results[name][key] for key in ("clean", "typos", *speed)}, flush=True)
+        print(name, {**means, **speed}, flush=True)
     common.finish("peers", scores, arguments)
 
 
