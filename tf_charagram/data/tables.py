@@ -17,7 +17,6 @@ from tf_charagram.data.readers.tables import (
     Rows,
     as_text,
     column_position,
-    distinct_names,
 )
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.files.writing import whole_file
@@ -63,7 +62,7 @@ class Table:
         names = rows.names
         if len(names) == 1 and not rows.has_header:
             names = ["text"]
-        table = cls(names, [cells for _, cells in rows], rows.separator or ",")
+        table = cls(_distinct(names), [cells for _, cells in rows], rows.separator or ",")
         if not table.rows:
             raise DataError(path, f"no rows found: {rows.bad.summary()}")
         for column in on:
@@ -107,7 +106,7 @@ class Table:
 
     def add(self, name: str, values: Iterable[Any]) -> None:
         """Adds a column, one value per row; its name is changed if there is one of that name."""
-        self.columns = distinct_names([*self.columns, name])
+        self.columns = _distinct([*self.columns, name])
         self.rows = [[*row, value] for row, value in zip(self.rows, values, strict=True)]
 
     def write(self, path: str | Path) -> None:
@@ -166,6 +165,16 @@ def check_table_file(path: str | Path) -> None:
         )
     if suffix == ".parquet":
         extra_module("pyarrow.parquet", "parquet")
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """Returns names of columns, `x_2` for a second `x`."""
+    distinct: dict[str, None] = {}
+    for name in names:
+        while name in distinct:
+            name += "_2"
+        distinct[name] = None
+    return list(distinct)
 
 
 def _arrow_column(arrow: Any, values: list[Any]) -> Any:

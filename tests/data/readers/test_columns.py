@@ -57,6 +57,8 @@ def cells(rows):
          [("a", "b", "3,5"), ("c", "d", "4")]),
         ("id\tquestion1\tquestion2\tis_duplicate\n1\ta\tb\t0\n", {"num_texts": 2},
          [("a", "b", "0")]),
+        ("Sentence 1\tSentence_2\tSimilarity Score\na\tb\tx\n", {"num_texts": 2, "is_scored": True},
+         [("a", "b", "x")]),
         ("body\tstars\nc\t5\n", {"columns": ["1", "2"]}, [("c", "5")]),
         ('{"text": "a b", "category": true}\n', {}, [("a b", "true")]),
     ],
@@ -161,6 +163,12 @@ def test_wrong_columns(write, texts, label, message):
     with pytest.raises(DataError, match=message):
         read_columns(path, columns=[texts, label])
     assert len(read_columns(path, columns=["3", "1"])) == 20
+
+
+def test_ids_are_no_scores(write):
+    path = write("".join(f"{i}\tthe review\tsome text {i}\n" for i in range(20)))
+    with pytest.raises(DataError, match=r"column 1 should hold scores, but all 20 rows differ"):
+        read_columns(path, num_texts=2, is_scored=True)
 
 
 def test_header_of_unknown_names(write):

@@ -17,6 +17,7 @@ from tf_charagram.data.readers.tables import (
     TEXT_NAMES,
     Rows,
     as_text,
+    plain_name,
 )
 from tf_charagram.errors import ConfigError, DataError
 
@@ -29,7 +30,7 @@ _VALUE_NAMES: dict[Value, Sequence[str]] = {
     "match": [*MATCH_NAMES, *LABEL_NAMES, *SCORE_NAMES],
 }
 _SPLIT_NAME = "semeval_set"
-# Unique labels are only suspicious in tables of at least this many rows.
+# Unique labels and whole scores are only suspicious in tables of at least this many rows.
 _MIN_ROWS = 10
 
 
@@ -192,13 +193,13 @@ _AND: dict[Value, str] = {
 
 
 def _by_name(table: Rows, num_texts: int, value: Value) -> Sequence[int] | None:
-    names = [name.lower() for name in table.names]
+    names = list(map(plain_name, table.names))
     choices = PAIR_NAMES if num_texts == 2 else [(name,) for name in TEXT_NAMES]
-    texts = next((each for each in choices if {*each} <= {*names}), None)
-    values = [name for name in _VALUE_NAMES[value] if name in names][:1]
+    texts = next((each for each in choices if set(map(plain_name, each)) <= {*names}), None)
+    values = [name for name in _VALUE_NAMES[value] if plain_name(name) in names][:1]
     if texts is None or not (values or value == "match"):
         return None
-    return [names.index(name) for name in (*texts, *values)]
+    return [names.index(plain_name(name)) for name in (*texts, *values)]
 
 
 def _by_position(table: Rows, num_texts: int, value: Value) -> Sequence[int] | None:
@@ -223,7 +224,7 @@ def _holds_numbers(table: Rows, column: int) -> bool:
 def _check_content(
     table: Rows, rows: Sequence[Row], chosen: Sequence[int], is_scored: bool
 ) -> None:
-    """Raises a `DataError` if a column of texts holds numbers, or that of labels no labels."""
+    """Raises a `DataError` if a column has numbers instead of texts, or numbers of the rows."""
     *_, label = names = [table.names[i] for i in chosen]
     for name, *texts in zip(names, *(row.texts for row in rows), strict=False):
         if 2 * sum(map(is_decimal, texts)) > len(texts):
@@ -232,16 +233,16 @@ def _check_content(
                 f"column {name} should hold texts, but it holds numbers, such as '{texts[0]}'. "
                 f"{table.advice()}",
             )
-    if is_scored or len(rows) < _MIN_ROWS:
-        return
     first, *others = (row.label for row in rows)
+    if len(rows) < _MIN_ROWS or (is_scored and not all(map(str.isdecimal, [first, *others]))):
+        return
     if len({first, *others}) == len(rows):
         raise DataError(
             table.path,
-            f"column {label} should hold labels, but all {len(rows)} rows differ, such as "
-            f"'{first[:40]}'. {table.advice()}",
+            f"column {label} should hold {'scores' if is_scored else 'labels'}, but all "
+            f"{len(rows)} rows differ, such as '{first[:40]}'. {table.advice()}",
         )
-    if not table.has_header and first not in others:
+    if not (is_scored or table.has_header) and first not in others:
         raise DataError(
             table.path,
             f"looks like a header, because no other line has a label like '{first[:40]}'. If it is "

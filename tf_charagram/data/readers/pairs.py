@@ -71,7 +71,7 @@ def _matches(table: Rows, columns: Sequence[str]) -> Iterator[Pair | None]:
 
 
 def _is_ppdb(table: Rows) -> bool:
-    return len(table.names) == 1 and any(PPDB_SEPARATOR in str(row[0]) for _, row in table.first)
+    return len(table.names) == 1 and PPDB_SEPARATOR in str(table.first[:1])
 
 
 def _ppdb(table: Rows) -> Iterator[Pair]:

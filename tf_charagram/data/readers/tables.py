@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tf_charagram.data.readers.lines import STDIN, BadLines, read_lines
+from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import is_decimal
 from tf_charagram.errors import DataError
 from tf_charagram.files.json_files import parse_json
@@ -21,7 +21,13 @@ from tf_charagram.lazy import extra_module
 
 logger = logging.getLogger(__name__)
 
-#: Names of columns in common tables, in lowercase; earlier ones take precedence.
+
+def plain_name(name: str) -> str:
+    """Returns the name of a column in lowercase, without spaces, underscores and marks."""
+    return re.sub(r'[\s_"#]', "", name).lower()
+
+
+#: Names of columns in common tables; earlier ones take precedence.
 TEXT_NAMES = ("text", "sentence", "review", "phrase", "title", "name", "query", "question")
 PAIR_NAMES = (
     ("sentence_a", "sentence_b"), ("premise", "hypothesis"), ("sentence1", "sentence2"),
@@ -37,8 +43,8 @@ LABEL_NAMES = (
 SCORE_NAMES = (
     "score", "relatedness_score", "relatedness", "similarity", "similarity_score", "rating",
 )  # fmt: skip
-_KNOWN = {"id", *TEXT_NAMES, *chain(*PAIR_NAMES), *MATCH_NAMES, *LABEL_NAMES, *SCORE_NAMES}
-_KNOWN -= {"a", "b"}  # They are also texts.
+_ALL_NAMES = ("id", *TEXT_NAMES, *chain(*PAIR_NAMES), *MATCH_NAMES, *LABEL_NAMES, *SCORE_NAMES)
+_KNOWN = {*map(plain_name, _ALL_NAMES)} - {"a", "b"}  # They are also texts.
 
 # Python's limit fits a cell of a spreadsheet; texts are longer.
 csv.field_size_limit(2**31 - 1)
@@ -48,7 +54,6 @@ _QUOTED = re.compile(r'\s*"(?:[^"]|"")*"\s*')
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 #: Separates the fields of PPDB, which is text in one column.
 PPDB_SEPARATOR = " ||| "
-_PARQUET_MAGIC = b"PAR1"
 # The first lines tell the separator and the header, and in JSON the columns.
 _NUM_FIRST = 100
 _MAX_NAME_WORDS = 3
@@ -60,13 +65,14 @@ _Numbered: TypeAlias = Iterator[tuple[int, list[Any]]]
 class Rows:
     r"""The rows of a table, to iterate over once, without those of another length.
 
-    CSV, text separated by tabs, `;` or `|`, JSON lines and Parquet (extra `parquet`) are recognized
-    by their first lines; text may be gzipped. Text in a file whose name does not end in `.csv` is
-    one column, unless tabs, `;` or `|`, or commas below known names, separate all of its first
-    lines. Between tabs, quotes are characters, unless all cells of the first line are in quotes, or
-    those in a cell are doubled. Blank lines are skipped, as are lines with `#` above the table. The
-    first row is a header if it has the given names or two well-known ones, if numbers are below one
-    of its texts, or if a `.csv` file starts with short, distinct texts.
+    Parquet (extra `parquet`) is recognized by its name, `FILE.parquet`; CSV, text separated by
+    tabs, `;` or `|` and JSON lines by their first lines, also if gzipped. Text in a file whose name
+    does not end in `.csv` is one column, unless tabs, `;` or `|`, or commas below known names,
+    separate all of its first lines. Between tabs, quotes are characters, unless all cells of the
+    first line are in quotes, or those in a cell are doubled. Blank lines are skipped, as are lines
+    with `#` above the table. The first row is a header if it has the given names or two well-known
+    ones, if numbers are below one of its texts, or if a `.csv` file starts with short, distinct
+    texts.
 
     Args:
         path: The file, or `"-"` for standard input.
@@ -100,7 +106,7 @@ class Rows:
         self._wanted = {column.lower() for column in columns if not column.isdecimal()}
         self.separator = ""
         names: list[str] | None = None
-        if _is_parquet(path):
+        if Path(path).suffix.lower() == ".parquet":
             rows, names = _parquet_rows(path)
         else:
             lines = read_lines(path)
@@ -123,7 +129,8 @@ class Rows:
                 names = [cell.strip().lstrip("# ") for cell in self.first.pop(0)[1]]
         self.has_header = names is not None
         length = _usual_length(cells for _, cells in self.first)
-        self.names = distinct_names([""] * length if names is None else names)
+        names = [""] * length if names is None else names
+        self.names = [name or str(number) for number, name in enumerate(names, start=1)]
         self._rows = chain(self.first, rows)
         self._num_good = 0
 
@@ -151,7 +158,8 @@ class Rows:
     def _is_named(self, cells: Iterable[str]) -> bool:
         """Returns whether cells have all names that are asked for, or two well-known ones."""
         names = {cell.strip(' "#').lower() for cell in cells}
-        return bool(self._wanted and self._wanted <= names) or len(names & _KNOWN) > 1
+        num_known = len(_KNOWN.intersection(map(plain_name, names)))
+        return bool(self._wanted and self._wanted <= names) or num_known > 1
 
     def _is_header(self) -> bool:
         (_, cells), *below = self.first
@@ -248,17 +256,6 @@ def column_position(names: Sequence[str], column: str) -> int | None:
     return numbers.index(column) if column in numbers else None
 
 
-def distinct_names(names: Iterable[str]) -> list[str]:
-    """Returns names of columns: numbers instead of empty ones, `x_2` for a second `x`."""
-    distinct: dict[str, None] = {}
-    for number, name in enumerate(names, start=1):
-        name = name or str(number)
-        while name in distinct:
-            name += "_2"
-        distinct[name] = None
-    return list(distinct)
-
-
 def _usual_length(rows: Iterable[Sequence[str]]) -> int:
     lengths = Counter(map(len, rows)).most_common(1)
     return lengths[0][0] if lengths else 0
@@ -338,16 +335,6 @@ def _json_objects(
             bad.report(path, number, f"expected a JSON object ({error})")
         else:
             yield number, found
-
-
-def _is_parquet(path: str | Path) -> bool:
-    try:
-        if str(path) == STDIN or not Path(path).is_file():
-            return False
-        with open(path, "rb") as file:
-            return file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
-    except OSError:
-        return False
 
 
 def _parquet_rows(path: str | Path) -> tuple[_Numbered, list[str]]:

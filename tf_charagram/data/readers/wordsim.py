@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import (
     SUFFIX,
     ScoredPairs,
@@ -17,6 +17,7 @@ from tf_charagram.data.readers.scored import (
     is_number,
     set_name,
 )
+from tf_charagram.data.readers.tables import Rows, as_text, plain_name
 from tf_charagram.errors import DataError
 
 # Canonical name -> known file names, best first: lowercase, without suffix and punctuation.
@@ -29,31 +30,7 @@ _FILE_NAMES = {
     "MEN": ("mendatasetnaturalformfull", "enmentr3k", "men"),
     "SimVerb": ("simverb3500", "ensimverb3500", "simverb"),
 }
-_SCORE_COLUMNS = ("simlex999", "human(mean)", "score", "mean", "similarity", "relatedness")
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Separator and score column of the rows of a file."""
-
-    separator: str | None
-    score_column: int = 2
-    has_header: bool = False
-    is_exact: bool = False
-
-    def split(self, text: str) -> list[str]:
-        if self.separator == ",":  # Cells may be in quotes.
-            return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True))]
-        return [cell.strip() for cell in text.split(self.separator)]
-
-    def row(self, text: str) -> tuple[list[str], str]:
-        """Returns the words and the score of a row; raises `ValueError` if it is bad."""
-        cells = self.split(text)
-        needed = self.score_column + 1
-        if len(cells) < needed or (self.is_exact and len(cells) > needed):
-            rule = f"{needed} columns" if self.is_exact else f"at least {needed} columns"
-            raise ValueError(f"expected {rule}, found {len(cells)}")
-        return cells[:2], cells[self.score_column]
+_SCORE_COLUMNS = ("simlex999", "human(mean)", "human", "score", "mean", "similarity", "relatedness")
 
 
 def read_wordsim(
@@ -61,9 +38,9 @@ def read_wordsim(
 ) -> ScoredPairs:
     """Reads a word similarity set, whose first row tells the format.
 
-    Known formats: three columns (word, word, score) separated by tabs, commas or spaces,
+    Known formats: three columns (word, word, score) of a table, see `Rows`, or between spaces,
     SimLex-999, WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN
-    in its natural form, and SimVerb-3500. Lines with `#` before the first row are comments.
+    in its natural form, and SimVerb-3500. Lines with `#` above the first row are comments.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -75,41 +52,40 @@ def read_wordsim(
         ConfigError: `on_bad_line` is unknown.
         DataError: The file cannot be read, a line is bad, or there are fewer than 2 rows.
     """
-    bad = BadLines.of(on_bad_line)
-    layout: _Layout | None = None
-    rows = ScoredRows(path, bad)
-    for number, text in read_lines(path):
-        if not text.strip() or (layout is None and text.startswith("#")):
-            continue
-        if layout is None:
-            layout = _detect(path, number, text)
-            if layout.has_header:
-                continue
-        try:
-            words, score = layout.row(text)
-        except ValueError as error:
-            rows.report(number, str(error))
-        else:
-            rows.add(number, words, score)
+    table = Rows(path, on_bad_line=on_bad_line)
+    rows = ScoredRows(path, table.bad)
+    column = _score_column(table)
+    is_first = True
+    for number, values in table:
+        cells = _split(values)
+        is_comment, is_first = is_first and cells[0].startswith("#"), False
+        if len(cells) > column:
+            rows.add(number, cells[:2], cells[column])
+        elif not is_comment:
+            rows.report(number, f"expected {column + 1} columns, found {len(cells)}")
     if name is None:
         name = _canonical(Path(path).name) or set_name(path)
     return rows.to_pairs(name, "spearman")
 
 
-def _detect(path: str | Path, number: int, first: str) -> _Layout:
-    """Finds the layout from the first line that is not blank or a comment."""
-    separator = "\t" if "\t" in first else "," if "," in first else None
-    cells = _Layout(separator).split(first)
-    names = [cell.lower().replace(" ", "") for cell in cells]
+def _split(values: Sequence[Any]) -> list[str]:
+    """Returns the cells of a row; one without a separator is split at spaces."""
+    cells = list(map(as_text, values))
+    return cells[0].split() if len(cells) == 1 else cells
+
+
+def _score_column(table: Rows) -> int:
+    """Finds the 0-based column of the scores in the header or the first row."""
+    names = list(map(plain_name, table.names))
     if names[:2] == ["word1", "word2"]:
         columns = [i for i, column in enumerate(names) if column in _SCORE_COLUMNS]
         if not columns:
             known = ", ".join(_SCORE_COLUMNS)
-            raise DataError(path, f"expected a score column in the header, one of {known}", number)
-        return _Layout(separator, columns[0], has_header=True)
-    if len(cells) == 5 and not is_number(cells[2]):  # SimVerb-3500: POS before the score
-        return _Layout(separator, score_column=3)
-    return _Layout(separator, is_exact=len(cells) <= 3)
+            raise DataError(table.path, f"expected a score column in the header, one of {known}")
+        return columns[0]
+    first = _split(table.first[0][1]) if table.first else []
+    # SimVerb-3500 has the part of speech before the score.
+    return 3 if len(first) == 5 and not is_number(first[2]) else 2
 
 
 def _normal(file_name: str) -> str:
@@ -144,9 +120,8 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
 
 def _is_row(cells: list[str]) -> bool:
     """Returns whether cells are two words and a score, or names of such columns."""
-    if len(cells) == 1:
-        cells = cells[0].split()
-    if [cell.lower().replace(" ", "") for cell in cells[:2]] == ["word1", "word2"]:
+    cells = _split(cells)
+    if list(map(plain_name, cells[:2])) == ["word1", "word2"]:
         return True
     has_words = not any(map(is_number, cells[:2]))
     is_simverb = len(cells) == 5 and has_words and is_number(cells[3])
