@@ -115,9 +115,10 @@ def test_streams(write):
         ("x.csv", 'id,text\n1,"a\n', r"x.csv:2: the row is not valid CSV .*quotes"),
         ("x.csv", "id,text\n1,a\n2,b,c\n", r"x.csv:3: expected 2 .* found 3\. .*--on-bad"),
         ("x.csv", "Report\nid,text\n1,a\n", r"x.csv:1: .* 1\. .* 1 'id', 2 'text'\. .*--on "),
-        ("x.jsonl", '{"a": 1}\n{"a"\n', r"x.jsonl:2: expected a JSON object \("),
-        ("x.jsonl", '{"a": 1}\n[1]\n', r"x.jsonl:2: expected a JSON object \(another value\)"),
+        ("x.jsonl", '{"a": 1}\n{"a"\n', r"x.jsonl:2: expected a JSON object in each line \("),
+        ("x.jsonl", '{"a": 1}\n[1]\n', r"x.jsonl:2: expected a JSON .* \(another value\)"),
         ("x.jsonl", '{"a": 1}\n' * 100 + '{"b": 1}', r"x.jsonl:101: has a key .* lack: b\. "),
+        ("x.json", '[\n{"a": 1}\n]\n', r"x.json:1: expected a JSON object in each line"),
         ("x.parquet", "PAR1 no", r"x.parquet: cannot be read as Parquet: "),
     ],
 )  # fmt: skip

@@ -49,6 +49,7 @@ _KNOWN = {*map(plain_name, _ALL_NAMES)} - {"a", "b"}  # They are also texts.
 # Python's limit fits a cell of a spreadsheet; texts are longer.
 csv.field_size_limit(2**31 - 1)
 _CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
+_JSON = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 # A cell in quotes: all quotes in it are doubled.
 _QUOTED = re.compile(r'\s*"(?:[^"]|"")*"\s*')
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
@@ -112,7 +113,7 @@ class Rows:
             lines = read_lines(path)
             head = list(islice(lines, _NUM_FIRST))
             texts = [text for _, text in head if text.strip()]
-            if texts and texts[0].lstrip().startswith("{"):
+            if _JSON.search(str(path)) or (texts and texts[0].lstrip().startswith("{")):
                 rows, names = _json_rows(path, chain(head, lines), self.bad)
             else:
                 self.separator = self._find_separator(texts)
@@ -332,7 +333,7 @@ def _json_objects(
             if not isinstance(found, dict):
                 raise ValueError("another value")
         except ValueError as error:
-            bad.report(path, number, f"expected a JSON object ({error})")
+            bad.report(path, number, f"expected a JSON object in each line ({error})")
         else:
             yield number, found
 
