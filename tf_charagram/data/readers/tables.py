@@ -9,6 +9,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -338,14 +339,25 @@ def _json_objects(
             yield number, found
 
 
-def _parquet_rows(path: str | Path) -> tuple[_Numbered, list[str]]:
-    """Returns the rows of a Parquet file, and the names of its columns."""
+@contextmanager
+def _parquet_errors(path: str | Path) -> Iterator[None]:
     try:
-        file = extra_module("pyarrow.parquet", "parquet").ParquetFile(path)
+        yield
     except (ValueError, OSError) as error:
         raise DataError(path, f"cannot be read as Parquet: {error}. Get it again.") from error
-    batches = (batch.columns for batch in file.iter_batches(batch_size=1000))
-    rows = chain.from_iterable(
-        zip(*(column.to_pylist() for column in columns), strict=True) for columns in batches
-    )
-    return ((number, list(cells)) for number, cells in enumerate(rows, 1)), file.schema_arrow.names
+
+
+def _parquet_rows(path: str | Path) -> tuple[_Numbered, list[str]]:
+    """Returns the rows of a Parquet file, and the names of its columns."""
+    with _parquet_errors(path):
+        file = extra_module("pyarrow.parquet", "parquet").ParquetFile(path)
+
+    def rows() -> _Numbered:
+        number = 0
+        with _parquet_errors(path):
+            for batch in file.iter_batches(batch_size=1000):
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield number, list(cells)
+
+    return rows(), file.schema_arrow.names
