@@ -18,12 +18,12 @@ import fitting
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.tasks.pairs.data import read_scored_pairs
 from tf_charagram.tasks.pairs.model import PairScoreHead
 from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
 from tf_charagram.text import vectorizer_class
@@ -38,7 +38,7 @@ NUM_CLASSES = 5
 def scored_pairs(path: str | None, seed: int = 0) -> tuple[list[str], list[str], np.ndarray]:
     """Returns the pairs of a file, or as many made-up sentences as SICK has."""
     if path is not None:
-        pairs = read_scored_pairs(path, num_classes=NUM_CLASSES)
+        pairs = read_scored_pairs(path, 1.0, float(NUM_CLASSES))
         return pairs.left, pairs.right, pairs.scores
     rng = random.Random(seed)
     words = ["".join(rng.choices(common.LETTERS, k=rng.randint(2, 9))) for _ in range(2300)]

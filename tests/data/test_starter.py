@@ -7,8 +7,9 @@ from itertools import chain, combinations
 
 import pytest
 
+from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.starter import graded_pairs, starter_file, train_pairs
-from tf_charagram.tasks.pairs.data import read_labelled_pairs, read_scored_pairs
+from tf_charagram.tasks.pairs.data import read_labelled_pairs
 from tf_charagram.tasks.sentiment.data import read_labelled_texts
 from tf_charagram.tasks.tagging.data import read_tagged
 
