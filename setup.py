@@ -10,8 +10,6 @@ README = Path("README.md")
 
 EXTRAS = {
     "serving": ["tensorflow-serving-api>=2.21,<2.22"],
-    "search": ["faiss-cpu>=1.11"],
-    "spelling": ["rapidfuzz>=3.10"],
     "sklearn": ["scikit-learn>=1.6"],
     "hub": ["huggingface_hub>=1.0"],
     "parquet": ["pyarrow>=17"],
@@ -35,8 +33,6 @@ TEST = [
         requirement
         for name in (
             "serving",
-            "search",
-            "spelling",
             "sklearn",
             "hub",
             "parquet",
@@ -100,6 +96,7 @@ setup(
         "tensorboard>=2.20",  # KerasTuner imports it and does not require it
         "numpy>=2.1",  # the first with wheels for Python 3.13, like scipy 1.14.1
         "scipy>=1.14.1",
+        "rapidfuzz>=3.10",
         "pooch>=1.8",
         "rich>=13.9",
         "jsonargparse[signatures]>=4.49,<5",

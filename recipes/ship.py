@@ -89,7 +89,7 @@ def ship(
     Args:
         model: The model, a `TextModel`.
         name: Its name, of small letters, digits and hyphens.
-        words: What `neighbors` searches, most frequent first; `None` for the words of the
+        words: What `charagram search` searches, most frequent first; `None` for the words of the
             dictionary of the model.
         facts: The output of `read_facts`, and other facts for the card.
         folder: Where the folder of the name goes; an older one is replaced.

@@ -22,7 +22,7 @@ TIERS = (
     {"tasks"},
     {"bulk", "demo"},
     {"cli"},
-    {"__init__", "train", "evaluate", "embed", "tag", "neighbors"},
+    {"__init__", "train", "evaluate", "embed", "tag"},
     {"tuning", "export"},
     {"research"},
 )

@@ -71,7 +71,6 @@ BENCHMARKS = {
         f"{_ROUNDS} --sizes 20000,200000 --batch-sizes 25,100 --texts 100000",
         "--sizes 20000 --batch-sizes 1000 --texts 1000",
     ),
-    "search": Benchmark("Search", f"{_ROUNDS} --queries 50", "--data PAIRS --queries 4"),
     "tagging": Benchmark("Tagging", f"{_ROUNDS} --steps 5", "--data NOTHING --steps 1"),
     "tuning": Benchmark(
         "Tuning", f"{_ROUNDS} --num-pairs 20000 --trials 2 --dim 100",

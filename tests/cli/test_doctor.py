@@ -17,7 +17,7 @@ def installed(monkeypatch):
     requires = [
         "tensorflow<2.22,>=2.21",
         'tensorflow-text>=2.21; sys_platform == "none"',
-        'rapidfuzz>=3.10; extra == "spelling"',
+        'pyarrow>=17; extra == "parquet"',
         'pytest>=8.2; extra == "test"',
     ]
     versions = {"tensorflow": "2.21.0"}
@@ -37,7 +37,7 @@ def test_complete(installed, capsys):
     printed = capsys.readouterr().out
     for text in (__version__, "tensorflow ", ">=2.21", "2.21.0", "english"):
         assert text in printed
-    assert "pip install 'tf-charagram[spelling]'" in printed
+    assert "pip install 'tf-charagram[parquet]'" in printed
     assert "pytest" not in printed and "tensorflow-text" not in printed
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 
 import pytest
 
@@ -96,7 +95,6 @@ def test_vectors_equal_exact_search(evaluate, models):
 
 
 def test_edit_distance_equals_reference(evaluate, models):
-    pytest.importorskip("rapidfuzz")
     scores = evaluate(models[0], "--json")["scores"]
     ranks = [
         reference.rank(
@@ -114,13 +112,6 @@ def test_two_models(evaluate, models):
     names = [f"{model}: {name}" for model in ("m0", "m1") for name in (VECTORS, CORRECTED)]
     assert list(scores)[:4] == names
     assert scores[f"m0: {VECTORS}"] == evaluate(models[0], "--json")["scores"][VECTORS]
-
-
-def test_without_rapidfuzz(evaluate, models, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
-    result = evaluate(models[0], "--json")
-    assert list(result["scores"]) == [VECTORS, CORRECTED]
-    assert "pip install 'tf-charagram[spelling]'" in result["notes"][0]
 
 
 def test_huge_and_short_words(evaluate, models, tmp_path):

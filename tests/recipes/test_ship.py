@@ -52,7 +52,7 @@ def test_written_files(arguments, tmp_path, capsys):
 
 
 def test_dictionary(arguments, tmp_path, capsys):
-    """They replace the list of words, and `neighbors` searches them."""
+    """They replace the list of words, and `charagram search` searches them."""
     (tmp_path / "words.tsv").write_text("machines\t30\ngate\t90\nadage\t1\n")
     index = arguments.index("--words")
     arguments[index : index + 2] = ["--dictionary", str(tmp_path / "words.tsv")]

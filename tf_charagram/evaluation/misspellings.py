@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 from rich.markup import escape
 from rich.table import Table
 
@@ -19,7 +21,6 @@ from tf_charagram.data.readers.misspellings import Misspelling, read_misspelling
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.statistics import interval, resample_counts
-from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.nearest import nearest
 from tf_charagram.reporting import INTERVAL, make_table, number
@@ -165,14 +166,12 @@ class MisspellingEvaluation:
         num_words: Size of the vocabulary.
         models: The models, as given.
         scores: Score of each method; with several models, those of a model are `MODEL: METHOD`.
-        notes: Methods that could not be scored, and why.
     """
 
     queries: MisspellingQueries
     num_words: int
     models: list[str]
     scores: dict[str, RecallScore] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the scores for JSON."""
@@ -183,7 +182,6 @@ class MisspellingEvaluation:
             "num_left_out": self.queries.num_left_out,
             "scores": {name: score.metrics["recall_at_1"] for name, score in self.scores.items()},
             "details": [{"method": name, **score.to_dict()} for name, score in self.scores.items()],
-            "notes": self.notes,
         }
 
     def table(self) -> Table:
@@ -203,13 +201,11 @@ class MisspellingEvaluation:
                 if first.intervals:
                     cells.append(interval_cell(score.intervals[name]))
             table.add_row(escape(method), *cells)
-        notes = [
+        table.caption = (
             f"{len(self.queries):,} misspellings; of equal answers the more frequent word comes "
             f"first. Left out, because no right form is in the vocabulary: "
-            f"{self.queries.num_left_out:,}.",
-            *self.notes,
-        ]
-        table.caption = escape("\n".join(notes))
+            f"{self.queries.num_left_out:,}."
+        )
         return table
 
 
@@ -253,13 +249,8 @@ def evaluate_misspellings(
         prefix = f"{label}: " if len(models) > 1 else ""
         by_method = model_ranks(TextEmbedder.load(model, folded=True), words, queries)
         result.scores.update({prefix + name: score(ranks) for name, ranks in by_method.items()})
-    try:
-        extra_module("rapidfuzz", "spelling")
-    except ConfigError as error:
-        result.notes.append(f"No edit distance: {error}")
-    else:
-        ranks = _ranks(queries, _edit_blocks(queries.wrong, words))
-        result.scores[EDIT_DISTANCE] = score(ranks)
+    ranks = _ranks(queries, _edit_blocks(queries.wrong, words))
+    result.scores[EDIT_DISTANCE] = score(ranks)
     return result
 
 
@@ -303,13 +294,11 @@ def cosine_blocks(queries: NDArray[np.float32], words: NDArray[np.float32]) -> B
 
 def _edit_blocks(wrong: Sequence[str], words: Sequence[str]) -> Blocks:
     """Yields blocks of 255 minus the edit distance, where swapping two letters is one edit."""
-    process = extra_module("rapidfuzz.process", "spelling")
-    scorer = extra_module("rapidfuzz.distance", "spelling").OSA.distance
     wrong, words = ([word[:MAX_CHARS] for word in texts] for texts in (wrong, words))
 
     def closeness(rows: slice) -> NDArray[np.uint8]:
         distances: NDArray[np.uint8] = process.cdist(
-            wrong[rows], words, scorer=scorer, dtype=np.uint8, workers=-1,
+            wrong[rows], words, scorer=OSA.distance, dtype=np.uint8, workers=-1,
             score_cutoff=_MAX_EDITS - 1,
         )  # fmt: skip
         return _MAX_EDITS - distances

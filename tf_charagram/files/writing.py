@@ -279,6 +279,16 @@ def check_local(output: str) -> None:
         raise ConfigError(f"{output} is not a local path. Write to one, and copy the result.")
 
 
+def check_free(path: Path) -> None:
+    """Checks that a path is free.
+
+    Raises:
+        RunError: It exists.
+    """
+    if path.exists() or path.is_symlink():
+        raise RunError(f"{path} exists. Delete it, or give another folder.")
+
+
 def check_is_file(path: str | Path, advice: str = "") -> None:
     """Checks that there is a file to read.
 

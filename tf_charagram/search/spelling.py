@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.nearest import nearest
 from tf_charagram.search.texts import read_vocabulary
@@ -94,7 +95,7 @@ class SpellingCorrector:
             k: Number of corrections.
 
         Raises:
-            ConfigError: `k` is not a positive integer, or rapidfuzz is not installed.
+            ConfigError: `k` is not a positive integer.
         """
         check_positive(k=k)
         key = decoded(word).strip().lower()
@@ -182,15 +183,10 @@ def edit_shares(word: str, others: Sequence[str]) -> NDArray[np.float64]:
     Returns:
         float64 `(num_others,)`; 1 for more than `MAX_EDITS` edits.
 
-    Raises:
-        ConfigError: rapidfuzz is not installed.
-
     Example:
         >>> edit_shares("vehicals", ["vehicles", "whole"]).tolist()
         [0.25, 0.75]
     """
-    scorer = extra_module("rapidfuzz.distance", "spelling").OSA.distance
-    process = extra_module("rapidfuzz.process", "spelling")
-    [distances] = process.cdist([word], others, scorer=scorer, score_cutoff=MAX_EDITS)
+    [distances] = process.cdist([word], others, scorer=OSA.distance, score_cutoff=MAX_EDITS)
     longer = np.array([max(len(word), len(other), 1) for other in others])
     return np.where(distances > MAX_EDITS, 1.0, distances / longer)

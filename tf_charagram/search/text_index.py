@@ -1,178 +1,211 @@
-"""`TextIndex`: approximate nearest texts, saved in a folder."""
+"""`TextIndex`: finds the texts of a list that are most similar to a query."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, RunError, check_positive
 from tf_charagram.files.json_files import parse_json, read_json, write_json
-from tf_charagram.files.writing import partial_folder, sha256_of
-from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
-from tf_charagram.models.locations import model_sha256
-from tf_charagram.reporting import ProgressLine
-from tf_charagram.text.tensors import decoded, texts_of
+from tf_charagram.files.writing import check_free, partial_folder, sha256_of
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.search.candidates import best_pairs
+from tf_charagram.search.scoring import TextScorer
+from tf_charagram.text.tensors import decoded, distinct, texts_of
 
-_SETTINGS, _GRAPH, _TEXTS = "index.json", "graph.faiss", "texts.json"
-# Links per text, and candidates per search (Malkov and Yashunin 2018).
-_NUM_LINKS = 16
-_CANDIDATES = 128
+SETTINGS, _TEXTS, _VECTORS = "index.json", "texts.json", "vectors.npy"
+# Queries that are embedded at once.
+_BATCH = 20_000
+# Texts whose stored vectors are compared with those of the model.
+_NUM_CHECKED = 10
+
+
+class Hit(NamedTuple):
+    """A text that was found.
+
+    Attributes:
+        row: Its row in the list, from 0.
+        score: How similar it is to the query, from 0 to 1.
+        text: The text.
+    """
+
+    row: int
+    score: float
+    text: str
 
 
 class TextIndex:
-    """Finds the texts with the largest cosines in an HNSW graph of faiss.
+    """Finds the texts of a list that are most similar to a query, however both are spelled.
 
-    It takes `4 * dim` bytes per text for the embedding and about 150 for links.
+    Candidates are the nearest texts by embeddings and by character n-grams. Their score mixes four
+    similarities, see `tf_charagram.search.scoring.Weights`.
 
     Args:
-        embedder: The model that embeds queries.
-        texts: Distinct texts.
-        graph: The faiss index; row i is the unit-length embedding of text i.
-        model_sha256: Checksum of the model, see `model_sha256`.
+        texts: The texts: a list, an array, a column of a data frame.
+        model: As for `TextScorer`, like `lexical`.
+        lexical: Whether letters are compared as well.
+        scorer: A scorer that has learned weights, in place of `model` and `lexical`.
 
-    Reference: Malkov and Yashunin, *Efficient and robust approximate nearest neighbor search using
-    Hierarchical Navigable Small World graphs*, 2018.
+    Attributes:
+        texts: The texts.
+        scorer: The scorer.
+
+    Raises:
+        ConfigError: `texts` is a single string or contains other values, or there is neither a
+            model nor `lexical`.
+        RunError: The model cannot be loaded.
+
+    Example:
+        >>> index = TextIndex(["Sony WH-1000XM5 Headphones", "Bosch Cordless Drill 18V"])
+        >>> index.search("sonny wh1000xm5 hedphones", k=1)[0].row
+        0
     """
 
     def __init__(
-        self, embedder: TextEmbedder, texts: list[str], graph: Any, model_sha256: str
+        self,
+        texts: Iterable[str | bytes],
+        model: str | Path | TextEmbedder | None = "english",
+        *,
+        lexical: bool = True,
+        scorer: TextScorer | None = None,
     ) -> None:
-        self.embedder = embedder
-        self.texts = texts
-        self.model_sha256 = model_sha256
-        self._graph = graph
+        self.texts = [*map(decoded, texts_of(texts, "texts"))]
+        if scorer is None:
+            scorer = TextScorer(self.texts, model, lexical=lexical)
+        self.scorer = scorer
+        self._prepare()
+
+    def _prepare(self, vectors: NDArray[np.float32] | None = None) -> None:
+        # Each distinct text once, so that equal ones do not crowd out others.
+        different, numbers = distinct(self.texts)
+        self._prepared = self.scorer.prepare(different, vectors)
+        order = np.argsort(numbers, kind="stable")
+        self._rows = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    @classmethod
-    def build(
-        cls, model: str | Path, texts: Iterable[str | bytes], *, show_progress: bool = False
-    ) -> TextIndex:
-        """Embeds texts and links them, on all cores.
+    @overload
+    def search(  # type: ignore[overload-overlap]
+        self, queries: str | bytes, k: int = ..., min_score: float = ...
+    ) -> list[Hit]: ...
+
+    @overload
+    def search(
+        self, queries: Iterable[str | bytes], k: int = ..., min_score: float = ...
+    ) -> list[list[Hit]]: ...
+
+    def search(self, queries: Any, k: int = 10, min_score: float = 0.0) -> Any:
+        """Returns the most similar texts, best first.
 
         Args:
-            model: Run folder, model folder or name of a model.
-            texts: Texts; repeated texts count once.
-            show_progress: Show progress on standard error if it is a terminal.
+            queries: A text, or many.
+            k: Number of texts per query.
+            min_score: Minimum score.
+
+        Returns:
+            A list of hits, or one for each of many queries; equal scores in the order of rows.
 
         Raises:
-            ConfigError: `texts` is empty or a single string, or faiss is not installed.
-            RunError: The model cannot be loaded.
+            ConfigError: `k` is not a positive integer, `min_score` is not in [0, 1], or `queries`
+                contains other values than texts.
         """
-        faiss = extra_module("faiss", "search")
-        distinct = list(dict.fromkeys(map(decoded, texts_of(texts, "texts"))))
-        if not distinct:
-            raise ConfigError("There is no text to index.")
-        fingerprint = model_sha256(model)
-        embedder = TextEmbedder.load(model, folded=True)
-        graph = faiss.IndexHNSWFlat(embedder.dim, _NUM_LINKS, faiss.METRIC_INNER_PRODUCT)
-        graph.hnsw.efConstruction = graph.hnsw.efSearch = _CANDIDATES
-        with ProgressLine(len(distinct), is_wanted=show_progress) as progress:
-            for batch, vectors in embedder.encode_batches(distinct):
-                graph.add(unit_rows(vectors))
-                progress.update(f"{graph.ntotal:,} texts", (), advance=len(batch))
-        return cls(embedder, distinct, graph, fingerprint)
-
-    def neighbors(
-        self, query: str | bytes, k: int = 10, *, include_query: bool = True
-    ) -> list[Neighbor]:
-        """Returns the approximate nearest texts, see `TextEmbedder.neighbors`.
-
-        Args:
-            query: A text.
-            k: Number of neighbors.
-            include_query: Whether the query itself may be returned.
-
-        Raises:
-            ConfigError: `k` is not a positive integer.
-        """
+        if isinstance(queries, str | bytes):
+            return self.search([queries], k, min_score)[0]
         check_positive(k=k)
-        query = decoded(query)
-        number = min(k + (not include_query), len(self))
-        vector = unit_rows(self.embedder.encode([query]))
-        (cosines,), (indices,) = self._graph.search(vector, number)
-        if indices[-1] < 0:
-            # The graph search may find too few texts; compare with all of them.
-            (cosines,), (indices,) = self._graph.storage.search(vector, number)
-        neighbors = [
-            Neighbor(self.texts[row], float(cosine), row)
-            for row, cosine in zip(indices.tolist(), np.clip(cosines, -1, 1), strict=True)
-        ]
-        return [found for found in neighbors if include_query or found.text != query][:k]
+        if not 0 <= min_score <= 1:
+            raise ConfigError(f"`min_score` must be in [0, 1]. Received: {min_score}")
+        queries = [*map(decoded, texts_of(queries, "queries"))]
+        hits: list[list[Hit]] = []
+        for start in range(0, len(queries), _BATCH):
+            batch = queries[start : start + _BATCH]
+            pairs, scores = best_pairs(
+                self.scorer, self.scorer.prepare(batch), self._prepared, k, min_score
+            )
+            hits += ([] for _ in batch)
+            for (row, found), score in zip(pairs.tolist(), scores.tolist(), strict=True):
+                hits[start + row] += (
+                    Hit(place, score, self.texts[place]) for place in self._rows[found].tolist()
+                )
+        return [found[:k] for found in hits]
+
+    def add(self, texts: Iterable[str | bytes]) -> None:
+        """Adds texts after the others. Only these are embedded; words are counted again.
+
+        Raises:
+            ConfigError: `texts` is a single string or contains other values.
+        """
+        added = [*map(decoded, texts_of(texts, "texts"))]
+        known = set(self.texts)
+        new = [text for text in dict.fromkeys(added) if text not in known]
+        vectors = self._prepared.vectors
+        if self.scorer.embedder is not None:
+            vectors = np.concatenate([vectors, self.scorer.embedder.encode(new, normalize=True)])
+        self.texts += added
+        self.scorer.count(self.texts)
+        self._prepare(vectors)
 
     def save(self, path: str | Path) -> None:
-        """Writes a new folder, whole or not at all.
+        """Writes a new folder, whole or not at all. The model is not part of it.
 
         Raises:
             RunError: The folder exists or cannot be written.
         """
         path = Path(path)
         check_free(path)
-        faiss = extra_module("faiss", "search")
         with partial_folder(path) as partial:
-            try:
-                faiss.write_index(self._graph, str(partial / _GRAPH))
-            except RuntimeError as error:
-                raise RunError(f"Cannot write {path}: {error}") from error
             (partial / _TEXTS).write_text(json.dumps(self.texts), encoding="utf-8")
+            np.save(partial / _VECTORS, self._prepared.vectors)
             settings = {
-                "model_sha256": self.model_sha256,
-                "num_texts": len(self),
-                "sha256": {name: sha256_of(partial / name) for name in (_GRAPH, _TEXTS)},
+                "scorer": self.scorer.settings(),
+                "sha256": {name: sha256_of(partial / name) for name in (_TEXTS, _VECTORS)},
             }
-            write_json(partial / _SETTINGS, settings)
+            write_json(partial / SETTINGS, settings)
             partial.rename(path)
 
     @classmethod
-    def load(cls, path: str | Path, model: str | Path) -> TextIndex:
+    def load(cls, path: str | Path, model: str | Path | TextEmbedder = "english") -> TextIndex:
         """Loads a saved index.
 
         Args:
             path: The folder.
-            model: The model that the index was built with, as for `build`.
+            model: The model that the index was built with; ignored if there was none.
 
         Raises:
-            ConfigError: faiss is not installed.
             RunError: The folder is not an index, is damaged, or belongs to another model; or the
                 model cannot be loaded.
         """
-        faiss = extra_module("faiss", "search")
         path = Path(path)
-        if not (path / _SETTINGS).is_file():
-            raise RunError(f"{path} is not an index: it has no {_SETTINGS}.")
+        if not (path / SETTINGS).is_file():
+            raise RunError(f"{path} is not an index: it has no {SETTINGS}.")
         try:
-            settings = read_json(path / _SETTINGS)
-            for name in (_GRAPH, _TEXTS):
-                # faiss trusts its files.
+            settings = read_json(path / SETTINGS)
+            for name in (_TEXTS, _VECTORS):
                 if sha256_of(path / name) != settings["sha256"][name]:
                     raise ValueError(f"{name} has another checksum")
-            fingerprint = settings["model_sha256"]
             # `read_json` limits the size.
             texts = parse_json((path / _TEXTS).read_bytes())
-            graph = faiss.read_index(str(path / _GRAPH))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RunError(
-                f"{path} is damaged: {error}. Build it again: charagram index."
-            ) from error
-        if fingerprint != model_sha256(model):
-            raise RunError(
-                f"{path} was built with another model than {model}. Give that model, or build the "
-                "index again: charagram index."
+            vectors = np.load(path / _VECTORS)
+            scorer = TextScorer.from_settings(
+                settings["scorer"], texts, model if vectors.shape[1] else None
             )
-        return cls(TextEmbedder.load(model), texts, graph, fingerprint)
-
-
-def check_free(path: Path) -> None:
-    """Checks that a path is free.
-
-    Raises:
-        RunError: It exists.
-    """
-    if path.exists() or path.is_symlink():
-        raise RunError(f"{path} exists. Delete it, or give another folder.")
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
+        index = cls.__new__(cls)
+        index.texts, index.scorer = texts, scorer
+        different = [*dict.fromkeys(texts)][:_NUM_CHECKED]
+        if scorer.embedder is not None:
+            expected = scorer.embedder.encode(different, normalize=True)
+            stored = vectors[: len(different)]
+            if expected.shape != stored.shape or not np.allclose(expected, stored, atol=1e-3):
+                raise RunError(
+                    f"{path} was built with another model than {model}. Give that model, or build "
+                    "the index again."
+                )
+        index._prepare(vectors)
+        return index

@@ -1,0 +1,67 @@
+"""`charagram dedupe`: finds the rows of a table that are the same thing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.flags import Parser
+from tf_charagram.cli.match import add_threshold_flags, read_labels, say_learned, say_scores
+from tf_charagram.cli.search import add_scoring_flags, model_of
+from tf_charagram.reporting import load_tensorflow
+
+
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram dedupe", description=__doc__)
+    parser.add_argument("table", help="table, or file of texts")
+    add_scoring_flags(parser)
+    add_threshold_flags(parser, "0.7, or learned from --labels")
+    parser.add_argument(
+        "--drop", action="store_true",
+        help="write one row of each group [all rows, with columns group, kept and score]",
+    )  # fmt: skip
+    return parser
+
+
+def dedupe(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    check_not_read(values.output, [values.table])
+    load_tensorflow()
+    from tf_charagram.data.tables import Table, check_table_file
+    from tf_charagram.search.matching import deduplicate
+
+    check_table_file(values.output)
+    table = Table.read(values.table, values.on)
+    found = deduplicate(
+        table.text_of(values.on), model_of(values), lexical=not values.vectors_only,
+        threshold=values.threshold, labels=read_labels(values.labels), shows_progress=True,
+    )  # fmt: skip
+    num_rows = len(table.rows)
+    if values.drop:
+        table.rows = [table.rows[row] for row in found.kept]
+    else:
+        groups: list[int | None] = [None] * num_rows
+        scores: list[float | None] = [None] * num_rows
+        for number, group in enumerate(found.groups, start=1):
+            for row, score in zip(group.rows, group.scores, strict=True):
+                groups[row], scores[row] = number, round(score, 4)
+        kept = set(found.kept)
+        table.add("group", groups)
+        table.add("kept", [int(row in kept) for row in range(num_rows)])
+        table.add("score", scores)
+    table.write(values.output)
+    say_learned(found.learned)
+    say_scores(score for group in found.groups for score in group.scores[1:])
+    sys.stderr.write(
+        f"{num_rows:,} rows, {len(found.groups):,} groups of duplicates, {len(found.kept):,} rows "
+        f"without duplicates, threshold {found.threshold:.2f}\n"
+    )
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(dedupe, arguments)

@@ -1,0 +1,112 @@
+"""`charagram match`: finds for each row of a table the row of another one that belongs to it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.flags import Parser
+from tf_charagram.cli.search import add_scoring_flags, model_of
+from tf_charagram.reporting import load_tensorflow
+
+if TYPE_CHECKING:
+    from tf_charagram.search.matching import Label
+    from tf_charagram.search.scoring import Learned
+
+_NUM_BINS, _BAR = 20, 40
+
+
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram match", description=__doc__)
+    parser.add_argument("left", help="table, or file of texts")
+    parser.add_argument("right", help="table, or file of texts")
+    add_scoring_flags(parser)
+    parser.add_argument(
+        "--on-right", type=lambda names: names.split(","), metavar="A,B,...",
+        help="columns of the right table [as --on]",
+    )  # fmt: skip
+    add_threshold_flags(parser, "0, or learned from --labels")
+    parser.add_argument(
+        "--one-to-one", action="store_true", help="match each right row at most once"
+    )
+    return parser
+
+
+def add_threshold_flags(parser: Parser, default: str) -> None:
+    """Adds flags about the threshold and the output."""
+    parser.add_argument("--threshold", type=float, help=f"minimum score [{default}]")
+    parser.add_argument(
+        "--labels", metavar="FILE",
+        help="table of two texts and 1 or 0, whether they match, to learn from",
+    )  # fmt: skip
+    parser.add_argument(
+        "--output", default="-", help="FILE.csv, .tsv, .jsonl or .parquet [standard output]"
+    )
+
+
+def match(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    check_not_read(values.output, [values.left, values.right])
+    load_tensorflow()
+    from tf_charagram.data.tables import Table, check_table_file
+    from tf_charagram.search import matching
+
+    check_table_file(values.output)
+    on_right = values.on if values.on_right is None else values.on_right
+    left, right = Table.read(values.left, values.on), Table.read(values.right, on_right)
+    found = matching.match(
+        left.text_of(values.on), right.text_of(on_right), model_of(values),
+        lexical=not values.vectors_only, threshold=values.threshold,
+        one_to_one=values.one_to_one, labels=read_labels(values.labels), shows_progress=True,
+    )  # fmt: skip
+    partners = {pair.left: pair for pair in found.pairs}
+    rows = [partners.get(row) for row in range(len(left.rows))]
+    left.add("score", [None if pair is None else round(pair.score, 4) for pair in rows])
+    for column, name in enumerate(right.columns):
+        left.add(name, [None if pair is None else right.rows[pair.right][column] for pair in rows])
+    left.write(values.output)
+    say_learned(found.learned)
+    say_scores([pair.score for pair in found.pairs])
+    sys.stderr.write(
+        f"{len(found.pairs):,} of {len(rows):,} rows matched, threshold {found.threshold:.2f}\n"
+    )
+    return 0
+
+
+def read_labels(path: str | None) -> list[Label] | None:
+    """Reads a table of two texts and a label."""
+    if path is None:
+        return None
+    from tf_charagram.data.readers.columns import read_columns
+
+    rows = read_columns(path, num_texts=2, is_scored=True)
+    return [(row.texts[0], row.texts[1], int(float(row.label) > 0)) for row in rows]
+
+
+def say_learned(learned: Learned | None) -> None:
+    """Writes to standard error what was learned from labels."""
+    if learned is not None:
+        sys.stderr.write(
+            f"learned from labels: threshold {learned.threshold:.2f}, precision "
+            f"{learned.precision:.2f}, recall {learned.recall:.2f} (on held-out labels)\n"
+        )
+
+
+def say_scores(scores: Iterable[float]) -> None:
+    """Writes a histogram of scores to standard error, to choose a threshold by."""
+    counts = [0] * _NUM_BINS
+    for score in scores:
+        counts[min(int(score * _NUM_BINS), _NUM_BINS - 1)] += 1
+    for place, count in enumerate(counts):
+        if count:
+            bar = "#" * -(-_BAR * count // max(counts))
+            sys.stderr.write(f"score {place / _NUM_BINS:.2f}  {count:9,}  {bar}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(match, arguments)

@@ -1,0 +1,159 @@
+"""`charagram search`: finds the most similar texts of a list, or corrects the spelling of words."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.corrections import Corrections, add_corrections_flag
+from tf_charagram.cli.flags import Parser
+from tf_charagram.data.readers.lines import STDIN
+from tf_charagram.files.writing import check_free, check_local
+from tf_charagram.reporting import load_tensorflow
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.search.text_index import Hit
+
+    Find = Callable[[str, int], list[Hit]]
+
+PROMPT = "text> "
+
+
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram search", description=__doc__)
+    parser.add_argument(
+        "source",
+        help="what to search: a file of texts or a table; a folder of --save; or a model, whose "
+        "known words or training texts are searched",
+    )  # fmt: skip
+    parser.add_argument("query", nargs="*", help="texts [lines of standard input]")
+    add_scoring_flags(parser)
+    parser.add_argument("--k", type=int, default=10, help="texts found per query [10]")
+    parser.add_argument("--min-score", type=float, default=0.0, help="minimum score [0]")
+    parser.add_argument("--save", metavar="FOLDER", help="save the index, to search it faster")
+    parser.add_argument(
+        "--spelling", action="store_true",
+        help="correct the spelling of words, with probabilities; the source has words, most "
+        "frequent first",
+    )  # fmt: skip
+    add_corrections_flag(parser)
+    parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
+    return parser
+
+
+def add_scoring_flags(parser: Parser) -> None:
+    """Adds the flags that say which columns are compared, and how."""
+    parser.add_argument(
+        "--on", type=lambda names: names.split(","), default=[], metavar="A,B,...",
+        help="columns to compare, by name or number from 1 [the only one, or text, name, ...]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--model", default="english",
+        help="run folder, model folder, a name that charagram models lists, or none to compare "
+        "letters only [english]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--vectors-only", action="store_true", help="compare only vectors, by their cosine"
+    )
+
+
+def search(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    if values.save:
+        check_local(values.save)
+        check_free(Path(values.save))
+    load_tensorflow()
+    find, embedder = (_speller if values.spelling else _searcher)(values)
+    has_queries = bool(values.query) or not (values.save and sys.stdin.isatty())
+    for query in values.query or (_prompt() if has_queries else ()):
+        found = find(query, values.k)
+        if embedder is not None:
+            corrections = Corrections(embedder)
+            corrections.add([query])
+            corrections.say(values.show_corrections, query)
+        if values.json:
+            hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
+            sys.stdout.write(json.dumps({"query": query, "hits": hits}, ensure_ascii=False) + "\n")
+        else:
+            lines = "".join(f"  {hit.score:6.3f}  {hit.text}\n" for hit in found)
+            sys.stdout.write(f"{query}\n{lines}")
+        sys.stdout.flush()
+    return 0
+
+
+def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
+    """Returns the search, and the model whose corrections are told."""
+    from tf_charagram.data.tables import Table
+    from tf_charagram.search.text_index import SETTINGS, TextIndex
+    from tf_charagram.search.texts import read_vocabulary
+
+    source = values.source
+    is_model = False
+    if (Path(source) / SETTINGS).is_file():
+        index = TextIndex.load(source, values.model)
+    elif Path(source).is_file() or source == STDIN:
+        texts = Table.read(source, values.on).text_of(values.on)
+        index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)
+    else:
+        is_model = True
+        index = TextIndex(read_vocabulary(None, source), source, lexical=False)
+    if values.save:
+        index.save(values.save)
+        sys.stderr.write(f"{len(index):,} texts -> {values.save}\n")
+
+    def find(query: str, k: int) -> list[Hit]:
+        hits = index.search(query, k + is_model, values.min_score)
+        # A word of a model should not find itself.
+        return [hit for hit in hits if not is_model or hit.text != query][:k]
+
+    return find, index.scorer.embedder
+
+
+def _speller(values: Namespace) -> tuple[Find, TextEmbedder]:
+    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.search.spelling import SpellingCorrector, read_words
+    from tf_charagram.search.text_index import Hit
+
+    is_file = Path(values.source).is_file()
+    model = values.model if is_file else values.source
+    words = read_words(values.source if is_file else None, model)
+    embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
+    corrector = SpellingCorrector(embedder, words)
+
+    def find(query: str, k: int) -> list[Hit]:
+        found = corrector.correct(query, k)
+        return [Hit(words.index(word), probability, word) for word, probability in found]
+
+    return find, embedder
+
+
+def model_of(values: Namespace) -> str | None:
+    """Returns the value of `--model`, `None` to compare letters only."""
+    return None if values.model == "none" else values.model
+
+
+def _prompt() -> Iterator[str]:
+    """Yields the nonempty lines of standard input, after a prompt on a terminal."""
+    while True:
+        if sys.stdin.isatty():
+            sys.stderr.write(PROMPT)
+            sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            return
+        if line.strip():
+            yield line.strip("\r\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(search, arguments)
