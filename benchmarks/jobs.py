@@ -23,7 +23,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -33,32 +33,76 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_recall_curve, v_measure_score
 from sklearn.preprocessing import normalize
 
-#: Searches for the k best rows of queries; returns rows and scores, both `(num_queries, k)`.
-Search = Callable[[list[str], int], tuple[np.ndarray, np.ndarray]]
+#: Returns the k best rows for each query, `(num_queries, k)`.
+Search = Callable[[list[str], int], np.ndarray]
+#: Returns the scores of pairs of left and right texts.
+Score = Callable[[list[str], list[str]], np.ndarray]
 #: Returns a matrix of vectors, dense or sparse.
 Encode = Callable[[list[str]], Any]
+#: Label (1 or 0), left text, right text.
+Pairs = list[list[str]]
 
 EXAMPLES = 5
 SEEDS = range(5)
 
 
+class Peer(NamedTuple):
+    """One way to do the jobs; the parts that it lacks are `None`.
+
+    Attributes:
+        index: Returns the search in a list.
+        compare: Returns the scores of pairs, for all texts and the labelled pairs.
+        fit: Returns the function that embeds texts such as those given.
+    """
+
+    index: Callable[[list[str]], Search] | None = None
+    compare: Callable[[list[str], Pairs], Score] | None = None
+    fit: Callable[[list[str]], Encode] | None = None
+
+
 # This package.
 
 
-def search(model: str) -> tuple[Callable[[list[str]], Search], None]:
-    """Returns `TextIndex` with its defaults."""
-    from tf_charagram.search import TextIndex
+def search(model: str) -> Peer:
+    """Returns `TextIndex` and `TextScorer` with their defaults."""
+    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.search import TextIndex, TextScorer
 
-    return lambda texts: TextIndex(texts, model=model).search, None
+    embedder = TextEmbedder.load(model, folded=True)
+    embedder.encode(["a text that loads everything"] * 100)
+
+    def index(texts: list[str]) -> Search:
+        built = TextIndex(texts, embedder)
+        return lambda queries, k: np.array(
+            [
+                [hit.row for hit in hits] + [-1] * (k - len(hits))
+                for hits in built.search(queries, k)
+            ]
+        )
+
+    return Peer(index, lambda texts, labelled: TextScorer(texts, embedder).score)
 
 
-# Peers with vectors: `fit(texts)` returns `encode`.
+def search_labels(model: str) -> Peer:
+    """Returns a `TextScorer` that learns from labelled pairs."""
+    from tf_charagram.search import TextScorer
+
+    def compare(texts: list[str], labelled: Pairs) -> Score:
+        scorer = TextScorer(texts, model)
+        labels, left, right = zip(*labelled, strict=True)
+        scorer.learn(left, right, map(int, labels))
+        return scorer.score
+
+    return Peer(compare=compare)
 
 
-def package(name: str) -> Callable:
+# Peers with vectors.
+
+
+def package(name: str) -> Callable[[str], Peer]:
     """Returns a maker of a model of `packages.py`."""
 
-    def make(model: str) -> tuple[Callable, Callable]:
+    def make(model: str) -> Peer:
         from packages import PACKAGES
 
         encode = PACKAGES[name](model, "sentences")
@@ -68,7 +112,7 @@ def package(name: str) -> Callable:
     return make
 
 
-def unisim(model: str) -> tuple[Callable, Callable]:
+def unisim(model: str) -> Peer:
     """Returns RETSim, whose weights are in the package."""
     from unisim import TextSim
 
@@ -76,84 +120,109 @@ def unisim(model: str) -> tuple[Callable, Callable]:
     return by_cosine(lambda texts: encode)
 
 
-def tfidf(**settings: Any) -> Callable:
+def tfidf(**settings: Any) -> Callable[[str], Peer]:
     """Returns a maker of tf-idf, fitted on the texts that are searched."""
     return lambda model: by_cosine(
         lambda texts: TfidfVectorizer(sublinear_tf=True, **settings).fit(texts).transform
     )
 
 
-def by_cosine(fit: Callable[[list[str]], Encode]) -> tuple[Callable, Callable]:
-    """Returns an exact search by the cosine of vectors, and the function that fits them."""
+def by_cosine(fit: Callable[[list[str]], Encode]) -> Peer:
+    """Returns the exact cosines of vectors."""
 
     def index(texts: list[str]) -> Search:
         encode = fit(texts)
         known = normalize(encode(texts))
 
-        def find(queries: list[str], k: int) -> tuple[np.ndarray, np.ndarray]:
+        def find(queries: list[str], k: int) -> np.ndarray:
             cosines = normalize(encode(queries)) @ known.T
             return best(cosines.toarray() if issparse(cosines) else cosines, k)
 
         return find
 
-    return index, fit
+    def compare(texts: list[str], labelled: Pairs) -> Score:
+        encode = fit(texts)
+
+        def score(left: list[str], right: list[str]) -> np.ndarray:
+            one, other = normalize(encode(left)), normalize(encode(right))
+            products = one.multiply(other) if issparse(one) else one * other
+            return np.asarray(products.sum(axis=1)).ravel()
+
+        return score
+
+    return Peer(index, compare, fit)
 
 
 # Peers that only score.
 
 
-def bm25(model: str) -> tuple[Callable, None]:
+def bm25(model: str) -> Peer:
     """Returns BM25 of words with the defaults of bm25s."""
     import bm25s
 
     def words(texts: list[str]) -> list[list[str]]:
         return bm25s.tokenize(texts, return_ids=False, show_progress=False)
 
+    def ranker(texts: list[str]) -> bm25s.BM25:
+        made = bm25s.BM25()
+        made.index(words(texts), show_progress=False)
+        return made
+
     def index(texts: list[str]) -> Search:
-        ranker = bm25s.BM25()
-        ranker.index(words(texts), show_progress=False)
-        return lambda queries, k: ranker.retrieve(words(queries), k=k, show_progress=False)
+        made = ranker(texts)
+        return lambda queries, k: made.retrieve(words(queries), k=k, show_progress=False)[0]
 
-    return index, None
+    def compare(texts: list[str], labelled: Pairs) -> Score:
+        made, rows = ranker(texts), {text: row for row, text in enumerate(texts)}
+        return lambda left, right: np.array(
+            [
+                made.get_scores(query)[rows[text]]
+                for query, text in zip(words(left), right, strict=True)
+            ]
+        )
+
+    return Peer(index, compare)
 
 
-def rapidfuzz(model: str) -> tuple[Callable, None]:
+def rapidfuzz(model: str) -> Peer:
     """Returns `token_set_ratio` of lowercase text without punctuation."""
     from rapidfuzz import fuzz, process, utils
 
+    def plain(texts: list[str]) -> list[str]:
+        return [utils.default_process(text) for text in texts]
+
     def index(texts: list[str]) -> Search:
-        known = list(map(utils.default_process, texts))
+        known = plain(texts)
+        return lambda queries, k: best(
+            process.cdist(plain(queries), known, scorer=fuzz.token_set_ratio), k
+        )
 
-        def find(queries: list[str], k: int) -> tuple[np.ndarray, np.ndarray]:
-            wanted = list(map(utils.default_process, queries))
-            return best(process.cdist(wanted, known, scorer=fuzz.token_set_ratio), k)
+    def score(left: list[str], right: list[str]) -> np.ndarray:
+        return np.array([*map(fuzz.token_set_ratio, plain(left), plain(right))])
 
-        return find
-
-    return index, None
-
-
-def best(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the columns of the `k` largest numbers of each row, largest first, and these."""
-    rows = np.sort(np.argpartition(-scores, min(k, scores.shape[1]) - 1, axis=1)[:, :k], axis=1)
-    scores = np.take_along_axis(scores, rows, axis=1)
-    order = np.argsort(-scores, axis=1, kind="stable")
-    return np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
+    return Peer(index, lambda texts, labelled: score)
 
 
-PEERS: dict[str, Callable] = {
-    "search": search, "english": package("charagram"),
+def best(scores: np.ndarray, k: int) -> np.ndarray:
+    """Returns the columns of the `k` largest numbers of each row, largest first."""
+    rows = np.sort(np.argpartition(-scores, k - 1, axis=1)[:, :k], axis=1)
+    order = np.argsort(-np.take_along_axis(scores, rows, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(rows, order, axis=1)
+
+
+PEERS: dict[str, Callable[[str], Peer]] = {
+    "search": search, "search-labels": search_labels, "english": package("charagram"),
     "tfidf-chars": tfidf(analyzer="char_wb", ngram_range=(2, 4)), "tfidf-words": tfidf(),
     "BM25": bm25, "rapidfuzz": rapidfuzz, "MiniLM": package("sentence-transformers"),
     "model2vec": package("model2vec"), "unisim": unisim,
 }  # fmt: skip
-OURS = ("search", "english")
+OURS = ("search", "search-labels", "english")
 
 
-# Jobs: each returns its scores by name.
+# Jobs: each takes the part of a peer that it needs, and returns scores by name.
 
 
-def recalls(folder: Path, name: str, index: Callable, fit: Callable) -> dict[str, float]:
+def recalls(folder: Path, name: str, index: Callable[[list[str]], Search]) -> dict[str, float]:
     """Searches a corpus for the right rows of each query."""
     corpus = [text for [text] in read(folder / f"{name}.corpus.tsv")]
     right, clean, typos = zip(*read(folder / f"{name}.queries.tsv"), strict=True)
@@ -161,9 +230,9 @@ def recalls(folder: Path, name: str, index: Callable, fit: Callable) -> dict[str
     start = time.process_time()
     find = index(corpus)
     middle = time.process_time()
-    found = {"clean": find(list(clean), 10)[0]}
+    found = {"clean": find(list(clean), 10)}
     scores = {"index s": middle - start, "search s": time.process_time() - middle}
-    found["typos"] = find(list(typos), 10)[0]
+    found["typos"] = find(list(typos), 10)
     for kind, rows in found.items():
         is_right = np.array([np.isin(*each) for each in zip(rows, right_rows, strict=True)])
         scores[f"{kind} at 1"] = 100 * is_right[:, 0].mean()
@@ -171,16 +240,14 @@ def recalls(folder: Path, name: str, index: Callable, fit: Callable) -> dict[str
     return scores
 
 
-def pair_f1(folder: Path, name: str, index: Callable, fit: Callable) -> dict[str, float]:
+def pair_f1(folder: Path, name: str, compare: Callable[..., Score]) -> dict[str, float]:
     """Tells pairs that are the same from others by a threshold of their score."""
     train, test = (read(folder / f"{name}.{part}.tsv") for part in ("train", "test"))
-    texts = list(dict.fromkeys(row[2] for row in (*train, *test)))
-    find, place = index(texts), {text: row for row, text in enumerate(texts)}
+    texts = list(dict.fromkeys(text for row in (*train, *test) for text in row[1:3]))
+    score = compare(texts, train)
 
-    def scores_of(rows: list[list[str]], left: int) -> np.ndarray:
-        ranked, values = find([row[left] for row in rows], len(texts))
-        wanted = np.array([[place[row[2]]] for row in rows])
-        return values[ranked == wanted]
+    def scores_of(rows: Pairs, left: int) -> np.ndarray:
+        return score([row[left] for row in rows], [row[2] for row in rows])
 
     labels, answers = (np.array([int(row[0]) for row in rows]) for rows in (train, test))
     precision, recall, thresholds = precision_recall_curve(labels, scores_of(train, 1))
@@ -192,7 +259,7 @@ def pair_f1(folder: Path, name: str, index: Callable, fit: Callable) -> dict[str
     }
 
 
-def intents(folder: Path, name: str, index: Callable, fit: Callable) -> dict[str, float]:
+def intents(folder: Path, name: str, fit: Callable[[list[str]], Encode]) -> dict[str, float]:
     """Learns intents from few examples."""
     train, test = (read(folder / f"{name}.{part}.tsv") for part in ("train", "test"))
     labels, answers = (np.array([row[0] for row in rows]) for rows in (train, test))
@@ -212,7 +279,7 @@ def intents(folder: Path, name: str, index: Callable, fit: Callable) -> dict[str
     return dict(zip(("clean", "typos"), np.mean(accuracies, axis=0).tolist(), strict=True))
 
 
-def topics(folder: Path, name: str, index: Callable, fit: Callable) -> dict[str, float]:
+def topics(folder: Path, name: str, fit: Callable[[list[str]], Encode]) -> dict[str, float]:
     """Finds topics without labels."""
     rows = read(folder / f"{name}.tsv")
     labels = [row[0] for row in rows]
@@ -230,26 +297,27 @@ def read(path: Path) -> list[list[str]]:
     return [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
 
 
-def sets_of(folder: Path) -> dict[str, Callable]:
-    """Returns the job of each set of a folder."""
+def sets_of(folder: Path) -> dict[str, tuple[Callable, str]]:
+    """Returns the job of each set of a folder, and the part of a peer that it needs."""
     kinds = {
-        "*.corpus.tsv": recalls, "pairs-*.train.tsv": pair_f1, "intents-*.train.tsv": intents,
-        "topics-*.tsv": topics,
+        "*.corpus.tsv": (recalls, "index"), "pairs-*.train.tsv": (pair_f1, "compare"),
+        "intents-*.train.tsv": (intents, "fit"), "topics-*.tsv": (topics, "fit"),
     }  # fmt: skip
     return {
-        path.name.split(".")[0]: job
-        for pattern, job in kinds.items()
+        path.name.split(".")[0]: kind
+        for pattern, kind in kinds.items()
         for path in sorted(folder.glob(pattern))
     }
 
 
-def child(peer: str, model: str, folder: str, names: str) -> None:
+def child(name: str, model: str, folder: str, names: str) -> None:
     """Runs the jobs of one peer; prints a line of JSON per set."""
-    index, fit = PEERS[peer](model)
-    for name, job in sets_of(Path(folder)).items():
-        if name in names.split(",") and (fit is not None or job in (recalls, pair_f1)):
-            scores = job(Path(folder), name, index, fit)
-            print(json.dumps({name: {key: round(value, 2) for key, value in scores.items()}}))
+    peer = PEERS[name](model)
+    for each, (job, needed) in sets_of(Path(folder)).items():
+        part = getattr(peer, needed)
+        if each in names.split(",") and part is not None:
+            scores = job(Path(folder), each, part)
+            print(json.dumps({each: {key: round(value, 2) for key, value in scores.items()}}))
 
 
 # Tables.
@@ -259,31 +327,24 @@ def tables(results: dict[str, Any]) -> str:
     """Returns the results as tables of Markdown, a row per peer, cells of clean and typos."""
     searched = sorted({n for sets in results.values() for n in sets if "clean at 1" in sets[n]})
     others = sorted({n for sets in results.values() for n in sets} - set(searched))
-    parts = [
-        table(f"recall at {k}", results, searched, f"clean at {k}", f"typos at {k}", mean=True)
-        for k in (1, 10)
+    kinds = [
+        *((f"recall at {k}", searched, f"clean at {k}", f"typos at {k}") for k in (1, 10)),
+        ("F1, accuracy, V-measure", others, "clean", "typos"),
+        ("seconds: index, search", searched, "index s", "search s"),
     ]
-    parts.append(table("F1, accuracy, V-measure", results, others, "clean", "typos"))
-    parts.append(table("seconds: index, search", results, searched, "index s", "search s"))
-    return "\n\n".join(parts)
+    return "\n\n".join(table(results, *kind) for kind in kinds if kind[1])
 
 
-def table(
-    title: str, results: dict[str, Any], names: list[str], *keys: str, mean: bool = False
-) -> str:
-    """Returns a table with a column per set, and the mean of those that have all."""
-    head = [title, *names, *(["mean"] if mean else [])]
+def table(results: dict[str, Any], title: str, names: list[str], *keys: str) -> str:
+    """Returns a table with a column per set, and the mean of peers that have all."""
+    head = [title, *names, *([] if "F1" in title else ["mean"])]
     lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     for peer, sets in results.items():
-        values = [[sets[name][key] for key in keys] for name in names if name in sets]
-        cells = [
-            " / ".join(f"{sets[name][key]:.1f}" for key in keys) if name in sets else ""
-            for name in names
-        ]
-        if mean:
-            is_full = len(values) == len(names)
-            cells.append(" / ".join(f"{m:.1f}" for m in np.mean(values, axis=0)) if is_full else "")
+        values = {name: [sets[name][key] for key in keys] for name in names if name in sets}
+        if len(values) == len(names):
+            values["mean"] = np.mean([*values.values()], axis=0)
         if values:
+            cells = (" / ".join(f"{v:.1f}" for v in values.get(column, [])) for column in head[1:])
             lines.append("| " + " | ".join([peer, *cells]) + " |")
     return "\n".join(lines)
 
