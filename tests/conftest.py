@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import re
 import signal
@@ -96,6 +97,18 @@ def unexported():
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
         yield
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    """Returns a function that sets the contents of standard input."""
+
+    def pipe(raw):
+        monkeypatch.setattr(
+            sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw)), "utf-8")
+        )
+
+    return pipe
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import os
 import sys
 from importlib import import_module
 
@@ -23,18 +21,6 @@ LINES = ["cat", "a cat", "", "tab\there", "caf\N{LATIN SMALL LETTER E WITH ACUTE
 
 def last_json(text):
     return json.loads(text.strip().splitlines()[-1])
-
-
-@pytest.fixture
-def piped(monkeypatch):
-    """Returns a function that sets the contents of standard input."""
-
-    def pipe(raw):
-        monkeypatch.setattr(
-            sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw)), "utf-8")
-        )
-
-    return pipe
 
 
 @pytest.fixture(scope="module")
@@ -240,56 +226,6 @@ class TestEmbed:
         assert (tmp_path / "lines.tsv").read_text() == "cat\n"
 
 
-class TestNeighbors:
-    def texts(self, trained):
-        return (trained.folder / "texts.txt").read_text(encoding="utf-8").splitlines()
-
-    def test_queries(self, trained, embedder, capsys):
-        texts = self.texts(trained)
-        queries = [texts[0], "never seen"]
-        assert call("neighbors", trained.folder, *queries, "--k", 3, "--json") == 0
-        records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        for query, record in zip(queries, records, strict=True):
-            expected = embedder.neighbors(query, texts, 3, include_query=False)
-            assert record["query"] == query
-            assert [text for text, _ in record["neighbors"]] == [found.text for found in expected]
-            cosines = [cosine for _, cosine in record["neighbors"]]
-            np.testing.assert_allclose(cosines, [found.cosine for found in expected], atol=1e-5)
-
-    def test_what_a_person_sees(self, trained, embedder, capsys):
-        query = self.texts(trained)[0]
-        best = embedder.neighbors(query, self.texts(trained), 1, include_query=False)[0]
-        assert call("neighbors", trained.folder, query, "--k", 1) == 0
-        assert capsys.readouterr().out == f"{query}\n  {best.cosine:6.3f}  {best.text}\n"
-
-    def test_piped_prompt(self, trained, tmp_path, piped, capsys):
-        (tmp_path / "texts").write_text("cat\ncats\n\ncat\ndog\n")
-        piped(b"cat\r\n\n  \nbroken \xff\n")
-        arguments = ["--texts", tmp_path / "texts", "--json"]
-        assert call("neighbors", trained.folder, *arguments) == 0
-        streams = capsys.readouterr()
-        records = [json.loads(line) for line in streams.out.splitlines()]
-        assert [record["query"] for record in records] == ["cat", "broken \ufffd"]
-        assert records[0]["neighbors"][0][0] == "cat"
-        assert {text for text, _ in records[0]["neighbors"]} == {"cat", "cats", "dog"}
-        assert "text>" not in streams.err
-
-    def test_a_query_that_is_not_utf8(self, trained, capsys):
-        assert call("neighbors", trained.folder, os.fsdecode(b"caf\xe9"), "--json") == 0
-        assert len(last_json(capsys.readouterr().out)["neighbors"]) == 10
-
-    def test_errors(self, trained, tmp_path, capsys):
-        assert call("neighbors", trained.folder, "cat", "--k", 0) == 1
-        assert "error: `k` must be at least 1. Received: k=0" in capsys.readouterr().err
-        assert call("neighbors", trained.folder / "model", "cat") == 1
-        assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
-        assert call("neighbors", trained.folder, "cat", "--texts", tmp_path / "nothing") == 1
-        assert "nothing: cannot be read: No such file" in capsys.readouterr().err
-        (tmp_path / "blank").write_text(" \n")
-        assert call("neighbors", trained.folder, "cat", "--texts", tmp_path / "blank") == 1
-        assert "There is no text to search among." in capsys.readouterr().err
-
-
 class TestCharagram:
     @pytest.mark.parametrize("flag", ["--help", None])
     def test_help(self, capsys, flag, monkeypatch):
@@ -316,7 +252,7 @@ class TestCharagram:
         ended = run(process("cli", "--version"), cwd=tmp_path)
         assert (ended.returncode, ended.stdout) == (0, f"tf-charagram {__version__}\n")
 
-    @pytest.mark.parametrize("name", ["embed", "evaluate", "neighbors", "tag", "train"])
+    @pytest.mark.parametrize("name", ["embed", "evaluate", "tag", "train"])
     def test_modules_are_commands(self, name):
         module = import_module(f"tf_charagram.{name}")
         assert module.main is import_module(COMMANDS[name][0]).main

@@ -82,7 +82,7 @@ def test_commands(tmp_path, capsys):
         assert call(*command, "--show-corrections") == 0
         return [line for line in capsys.readouterr().err.splitlines() if " of " in line]
 
-    assert said("neighbors", "english", "raod", "cars", "--texts", lines) == [
+    assert said("search", lines, "raod", "cars") == [
         "raod: 1 of 1 words are read as others: raod as road",
     ]
     texts = [

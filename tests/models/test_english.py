@@ -76,8 +76,8 @@ def test_unknown_characters_are_told_apart(english):
     assert max(english.similarity(lefts, rights)) < 0.75
 
 
-def test_neighbors_searches_its_words(capsys):
-    assert call("neighbors", NAME, "vehicals") == 0
+def test_search_finds_its_words(capsys):
+    assert call("search", NAME, "vehicals") == 0
     assert "vehicles" in capsys.readouterr().out
 
 

@@ -75,11 +75,11 @@ class TestName:
 
 
 class TestInsteadOfAFolder:
-    def test_neighbors_search_its_words(self, shipped, capsys):
+    def test_search_finds_its_words(self, shipped, capsys):
         assert read_vocabulary(None, NAME) == WORDS
-        assert call("neighbors", NAME, "cat", "--json", "--k", 2) == 0
+        assert call("search", NAME, "cat", "--json", "--k", 2) == 0
         result = json.loads(capsys.readouterr().out)
-        assert {word for word, _ in result["neighbors"]} <= {*WORDS}
+        assert result["hits"] and {hit["text"] for hit in result["hits"]} <= {*WORDS} - {"cat"}
 
     def test_words_are_missing(self, shipped):
         (shipped / "words.txt.gz").unlink()

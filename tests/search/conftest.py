@@ -31,11 +31,3 @@ def model(tmp_path_factory):
 def other_model(tmp_path_factory):
     """Returns the folder of a model with other weights."""
     return save_model(tmp_path_factory.mktemp("search") / "other", seed=2)
-
-
-@pytest.fixture
-def texts_file(tmp_path):
-    path = tmp_path / "texts.txt"
-    # The repeated text and the blank line are not indexed.
-    path.write_text("".join(f"{text}\n" for text in [*TEXTS, " ", TEXTS[0]]), encoding="utf-8")
-    return path

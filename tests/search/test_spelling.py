@@ -1,4 +1,4 @@
-"""Tests of spelling correction, and of `charagram neighbors --spelling`."""
+"""Tests of spelling correction, and of `charagram search --spelling`."""
 
 from __future__ import annotations
 
@@ -95,34 +95,35 @@ def test_correct(embedder):
 
 def test_command(model, tmp_path, capsys):
     path = tmp_path / "words.txt"
-    path.write_bytes("".join(f"{word}\t{len(word)}\n" for word in WORDS).encode() + b"\xff\n")
-    arguments = ["neighbors", model, "--texts", path]
-    assert call(*arguments, "--spelling", "hosre", "byrdd", "--k", 2, "--json") == 0
+    lines = (f"{word} \t{len(word)}\n" for word in WORDS)
+    path.write_bytes("".join(lines).encode() + b"\xff\n")
+    arguments = ["search", path, "--model", model, "--spelling"]
+    assert call(*arguments, "hosre", "byrdd", "--k", 2, "--json") == 0
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [record["query"] for record in records] == ["hosre", "byrdd"]
-    assert [record["corrections"][0][0] for record in records] == ["horse", "byrd"]
-    assert all(len(record["corrections"]) == 2 for record in records)
-    assert call("neighbors", model, "hosre", "--spelling", "--texts", path, "--k", 1) == 0
+    assert [record["hits"][0]["text"] for record in records] == ["horse", "byrd"]
+    assert [record["hits"][0]["row"] for record in records] == [4, 7]
+    assert all(len(record["hits"]) == 2 for record in records)
+    assert call(*arguments, "hosre", "--k", 1) == 0
     value, word = capsys.readouterr().out.splitlines()[1].split()
-    assert (float(value), word) == (
-        pytest.approx(records[0]["corrections"][0][1], abs=6e-4),
-        "horse",
-    )
+    assert word == "horse"
+    assert float(value) == pytest.approx(records[0]["hits"][0]["score"], abs=6e-4)
 
 
 def test_command_errors(model, tmp_path, capsys):
-    (tmp_path / "empty").write_text("\n")
+    empty = tmp_path / "empty"
+    empty.write_text("\n")
     errors = {
-        "--spelling does not go with --index": ("--index", tmp_path),
-        "There are no words to choose corrections from": ("--texts", tmp_path / "empty"),
-        "has no texts.txt: name a file with --texts": (),
+        "--save is for an index. Leave out --spelling.": (model, "--save", tmp_path / "index"),
+        "There are no words to choose corrections from": (empty, "--model", model),
+        f"name a file with `search FILE --spelling --model {model}`.": (model,),
     }
     for message, arguments in errors.items():
-        assert call("neighbors", model, *arguments, "--spelling", "teh") == 1
+        assert call("search", *arguments, "--spelling", "teh") == 1
         assert message in capsys.readouterr().err
 
 
-def test_rare_words_are_corrections_but_no_neighbors():
+def test_rare_words_are_corrections_but_not_offered():
     words = read_words(None, "english")
     assert read_vocabulary(None, "english") == words[:NUM_OFFERED]
     assert "ves" in words[NUM_OFFERED:]

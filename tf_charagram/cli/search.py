@@ -12,7 +12,9 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.readers.lines import STDIN
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
 from tf_charagram.files.writing import check_free, check_local
+from tf_charagram.models.locations import shipped_models
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
@@ -68,9 +70,15 @@ def add_scoring_flags(parser: Parser) -> None:
 def search(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
+    check_positive(k=values.k)
     if values.save:
+        if values.spelling:
+            raise ConfigError("--save is for an index. Leave out --spelling.")
         check_local(values.save)
         check_free(Path(values.save))
+    source, models = values.source, shipped_models()
+    if source != STDIN and not Path(source).exists() and source not in models:
+        raise ConfigError(unknown_name("file, index or model", source, models))
     load_tensorflow()
     find, embedder = (_speller if values.spelling else _searcher)(values)
     has_queries = bool(values.query) or not (values.save and sys.stdin.isatty())
@@ -105,7 +113,8 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
         index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)
     else:
         is_model = True
-        index = TextIndex(read_vocabulary(None, source), source, lexical=False)
+        words = read_vocabulary(None, source, f"`search FILE --model {source}`")
+        index = TextIndex(words, source, lexical=False)
     if values.save:
         index.save(values.save)
         sys.stderr.write(f"{len(index):,} texts -> {values.save}\n")
@@ -125,13 +134,14 @@ def _speller(values: Namespace) -> tuple[Find, TextEmbedder]:
 
     is_file = Path(values.source).is_file()
     model = values.model if is_file else values.source
-    words = read_words(values.source if is_file else None, model)
+    flag = f"`search FILE --spelling --model {model}`"
+    words = read_words(values.source if is_file else None, model, flag)
     embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
     corrector = SpellingCorrector(embedder, words)
 
     def find(query: str, k: int) -> list[Hit]:
         found = corrector.correct(query, k)
-        return [Hit(words.index(word), probability, word) for word, probability in found]
+        return [Hit(corrector.words.index(word), probability, word) for word, probability in found]
 
     return find, embedder
 

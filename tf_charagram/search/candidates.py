@@ -14,7 +14,7 @@ from tf_charagram.search.scoring import Texts, TextScorer
 #: Texts that are compared in detail for each text: so many nearest by vectors, and by n-grams.
 NUM_CANDIDATES = 40
 # N-grams of a text are looked up from the rarest on, until this many texts were found, with
-# repetitions: frequent n-grams tell little and are in most texts.
+# repetitions, but at least the rarest: frequent n-grams tell little and are in most texts.
 _MAX_POSTINGS = 5000
 # Above so many products of vectors, candidates are found by n-grams alone.
 _MAX_PRODUCTS = 2_000_000_000
@@ -109,5 +109,6 @@ def _rare_ngrams(ngrams: sparse.csr_array, df: NDArray[np.integer]) -> sparse.cs
     before = np.append(0, found)[ngrams.indptr[:-1]]
     is_kept = np.empty(len(order), bool)
     is_kept[order] = found - before[rows] <= _MAX_POSTINGS
+    is_kept[order[ngrams.indptr[:-1][np.diff(ngrams.indptr) > 0]]] = True
     splits = np.append(0, np.cumsum(is_kept))[ngrams.indptr]
     return sparse.csr_array((ngrams.data[is_kept], ngrams.indices[is_kept], splits), ngrams.shape)

@@ -209,5 +209,6 @@ def _scorer(
     scorer = TextScorer(texts, model, lexical=lexical)
     if labels is None:
         return scorer, threshold or 0.0, None
-    learned = scorer.learn(*zip(*labels, strict=True))
+    pairs = [*labels]
+    learned = scorer.learn(*([pair[side] for pair in pairs] for side in range(3)))
     return scorer, learned.threshold if threshold is None else threshold, learned

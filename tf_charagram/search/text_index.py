@@ -49,11 +49,11 @@ class TextIndex:
         texts: The texts: a list, an array, a column of a data frame.
         model: As for `TextScorer`, like `lexical`.
         lexical: Whether letters are compared as well.
-        scorer: A scorer that has learned weights, in place of `model` and `lexical`.
+        scorer: A scorer whose learned weights are used, in place of `model` and `lexical`.
 
     Attributes:
         texts: The texts.
-        scorer: The scorer.
+        scorer: The scorer, which counts words in these texts.
 
     Raises:
         ConfigError: `texts` is a single string or contains other values, or there is neither a
@@ -76,8 +76,9 @@ class TextIndex:
     ) -> None:
         self.texts = [*map(decoded, texts_of(texts, "texts"))]
         if scorer is None:
-            scorer = TextScorer(self.texts, model, lexical=lexical)
-        self.scorer = scorer
+            self.scorer = TextScorer(self.texts, model, lexical=lexical)
+        else:
+            self.scorer = TextScorer.from_settings(scorer.settings(), self.texts, scorer.embedder)
         self._prepare()
 
     def _prepare(self, vectors: NDArray[np.float32] | None = None) -> None:
@@ -105,7 +106,7 @@ class TextIndex:
 
         Args:
             queries: A text, or many.
-            k: Number of texts per query.
+            k: Maximum number of texts per query; those with a score of 0 are left out.
             min_score: Minimum score.
 
         Returns:
@@ -130,9 +131,10 @@ class TextIndex:
             hits += ([] for _ in batch)
             for (row, found), score in zip(pairs.tolist(), scores.tolist(), strict=True):
                 hits[start + row] += (
-                    Hit(place, score, self.texts[place]) for place in self._rows[found].tolist()
+                    Hit(place, score, self.texts[place]) for place in self._rows[found][:k].tolist()
                 )
-        return [found[:k] for found in hits]
+        # Rows of equal texts are together, rows of equal scores not yet.
+        return [sorted(found, key=lambda hit: (-hit.score, hit.row))[:k] for found in hits]
 
     def add(self, texts: Iterable[str | bytes]) -> None:
         """Adds texts after the others. Only these are embedded; words are counted again.
