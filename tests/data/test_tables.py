@@ -110,7 +110,7 @@ def test_streams(write):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv", "", "x.csv: no rows found: no bad lines"),
+        ("x.csv", "", "x.csv: no rows found: the file is empty"),
         ("x.csv", "id,text\n", "x.csv: no rows found"),
         ("x.csv", 'id,text\n1,"a\n', r"x.csv:2: the row is not valid CSV .*quotes"),
         ("x.csv", "id,text\n1,a\n2,b,c\n", r"x.csv:3: expected 2 .* found 3\. .*--on-bad"),

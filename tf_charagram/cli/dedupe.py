@@ -56,8 +56,8 @@ def dedupe(arguments: Sequence[str]) -> int:
     say_learned(found.learned)
     say_scores(score for group in found.groups for score in group.scores[1:])
     sys.stderr.write(
-        f"{num_rows:,} rows, {len(found.groups):,} groups of duplicates, {len(found.kept):,} rows "
-        f"without duplicates, threshold {found.threshold:.2f}\n"
+        f"{len(found.kept):,} of {num_rows:,} rows kept, groups of duplicates: "
+        f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
     )
     return 0
 

@@ -106,9 +106,11 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
 
     source = values.source
     is_model = False
+    # For an error about a missing file, not about a model.
+    is_named_like_file = Path(source).suffix and not Path(source).is_dir()
     if (Path(source) / SETTINGS).is_file():
         index = TextIndex.load(source, values.model)
-    elif Path(source).is_file() or source == STDIN:
+    elif Path(source).is_file() or source == STDIN or is_named_like_file:
         texts = Table.read(source, values.on).text_of(values.on)
         index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)
     else:

@@ -64,7 +64,8 @@ class Table:
             names = ["text"]
         table = cls(_distinct(names), [cells for _, cells in rows], rows.separator or ",")
         if not table.rows:
-            raise DataError(path, f"no rows found: {rows.bad.summary()}")
+            reason = rows.bad.summary() if rows.names else "the file is empty"
+            raise DataError(path, f"no rows found: {reason}")
         for column in on:
             table.index(column)
         return table

@@ -93,6 +93,17 @@ def unknown_ids(texts: FlatTexts, symbol_codes: tf.Tensor, num_rows: int) -> tf.
     return _ragged(tf.reshape(rows, [-1]), splits * keys.shape[1] * ROWS_OF_UNKNOWN)
 
 
+def appended(left: tf.RaggedTensor, right: tf.RaggedTensor) -> tf.RaggedTensor:
+    """Returns the ids of both for each text, int32 `(batch, None)`.
+
+    `tf.concat(axis=1)` transposes integers, about which oneDNN logs an error.
+    """
+    texts = tf.range(left.nrows())
+    order = tf.reshape(tf.stack([texts, texts + left.nrows()], axis=1), [-1])
+    both = tf.gather(tf.concat([left, right], axis=0), order)
+    return _ragged(both.values, both.row_splits[::2])
+
+
 def _hashed_rows(keys: tf.Tensor, num_rows: int, rows_per_key: int) -> tf.Tensor:
     """Returns `rows_per_key` rows in `[0, num_rows)` of each key, int32 `(num_keys, rows_per_key)`.
 

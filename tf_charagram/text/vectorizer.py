@@ -14,6 +14,7 @@ from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.ids import (
     ROWS_OF_UNKNOWN,
+    appended,
     hashed_ids,
     known_ids,
     longest_ids,
@@ -183,7 +184,7 @@ class NgramVectorizer(TextVectorizer):
 
         def with_unknown() -> tf.RaggedTensor:
             rows = unknown_ids(flat, self._symbol_codes, self.unknown_rows)
-            return tf.concat([ids, rows + len(vocabulary)], axis=1)
+            return appended(ids, rows + len(vocabulary))
 
         return tf.cond(tf.reduce_max(flat.symbols) < UNKNOWN, lambda: ids, with_unknown)
 
