@@ -143,7 +143,7 @@ def tfidf(model: str, kind: str) -> Embed:
     """Returns scikit-learn's tf-idf of the character n-grams of a text file; sparse."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=NGRAMS, sublinear_tf=True)
+    vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=NGRAMS)
     return vectorizer.fit(Path(model).read_text(encoding="utf-8").splitlines()).transform
 
 

@@ -1,7 +1,7 @@
 """Quality and speed of models of several packages, each in a process of its own.
 
     python benchmarks/peers.py --sets FOLDER --out models.json \
-        english=charagram:english tfidf=tfidf:LINES.txt@PYTHON \
+        english=charagram:english \
         MiniLM=sentence-transformers:FOLDER@PYTHON model2vec=model2vec:FOLDER@PYTHON
 
 A model is NAME=PACKAGE:MODEL, and after an @ the interpreter that has its package. The scores are
@@ -14,7 +14,6 @@ sentences, the median of the rounds, one process after the other; where they tak
 from __future__ import annotations
 
 import json
-import pickle
 import statistics
 import subprocess
 import sys
@@ -41,7 +40,7 @@ def child(package: str, model: str, folder: str, rounds: str) -> None:
     encode = PACKAGES[package](model, "sentences")
     encode(["one text"])
     first = time.perf_counter() - start
-    Path(folder, "vectors").write_bytes(pickle.dumps(encode(texts)))
+    np.save(Path(folder, "vectors.npy"), np.asarray(encode(texts), np.float32))
     rates = []
     for _ in range(int(rounds)):
         begin = time.perf_counter()
@@ -56,10 +55,9 @@ def child(package: str, model: str, folder: str, rounds: str) -> None:
 def embed(
     spec: str, texts: list[str], timed: list[str], rounds: int = 0
 ) -> tuple[Callable[[list[str]], Any], dict[str, float]]:
-    """Returns a function that looks up unit-length vectors of texts, and the speed, from a child.
+    """Returns a function that looks up unit-length vectors, and the speed, from a child process."""
+    from tf_charagram.models.embedder import unit_rows
 
-    The vectors are an array or a sparse matrix, a row per text.
-    """
     model, _, python = spec.partition("@")
     package, _, model = model.partition(":")
     with tempfile.TemporaryDirectory() as folder:
@@ -68,12 +66,9 @@ def embed(
         command = [python or sys.executable, __file__, "--child", package, model, folder]
         command.append(str(rounds))
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        matrix = pickle.loads(Path(folder, "vectors").read_bytes())
+        vectors = unit_rows(np.load(Path(folder, "vectors.npy")))
         speed = json.loads(Path(folder, "speed.json").read_text(encoding="utf-8"))
-    # Not needed by children, whose interpreter may lack it.
-    from sklearn.preprocessing import normalize
-
-    vectors, rows = normalize(matrix), {text: row for row, text in enumerate(texts)}
+    rows = {text: row for row, text in enumerate(texts)}
     return lambda wanted: vectors[[rows[text] for text in wanted]], speed
 
 
@@ -81,14 +76,11 @@ def scores_of(
     vectors: Callable[[list[str]], Any], sets: Mapping[str, list[ScoredPairs]]
 ) -> dict[str, Any]:
     """Returns the mean of each kind of sets, and under `sets` the scores of clean ones by name."""
-    from scipy.sparse import issparse
-
     from tf_charagram.evaluation.scores import score_cosines
 
     def score(pairs: ScoredPairs) -> float:
         left, right = vectors(pairs.left), vectors(pairs.right)
-        products = left.multiply(right) if issparse(left) else left * right
-        return score_cosines(pairs, np.asarray(products.sum(axis=1)).ravel()).value
+        return score_cosines(pairs, np.sum(left * right, axis=1)).value
 
     values = {kind: [score(pairs) for pairs in each] for kind, each in sets.items()}
     return {
