@@ -33,6 +33,8 @@ MIN_CODE, LONG_CODE = 4, 10
 CODE_STEP = 0.2
 _NUM_FOLDS = 5
 _BLOCK = 50_000
+# Vectors that fit into the cache.
+_VECTOR_BLOCK = 500
 _HAS_DIGIT = re.compile(r"\d")
 
 
@@ -275,8 +277,7 @@ class TextScorer:
         similarities = np.zeros((len(pairs), 4), np.float32)
         codes = np.zeros((len(pairs), 2), np.float32)
         if self.embedder is not None:
-            products = np.einsum("ij,ij->i", left.vectors[lefts], right.vectors[rights])
-            similarities[:, 0] = np.clip(products, -1, 1)
+            similarities[:, 0] = _cosines(left.vectors, right.vectors, pairs)
         if self.is_lexical:
             similarities[:, 1] = left.ngrams[lefts].multiply(right.ngrams[rights]).sum(axis=1)
             firsts = np.flatnonzero(np.diff(lefts, prepend=-1))
@@ -296,6 +297,18 @@ class TextScorer:
 def is_code(word: str) -> bool:
     """Returns whether a word may be the number of a model, a part or a document."""
     return len(word) >= MIN_CODE and _HAS_DIGIT.search(word) is not None
+
+
+def _cosines(
+    left: NDArray[np.float32], right: NDArray[np.float32], pairs: NDArray[np.integer]
+) -> NDArray[np.float32]:
+    """Returns the products of pairs of rows of unit length, float32 `(num_pairs,)`."""
+    cosines = np.empty(len(pairs), np.float32)
+    for start in range(0, len(pairs), _VECTOR_BLOCK):
+        block = slice(start, start + _VECTOR_BLOCK)
+        lefts, rights = pairs[block].T
+        np.einsum("ij,ij->i", left[lefts], right[rights], out=cosines[block])
+    return np.clip(cosines, -1, 1, out=cosines)
 
 
 def _shared_words(

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from unicodedata import normalize
 
 import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.text.folding import INVISIBLE, PLAIN
-from tf_charagram.text.tensors import decoded, ids_function, texts_of
-from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.keys import ngram_keys
+from tf_charagram.text.normalize import masked
+from tf_charagram.text.reading import TextReader
+from tf_charagram.text.tensors import decoded, string_tensor, texts_of
 
 _ORDERS = (2, 3)
 _DROPPED = "".join(map(chr, (*INVISIBLE, *range(0x300, 0x370))))
-_RUN_OF_WORD = re.compile(rf"[\w{_DROPPED}]+")
+_ASCII_WORD, _WORD = re.compile(r"\w+"), re.compile(rf"[\w{_DROPPED}]+")
 _FOLDED = str.maketrans({**PLAIN, **dict.fromkeys(_DROPPED)})
 _BATCH = 10_000
 
@@ -32,8 +36,11 @@ def words_in(texts: Iterable[str]) -> list[list[str]]:
     folded = _FoldedWords()
     for text in texts:
         lowered = text.lower()
-        words = _RUN_OF_WORD.findall(lowered) or lowered.split()
-        bags.append(words if text.isascii() else [folded[word] for word in words])
+        if lowered.isascii():
+            bags.append(_ASCII_WORD.findall(lowered) or lowered.split())
+        else:
+            words = _WORD.findall(lowered) or lowered.split()
+            bags.append([folded[word] for word in words])
     return bags
 
 
@@ -69,15 +76,12 @@ class CharacterTfidf:
 
     def __init__(self, texts: Iterable[str | bytes]) -> None:
         bags = words_in(map(decoded, texts_of(texts, "texts")))
-        words, counts = _word_counts(bags)
-        self._ids = None
-        self._idf = np.zeros(0, np.float32)
-        if not words:
-            return
-        vocabulary = NgramVocabulary.from_texts(words, orders=_ORDERS, max_chars=None)
-        self._ids = ids_function(NgramVectorizer(vocabulary=vocabulary, max_chars=None))
-        counts = counts @ self._ngrams(words, len(vocabulary))
-        df = np.bincount(counts.indices, minlength=len(vocabulary))
+        words, counts = _word_ones(bags)
+        keys, splits = _ngram_keys(words)
+        # Ascending.
+        self._keys, ids = np.unique(keys, return_inverse=True)
+        occurrences = (counts @ _ones(ids, splits, len(self._keys))).indices
+        df = np.bincount(occurrences, minlength=len(self._keys))
         self._idf = (1 + np.log((1 + len(bags)) / (1 + df))).astype(np.float32)
 
     def transform(self, texts: Iterable[str | bytes]) -> sparse.csr_array:
@@ -93,40 +97,65 @@ class CharacterTfidf:
 
     def transform_words(self, bags: Sequence[Sequence[str]]) -> sparse.csr_array:
         """Returns the vectors of texts that are given as their words, see `transform`."""
-        words, counts = _word_counts(bags)
-        vectors = counts @ self._ngrams(words, len(self._idf))
+        words, counts = _word_ones(bags)
+        keys, splits = _ngram_keys(words)
+        ids = np.searchsorted(self._keys, keys)
+        is_known = np.append(self._keys, 0)[ids] == keys
+        splits = np.append(0, np.cumsum(is_known))[splits]
+        vectors = counts @ _ones(ids[is_known], splits, len(self._keys))
         vectors.data = (1 + np.log(vectors.data)) * self._idf[vectors.indices]
-        squares = np.append(0, np.cumsum(vectors.data.astype(np.float64) ** 2))
-        lengths = np.sqrt(np.diff(squares[vectors.indptr]))
-        vectors.data /= np.repeat(lengths, np.diff(vectors.indptr)).astype(np.float32)
+        lengths = np.diff(vectors.indptr)
+        is_filled = lengths > 0
+        squares = np.add.reduceat(vectors.data**2, vectors.indptr[:-1][is_filled])
+        vectors.data /= np.repeat(np.sqrt(squares), lengths[is_filled])
         return vectors
 
-    def _ngrams(self, words: Sequence[str], num_ngrams: int) -> sparse.csr_array:
-        """Returns the number of times that each word has each n-gram."""
-        if self._ids is None or not words:
-            return sparse.csr_array((len(words), num_ngrams), dtype=np.float32)
-        batches = [
-            self._ids(list(words[start : start + _BATCH])) for start in range(0, len(words), _BATCH)
-        ]
-        ids = np.concatenate([batch.values for batch in batches])
-        lengths = np.concatenate([batch.row_lengths() for batch in batches])
-        splits = np.append(0, np.cumsum(lengths))
-        counts = sparse.csr_array(
-            (np.ones(len(ids), np.float32), ids, splits), (len(words), num_ngrams)
-        )
-        counts.sum_duplicates()
-        return counts
+
+@functools.cache
+def _keys_function() -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
+    """Returns a function from words to the keys of their n-grams and row splits."""
+    reader = TextReader(None, lowercase=True, unicode_form=None, max_chars=None)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
+    def keys_of(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        keys, splits = ngram_keys(reader(words), _ORDERS, None)
+        num_columns = keys.shape[1]
+        keys = tf.reshape(keys, [-1])
+        return masked(keys, keys != 0, splits * num_columns)
+
+    return keys_of
 
 
-def _word_counts(bags: Sequence[Sequence[str]]) -> tuple[list[str], sparse.csr_array]:
-    """Returns the distinct words of texts, and how often each text has each word."""
+def _ngram_keys(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the keys of the n-grams of all words, and row splits of the words."""
+    parts = [np.zeros(0, np.int64)]
+    lengths = [np.zeros(1, np.int64)]
+    for start in range(0, len(words), _BATCH):
+        keys, splits = _keys_function()(string_tensor(words[start : start + _BATCH]))
+        parts.append(keys.numpy())
+        lengths.append(np.diff(splits.numpy()))
+    return np.concatenate(parts), np.cumsum(np.concatenate(lengths))
+
+
+def _ones(
+    ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int
+) -> sparse.csr_array:
+    """Returns a one for each id in each row, float32 `(num_rows, num_columns)`.
+
+    Repeated ids are not summed up; products of matrices do that.
+    """
+    # SciPy is slower with larger integers.
+    kind = np.int32 if len(ids) < 2**31 else np.int64
+    ones = np.ones(len(ids), np.float32)
+    shape = (len(splits) - 1, num_columns)
+    return sparse.csr_array((ones, ids.astype(kind), splits.astype(kind)), shape)
+
+
+def _word_ones(bags: Sequence[Sequence[str]]) -> tuple[list[str], sparse.csr_array]:
+    """Returns the distinct words of texts, and a one for each word of each text."""
     words = [*chain.from_iterable(bags)]
     distinct = [*dict.fromkeys(words)]
     numbers = dict(zip(distinct, range(len(distinct)), strict=True))
     ids = np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
-    splits = np.append(0, np.cumsum([*map(len, bags)])).astype(np.int64)
-    counts = sparse.csr_array(
-        (np.ones(len(ids), np.float32), ids, splits), (len(bags), len(distinct))
-    )
-    counts.sum_duplicates()
-    return distinct, counts
+    splits = np.append(0, np.cumsum([*map(len, bags)]))
+    return distinct, _ones(ids, splits, len(distinct))
