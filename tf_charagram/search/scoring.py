@@ -144,12 +144,13 @@ class TextScorer:
         #: Of all features, if learned.
         self._learned: NDArray[np.float64] | None = None
         self.is_lexical = lexical
+        self._tfidf = CharacterTfidf(())
         self.count([*map(decoded, texts_of(texts, "texts"))])
 
     def count(self, texts: Sequence[str]) -> None:
         """Counts words and n-grams anew."""
         bags = words_in(texts)
-        self._tfidf = CharacterTfidf(texts)
+        self._tfidf.fit_words(bags)
         df = Counter(word for bag in bags for word in set(bag))
         self._idf = {word: 1 + np.log((1 + len(bags)) / (1 + count)) for word, count in df.items()}
         self._max_idf = 1 + np.log(1 + len(bags))

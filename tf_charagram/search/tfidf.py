@@ -75,7 +75,10 @@ class CharacterTfidf:
     """
 
     def __init__(self, texts: Iterable[str | bytes]) -> None:
-        bags = words_in(map(decoded, texts_of(texts, "texts")))
+        self.fit_words(words_in(map(decoded, texts_of(texts, "texts"))))
+
+    def fit_words(self, bags: Sequence[Sequence[str]]) -> None:
+        """Counts anew, in texts that are given as their words."""
         words, counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
         # Ascending.
