@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -114,7 +115,10 @@ def main() -> None:
         if word in headwords or word in wrong:
             return word in headwords
         frequency, other = (wordfreq.word_frequency(form, "en") for form in (word, read))
-        if foreign.get(word, 0.0) > _MIN_FOREIGN_RATIO * frequency:
+        rarest = _MIN_FOREIGN_RATIO * frequency
+        if " " in read:  # "andis" is a Latvian word, too.
+            rarest = math.prod(wordfreq.word_frequency(part, "en") for part in read.split())
+        if foreign.get(word, 0.0) > rarest:
             return True
         if not _looks_like_misspelling(word, read):
             return word in names or other <= _MAX_UNLIKE_RATIO * frequency

@@ -4,11 +4,15 @@ import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
+from itertools import combinations_with_replacement
 
 SHORTEST, LONGEST = 4, 16
 LOG_ODDS = {"wrong": 0.0, "missing": 5.1, "added": -0.2, "doubled": 3.3, "swapped": 5.0}
 FIRST_LETTER = -2.0
-VARIANT = 0.0
+VARIANT, JOINED = 0.0, 3.0
+UNKNOWN_WORD, UNKNOWN_LETTER = -7.5, -2.25
+VOWELS = "aeiou"
+DIGITS = {"0": "o", "1": "l", "5": "s"}
 LOOK_ALIKE = {"rn": "m", "m": "rn", "cl": "d", "d": "cl", "vv": "w", "w": "vv"}
 SCRIPTS_WITHOUT_SPACES = (
     "CJK|IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR"
@@ -38,7 +42,7 @@ def errors(typed: str, meant: str) -> Iterator[tuple[str, int]]:
 
 def variants(word: str) -> set[str]:
     """Returns the word without its vowels, and with one letter as two that look alike."""
-    skeleton = word[0] + re.sub("[aeiou]", "", word[1:])
+    skeleton = word[0] + re.sub(f"[{VOWELS}]", "", word[1:])
     found = {skeleton} if len(skeleton) >= SHORTEST else set()
     for letters, others in LOOK_ALIKE.items():
         for match in re.finditer(f"(?={letters})", word):
@@ -47,28 +51,57 @@ def variants(word: str) -> set[str]:
     return found
 
 
-def score(typed: str, meant: str, count: int) -> float:
-    """Returns the binary logarithm of how probable a word is, up to a constant; -inf if never.
+def log_probabilities(counts: Mapping[str, int]) -> dict[str, float]:
+    """Returns the binary logarithms of the shares of words, their counts' rounded to quarters."""
+    logs = {
+        word: round(4 * math.log2(count)) / 4
+        for word, count in counts.items()
+        if len(word) <= LONGEST + 1 and (len(word) > 1 or word in VOWELS)
+    }
+    total = math.log2(sum(2**log for log in logs.values())) if logs else 0.0
+    return {word: log - total for word, log in logs.items()}
 
-    The logarithm of its count is rounded to quarters.
-    """
+
+def weight(typed: str, meant: str) -> float:
+    """Returns the binary logarithm of how probable errors are, up to a constant; -inf if none."""
+    spelled = typed.translate(str.maketrans(DIGITS))
+    if typed != spelled:
+        return VARIANT if spelled in {meant, *variants(meant)} else -math.inf
     ways = [
         LOG_ODDS[kind] + (FIRST_LETTER if place == 0 else 0) for kind, place in errors(typed, meant)
     ]
     if typed in variants(meant):
         ways.append(VARIANT)
-    return round(4 * math.log2(count)) / 4 + max(ways, default=-math.inf)
+    return max(ways, default=-math.inf)
+
+
+def joined(word: str, words: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yields the ways to read a word as two or three of `log_probabilities`, with their scores."""
+    for first, last in combinations_with_replacement(range(1, len(word)), 2):
+        parts = [part for part in (word[:first], word[first:last], word[last:]) if part]
+        score = sum(words.get(part, -math.inf) for part in parts)
+        if score > UNKNOWN_WORD + UNKNOWN_LETTER * len(word):
+            yield " ".join(parts), score + JOINED
 
 
 def corrections(word: str, counts: Mapping[str, int], right: Collection[str] = ()) -> set[str]:
-    """Returns the correction of a word; several words if they are equally probable."""
-    if word in counts or word in right or not (word.isalpha() and SHORTEST <= len(word) <= LONGEST):
+    """Returns the reading of a word; several if they are equally probable."""
+    spelled = word.translate(str.maketrans(DIGITS))
+    num_digits = sum(char in DIGITS for char in word)
+    if word in counts or spelled in right or not SHORTEST <= len(word) <= LONGEST:
+        return {word}
+    if not spelled.isalpha() or 2 * num_digits > len(word) or {*word[:2]} <= {*DIGITS}:
         return {word}
     if any(re.match(SCRIPTS_WITHOUT_SPACES, unicodedata.name(char, "")) for char in word):
         return {word}
-    scores = {known: score(word, known, count) for known, count in counts.items()}
+    words = log_probabilities(counts)
+    scores = {known: score + weight(word, known) for known, score in words.items()}
+    if not num_digits:
+        scores.update(joined(word, words))
     best = max(scores.values(), default=-math.inf)
-    return {word} if best == -math.inf else {w for w, value in scores.items() if value == best}
+    if best == -math.inf:
+        return {word}
+    return {reading for reading, score in scores.items() if score > best - 1e-4}
 
 
 def is_reading(

@@ -26,10 +26,10 @@ COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 180
 
 # Few letters, so that many words are one typo apart.
 some_words = st.text("aab\u00e9\U00010400", min_size=1, max_size=MAX_LETTERS + 2) | st.text(
-    "aacdlmrnvw", min_size=3, max_size=8
+    "aacdlmrnvw", min_size=1, max_size=8
 )
 dictionaries = st.dictionaries(some_words, st.integers(1, 40), min_size=1, max_size=12)
-between = st.sampled_from([" ", "-", "_", "1", "\x00"]) | st.text(TRICKY, max_size=2)
+between = st.sampled_from([" ", "-", "_", "1", "10", "7", "\x00"]) | st.text(TRICKY, max_size=2)
 pieces = some_words | between
 texts = st.lists(pieces, max_size=8).map("".join)
 
@@ -76,6 +76,8 @@ def test_equals_reference(counts, raws, is_exact, right):
     ("rod teh", "rod teh"),  # three letters
     ("vhcls rd", "vehicles rd"), ("vehides vehicies", "vehicles vehicles"),
     ("vehicls1 vehicls_ 2vehicls", "vehicls1 vehicles_ 2vehicls"),
+    ("r0ad Vehic1e5 vehide5 2vehicles", "road vehicles vehicles 2vehicles"),
+    ("v3hicles vehicl5 10ads", "v3hicles vehicl5 10ads"),
     ("vehicls\U0001f600", "vehicles\U0001f600"),
     ("CAFE\u0301 Caf\u00c9 cafe", "cafe\u0301 caf\u00e9 caf\u00e9"),
     ("", ""),
@@ -83,6 +85,31 @@ def test_equals_reference(counts, raws, is_exact, right):
 ])  # fmt: skip
 def test_examples(text, read):
     assert read_as(hashing(COUNTS), text) == read
+
+
+@pytest.mark.parametrize(("text", "read"), [
+    ("Ontheroad, goodroads", "on the road, good roads"),
+    ("aroad atheroad roada", "a road a the road road a"),
+    ("sroad theroadtheroad", "road theroadtheroad"),  # "s" is part of a word; four words
+    ("badrare theraree", "badrare theraree"),  # less probable than a name
+    ("therod 0ntheroad", "therod 0ntheroad"),  # two kinds of errors
+    ("onethe ontheroads", "onethe on the roads"),  # one of the right words
+])  # fmt: skip
+def test_joined_words(text, read):
+    counts = {
+        "the": 90_000,
+        "a": 50_000,
+        "s": 40_000,
+        "on": 30_000,
+        "good": 2000,
+        "bad": 9,
+        "rare": 1,
+    }
+    counts |= {"road": 3000, "roads": 2000, "one": 20_000}
+    vectorizer = hashing(counts, WordFilter.from_words(["onethe"]))
+    assert read_as(vectorizer, text) == read
+    texts = vectorizer(tf.constant([text, read])).to_list()
+    assert texts[0] == texts[1]
 
 
 @pytest.mark.parametrize("num_characters", [40, 200, 400, 4000, 40_000])
@@ -168,6 +195,7 @@ def test_resources():
     # Words of four letters and more, and an entry because tables must not be empty.
     assert int(known.size()) == 1 + 5
     num_variants = sum(len(variants(word)) for word in COUNTS)
+    # The empty word has a key, too.
     assert int(patterns.size()) == 1 + 6 + sum(map(len, COUNTS)) + num_variants
 
 

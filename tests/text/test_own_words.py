@@ -27,6 +27,8 @@ def own_words(texts):
     (["Weka, WEKA-weka!"] * 2, ["weka"]),
     (["weka"] * 5 + ["weak"] * 50, ["weka"]),
     (["weka"] * 5 + ["weak"] * 51, []),
+    (["weaktoolkit"] * 5 + ["weak"] * 99 + ["toolkit"] * 50, ["weaktoolkit"]),
+    (["weaktoolkit"] * 5 + ["weak"] * 99 + ["toolkit"] * 51, []),
     (["tookit"] * 9 + ["Toolkit"] * 200, []),
     (["treebank"] * 60 + ["treebnak"] * 5, ["treebank"]),
     (["treebank"] * 50 + ["treebnak"] * 5, ["treebank", "treebnak"]),

@@ -51,13 +51,13 @@ class Corrections:
     def add(self, texts: Sequence[str]) -> None:
         """Counts the words of texts, and the texts."""
         from tf_charagram.text.batches import bounded_batches
-        from tf_charagram.text.dictionary import words_of
+        from tf_charagram.text.dictionary import tokens_of
         from tf_charagram.text.tensors import string_tensor
 
         for batch in bounded_batches(texts, _MAX_TEXTS, _MAX_CHARS):
             shares = self._reader.known_share(string_tensor(batch)).numpy()
             written = self._reader.folded(batch)
-            words = Counter(words_of(written))
+            words = Counter(tokens_of(written))
             self._num_texts += len(batch)
             self._num_unknown += int((shares < _MIN_KNOWN_SHARE).sum())
             self._num_empty += sum(not text.strip() for text in written)

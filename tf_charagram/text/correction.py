@@ -1,14 +1,12 @@
 """Corrects misspelled words in the graph, without building a string.
 
-A word that is not in the dictionary but one typo away from a word that is, is read as that word: a
+A word that is not in the dictionary but one error away from a word that is, is read as that word: a
 letter may be missing, extra or wrong, or two adjacent letters swapped; all vowels may be missing,
-or a letter may be two that look like it. Among several candidates, the noisy channel model of
-spelling (Kernighan, Church & Gale 1990) chooses: the frequency of the word times that of the typo.
+or a letter may be two that look like it; letters may be digits that look like them. A word may also
+be two or three words without the spaces between them.
 
-Nearly all words are known; a key of a few windows of letters looks them up. The others get a second
-key: a polynomial of the letters modulo 2^64, so that prefix sums give the keys of all candidates.
-The table of these keys holds each word and its patterns, in which one letter is a wildcard: the
-wildcard in place of a letter finds a wrong one, between two letters a missing one.
+Nearly all words are known; a key of a few windows of letters looks them up. `CandidateTable` finds
+the readings of the others.
 """
 
 from __future__ import annotations
@@ -16,37 +14,22 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.text.candidates import DIGITS, MAX_LETTERS, MIN_LETTERS, VOWELS, CandidateTable
 from tf_charagram.text.dictionary import OTHER, SYMBOL, Dictionary
-from tf_charagram.text.normalize import FlatTexts, replaced
+from tf_charagram.text.normalize import SPACE, FlatTexts, replaced
 from tf_charagram.text.tensors import LookupTable
-from tf_charagram.text.word_filter import BASE, letter_values, powers, powers_by_place, signed
-
-#: Only words of these lengths are corrected: short ones have too many neighbors, and a typo changes
-#: few of the n-grams of long ones.
-MIN_LETTERS, MAX_LETTERS = 4, 16
-
-#: Binary logarithms of the probability of a typo relative to that of a given wrong letter, per
-#: position, from the 61,615 misspellings of codespell and typos with a single typo. DOUBLED is an
-#: extra letter equal to the one before.
-WRONG, MISSING, ADDED, DOUBLED, SWAPPED = 0.0, 5.1, -0.2, 3.3, 5.0
-#: Added for typos of the first letter.
-FIRST_LETTER = -2.0
-#: The same for a word without its vowels, or with letters that look alike.
-VARIANT = 0.0
-VOWELS = "aeiou"
-LOOK_ALIKE = (("rn", "m"), ("cl", "d"), ("vv", "w"))
+from tf_charagram.text.word_filter import letter_values, powers
 
 _SEED = 2016
-# The most frequent words: others are seldom written that way, and loading takes time.
-_NUM_WITH_VARIANTS = 30_000
 
 
 class WordCorrector:
-    """Replaces words of a batch that are one typo away from a word of a dictionary.
+    """Replaces words of a batch that are misspelled words of a dictionary, or several joined ones.
 
     A word is a run of letters, digits and combining marks. It is unchanged if it is known or among
-    the right words of the dictionary, has a digit, a mark or a character without a symbol, fewer
-    than 4 letters or more than 16, or a letter of a script without spaces. Context is ignored.
+    the right words of the dictionary, has a mark or a character without a symbol, fewer than 4
+    characters or more than 16, or a letter of a script without spaces. The same holds if it begins
+    with two digits, has more digits than letters, or others than 0, 1 and 5. Context is ignored.
 
     Args:
         dictionary: The known words; those with a letter without a symbol are skipped.
@@ -62,28 +45,33 @@ class WordCorrector:
         self._width = MIN_LETTERS if MIN_LETTERS * self._bits < 64 else MIN_LETTERS // 2
         random = np.random.default_rng(_SEED)
         self._factors = _random_keys(random, 1 + -(-MAX_LETTERS // self._width))
-        self._wildcard, self._variant = _random_keys(random, 2)
-        values = letter_values(np.append(code_points, -1))
-        # A tensor: a constant in each function would be saved with each.
-        self._values = tf.constant(values)
-        self._powers = powers(MAX_LETTERS + 2)
+        codes = np.append(code_points, -1)
+        letter_codes = codes.copy()
+        for digit, letter in DIGITS.items():
+            letter_codes[codes == ord(digit)] = ord(letter)
+        values = letter_values(letter_codes)
+        # Tensors: a constant in each function would be saved with each.
+        self._values, self._is_digit = tf.constant(values), tf.constant(codes != letter_codes)
+        self._powers = powers(MAX_LETTERS + 1)
         lengths = np.diff(splits)
         rows = np.flatnonzero((lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS))
         words = np.stack([splits[rows], splits[rows + 1]], axis=1)
         keys = self._window_keys(tf.constant(letters), tf.constant(words))
         self._known = _table(keys, rows)
-        self._key_mask = -1 << len(kept).bit_length()
-        self._patterns = _table(*self._pattern_keys(values[letters], splits))
+        self._candidates = CandidateTable(values[letters], splits, dictionary.log_counts[kept])
+        # Those of no word and a space follow those of the words.
+        space = np.flatnonzero(code_points == SPACE).astype(np.int32)
         self._letters = tf.RaggedTensor.from_row_splits(
-            tf.constant(letters), tf.constant(splits), validate=False
+            tf.constant(np.append(letters, space)),
+            tf.constant(np.append(splits, splits[-1] + [0, 1])),
+            validate=False,
         )
         self._right_words = dictionary.right_words
-        self._log_counts = tf.constant(np.append(dictionary.log_counts[kept], np.float32(0)))
 
     @property
     def resources(self) -> list[LookupTable]:
         """Lookup tables, which a SavedModel must track."""
-        return [self._known, self._patterns]
+        return [self._known, self._candidates.table]
 
     def __call__(self, texts: FlatTexts) -> FlatTexts:
         """Corrects the words of a batch whose symbols are `marked`."""
@@ -118,31 +106,6 @@ class WordCorrector:
             keys += tf.cast(tf.gather(windows, begins), tf.int64) * factor
         return keys
 
-    def _pattern_keys(
-        self, values: np.ndarray, splits: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the keys of words and of their patterns, and the rows of the words.
-
-        Args:
-            values: Random values of the letters of all words, int64.
-            splits: Row splits of the words, int64 `(num_words + 1,)`.
-        """
-        lengths = np.diff(splits)
-        factors = powers_by_place(lengths)
-        sums = np.concatenate([[0], np.cumsum(values * factors)])
-        words = sums[splits[1:]] - sums[splits[:-1]]
-        patterns = np.repeat(words, lengths) + (self._wildcard - values) * factors
-        few = splits[: _NUM_WITH_VARIANTS + 1]
-        variants, variant_rows = _variants(values[: few[-1]], factors[: few[-1]], few)
-        keys = np.concatenate([words, patterns, variants + self._variant])
-        rows = np.arange(len(lengths))
-        rows = np.concatenate([rows, np.repeat(rows, lengths), variant_rows])
-        # The row replaces the lowest bits of a key: integers sort much faster than pairs.
-        keys = np.sort((keys & self._key_mask) | rows)
-        # Of words with the same pattern, the first one is the most frequent.
-        is_first = np.diff(keys & self._key_mask, prepend=0) != 0
-        return keys[is_first] & self._key_mask, keys[is_first] & ~self._key_mask
-
     def _corrected(
         self, texts: FlatTexts, marked: tf.Tensor, symbols: tf.Tensor, words: tf.Tensor
     ) -> FlatTexts:
@@ -154,116 +117,42 @@ class WordCorrector:
             symbols: Its symbols, those past the end all equal.
             words: The unknown words, see `_words`.
         """
+        words, values, has_digits = self._correctable(marked, symbols, words)
+        rows = self._candidates.readings(values, has_digits)
+        no_word = self._candidates.no_word
+        found = tf.where(rows[:, 0] < no_word)[:, 0]
+        words, rows = tf.gather(words, found), tf.gather(rows, found)
+        spaces = tf.where(rows < no_word, no_word + 1, no_word)
+        first, middle, last = tf.unstack(rows, axis=1)
+        pieces = tf.stack([first, spaces[:, 1], middle, spaces[:, 2], last], axis=1)
+        return replaced(texts, words, tf.gather(self._letters, pieces).merge_dims(1, 2))
+
+    def _correctable(
+        self, marked: tf.Tensor, symbols: tf.Tensor, words: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Returns the words that may be read as others; arguments as for `_corrected`.
+
+        Returns:
+            Their starts and ends, int64 `(num_words, 2)`; the values of their letters, see
+            `CandidateTable.readings`; and whether they have digits, bool `(num_words,)`.
+        """
         starts, ends = tf.unstack(words, axis=1)
         columns = np.arange(MAX_LETTERS + 1)
         places = tf.minimum(starts[:, tf.newaxis] + columns, tf.size(symbols, tf.int64) - 1)
         is_inside = (ends - starts)[:, tf.newaxis] > columns
-        is_word = tf.reduce_all((tf.gather(marked, places) < OTHER) | ~is_inside, axis=1)
-        values = tf.gather(self._values, tf.gather(symbols, places))
-        values = tf.where(is_inside, values, 0)
-        written = tf.reduce_sum(values * self._powers[: values.shape[1]], axis=1)
+        symbols = tf.gather(symbols, places)
+        is_letter = (tf.gather(marked, places) < OTHER) & is_inside
+        is_digit = tf.gather(self._is_digit, symbols) & is_inside
+        num_letters, num_digits = (
+            tf.math.count_nonzero(part, axis=1) for part in (is_letter, is_digit)
+        )
+        is_word = (num_letters + num_digits == ends - starts) & (num_letters >= num_digits)
+        is_word &= ~(is_digit[:, 0] & is_digit[:, 1])  # "50ft"
+        values = tf.where(is_inside, tf.gather(self._values, symbols), 0)
         if self._right_words is not None:
-            is_word &= ~self._right_words.contains(written)
-        wrong = tf.where(is_word)[:, 0]
-        words, values, written = (tf.gather(part, wrong) for part in (words, values, written))
-        shape = [tf.size(wrong), 4 * len(columns)]
-        keys = tf.reshape(self._error_keys(values), shape)
-        keys = tf.concat([keys, (written + self._variant)[:, tf.newaxis]], axis=1)
-        rows = self._patterns.lookup(tf.bitwise.bitwise_and(keys, self._key_mask))
-        weights = tf.pad(
-            tf.reshape(_error_weights(values), shape), [[0, 0], [0, 1]], constant_values=VARIANT
-        )
-        scores = tf.gather(self._log_counts, tf.maximum(rows, 0)) + weights
-        best = tf.argmax(tf.where(rows >= 0, scores, -np.inf), axis=1)
-        rows = tf.gather(rows, best, batch_dims=1)
-        found = tf.where(rows >= 0)[:, 0]
-        right = tf.gather(self._letters, tf.gather(rows, found))
-        return replaced(texts, tf.gather(words, found), right)
-
-    def _error_keys(self, values: tf.Tensor) -> tf.Tensor:
-        """Returns the keys of the words that a typo at each position may stem from.
-
-        Args:
-            values: Values of the letters, 0 past the end, int64 `(num_words, width)`.
-
-        Returns:
-            int64 `(num_words, 4, width)`: the letter is wrong, one is missing before it, it is
-            extra, it is swapped with the next. Past the end, keys match no word.
-        """
-        factors = self._powers[: values.shape[1] + 1]
-        terms, wildcards = values * factors[:-1], self._wildcard * factors[:-1]
-        before = tf.cumsum(terms, axis=1, exclusive=True)
-        behind = tf.reduce_sum(terms, axis=1, keepdims=True) - before
-        after = behind - terms
-        following = tf.pad(values[:, 1:], [[0, 0], [0, 1]])
-        swapped = (following - values) * (factors[:-1] - factors[1:])
-        return before[:, tf.newaxis] + tf.stack(
-            [
-                wildcards + after,
-                wildcards + behind * signed(BASE),
-                after * signed(pow(BASE, -1, 2**64)),
-                behind + swapped,
-            ],
-            axis=1,
-        )
-
-
-def _variants(
-    values: np.ndarray, factors: np.ndarray, splits: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the keys of other ways to write words, and the rows of the words.
-
-    A word without its vowels, but with its first letter, if four letters are left; and with one
-    pair of `LOOK_ALIKE` letters in the place of the other.
-
-    Args:
-        values: Values of the letters of all words, int64.
-        factors: Their powers of the base.
-        splits: Row splits of the words, int64 `(num_words + 1,)`.
-    """
-    row_of = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
-    starts = splits[row_of]
-    sums = np.concatenate([[0], np.cumsum(values * factors)])
-    before = sums[:-1] - sums[starts]
-    behind = sums[splits[row_of + 1]] - sums[:-1]
-    # `np.isin` would sort.
-    is_vowel = np.logical_or.reduce([values == vowel for vowel in _values_of(VOWELS)])
-    is_kept = ~is_vowel | (np.arange(len(values)) == starts)
-    num_kept = np.concatenate([[0], np.cumsum(is_kept)])
-    places = num_kept[:-1] - num_kept[starts]
-    terms = np.where(is_kept, values * powers(MAX_LETTERS + 2)[places], 0)
-    lengths = num_kept[splits[1:]] - num_kept[splits[:-1]]
-    rows = np.flatnonzero((lengths >= MIN_LETTERS) & (lengths < np.diff(splits)))
-    keys, all_rows = [np.add.reduceat(terms, splits[:-1])[rows]], [rows]
-    base, inverse = np.int64(signed(BASE)), np.int64(signed(pow(BASE, -1, 2**64)))
-    for pair, single in LOOK_ALIKE:
-        # Arrays, because NumPy warns if a product of scalars overflows.
-        first, second, one = np.split(_values_of(pair + single), 3)
-        at = np.flatnonzero(values == one)
-        rest = behind[at] - one * factors[at]
-        keys.append(before[at] + (first + second * base) * factors[at] + rest * base)
-        all_rows.append(row_of[at])
-        at = np.flatnonzero((values[:-1] == first) & (values[1:] == second))
-        at = at[row_of[at] == row_of[at + 1]]
-        rest = behind[at] - first * factors[at] - second * factors[at + 1]
-        keys.append(before[at] + one * factors[at] + rest * inverse)
-        all_rows.append(row_of[at])
-    return np.concatenate(keys), np.concatenate(all_rows)
-
-
-def _values_of(letters: str) -> np.ndarray:
-    return letter_values(np.array([*map(ord, letters)]))
-
-
-def _error_weights(values: tf.Tensor) -> tf.Tensor:
-    """Returns the weight of each typo, float32 `(num_words, 4, width)`, see `_error_keys`."""
-    is_doubled = values == tf.pad(values[:, :-1], [[0, 0], [1, 0]])
-    added = tf.where(is_doubled, DOUBLED, ADDED)
-    weights = [tf.fill(tf.shape(added), weight) for weight in (WRONG, MISSING, SWAPPED)]
-    weights.insert(2, added)
-    at_first = np.zeros(values.shape[1], np.float32)
-    at_first[0] = FIRST_LETTER
-    return tf.stack(weights, axis=1) + at_first
+            is_word &= ~self._right_words.contains(tf.reduce_sum(values * self._powers, axis=1))
+        kept = tf.where(is_word)[:, 0]
+        return tf.gather(words, kept), tf.gather(values, kept), tf.gather(num_digits > 0, kept)
 
 
 def _words(in_word: tf.Tensor) -> tf.Tensor:
@@ -292,9 +181,12 @@ def _spelled(
     symbols = np.flatnonzero((code_points >= 0) & (code_points < len(symbol_of)))
     symbol_of[code_points[symbols]] = symbols
     lengths = np.array([*map(len, words)])
-    letters = symbol_of[np.frombuffer("".join(words).encode("utf-32-le"), "<u4")]
-    is_kept = np.minimum.reduceat(letters, np.cumsum(lengths) - lengths) > 0
-    is_kept &= (lengths >= MIN_LETTERS - 1) & (lengths <= MAX_LETTERS + 1)
+    starts = np.cumsum(lengths) - lengths
+    codes = np.frombuffer("".join(words).encode("utf-32-le"), "<u4")
+    letters = symbol_of[codes]
+    is_kept = (np.minimum.reduceat(letters, starts) > 0) & (lengths <= MAX_LETTERS + 1)
+    # A single consonant is part of a word, such as "don't".
+    is_kept &= (lengths > 1) | np.isin(codes[starts], [*map(ord, VOWELS)])
     letters = letters[np.repeat(is_kept, lengths)]
     splits = np.concatenate([[0], np.cumsum(lengths[is_kept])])
     return letters, splits, np.flatnonzero(is_kept)

@@ -188,11 +188,16 @@ def normalized_words(texts: Iterable[str], unicode_form: str | None) -> Iterator
 
 def words_of(texts: Iterable[str | bytes]) -> Iterator[str]:
     """Yields the lowercased words of texts that could be in a dictionary."""
+    return filter(str.isalpha, tokens_of(texts))
+
+
+def tokens_of(texts: Iterable[str | bytes]) -> Iterator[str]:
+    """Yields the lowercased words and numbers of texts."""
     for text in map(decoded, texts):
         if text.isascii():
-            yield from filter(str.isalpha, _ASCII_RUN.findall(text.lower()))
+            yield from _ASCII_RUN.findall(text.lower())
         else:
-            yield from (_lowered(run) for run in _runs(text) if run.isalpha())
+            yield from (_lowered(run) for run in _runs(text) if is_in_word(run[0]))
 
 
 def replaced_words(text: str, others: Mapping[str, str]) -> str:

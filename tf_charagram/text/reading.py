@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.text.candidates import DIGITS
 from tf_charagram.text.correction import WordCorrector
 from tf_charagram.text.dictionary import (
     NUM_MARKED,
@@ -19,6 +20,7 @@ from tf_charagram.text.dictionary import (
     Dictionary,
     marked,
     replaced_words,
+    tokens_of,
     words_of,
 )
 from tf_charagram.text.folding import CharacterFolder
@@ -34,6 +36,7 @@ from tf_charagram.text.tensors import string_tensor
 
 _TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
 _UNKNOWN = "\ufffd"
+_NO_DIGITS = str.maketrans("", "", "".join(DIGITS))
 #: Minimum occurrences of a word of a dictionary; rarer ones may be typos.
 MIN_COUNT = 5
 # A word may be a tenth as frequent as the known word it would be read as. With `english` and 1.2
@@ -200,19 +203,19 @@ class TextReader:
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Returns texts folded and with misspelled words replaced, see `TextVectorizer.read_as`."""
         texts = self.folded(texts)
-        changed = self.corrections(words_of(texts))
+        changed = self.corrections(tokens_of(texts))
         return [replaced_words(text, changed) for text in texts] if changed else texts
 
     def corrections(self, words: Iterable[str]) -> dict[str, str]:
         """Returns the lowercase words that are read as others, each with the other one."""
         if self._corrector is None:
             return {}
-        words = sorted({*words})
+        words = sorted({word for word in words if word.translate(_NO_DIGITS).isalpha()})
         read = self.read_words(words)
         return {word: other for word, other in zip(words, read, strict=True) if word != other}
 
     def read_words(self, words: list[str]) -> list[str]:
-        """Returns the words that lowercase words are read as.
+        """Returns the words that lowercase words are read as; joined ones with spaces between them.
 
         A word with a character that has no symbol is returned as it is.
         """
@@ -255,13 +258,15 @@ class WordCounts:
         """Returns words that a dictionary lacks and would misread; `None` without any.
 
         They occur at least five times, and at least a tenth as often as the word that they would be
-        read as, of the dictionary or of the texts; most misspellings are rarer.
+        read as, of the dictionary or of the texts, or as the rarest of several; most misspellings
+        are rarer.
         """
         own: dict[str, int] = {}
         for words in self._unknown(known):
             before = known.merged(Dictionary(own)) if own else known
             for word, other in zip(words, _corrected(words, before), strict=True):
-                if word == other or self.counts[word] * _MAX_TIMES_RARER >= self.counts[other]:
+                count = min(self.counts[part] for part in other.split())
+                if word == other or self.counts[word] * _MAX_TIMES_RARER >= count:
                     own[word] = self.counts[word]
         return Dictionary(own) if own else None
 
