@@ -57,6 +57,13 @@ def test_common_misspellings_are_corrected(english, pair):
     assert english.similarity([wrong], [right])[0] == pytest.approx(1)
 
 
+def test_joined_words_and_digits(english):
+    read = english.read_as(["Goodmorning to the peopleofthe w0rld, from a c0rnputer 5ystem"])
+    assert read == ["good morning to the people of the world, from a computer system"]
+    codes = ["sch1 fs10 w11c 50ft 10am 15in mp3 ps5 1050 b2b wh1000 el10 128gb 5mm 0x10"]
+    assert english.read_as(codes) == codes
+
+
 def test_right_words_stay(english):
     words = ["lemur moped poach drench Krankenhaus palabra Sarkozy"]
     assert english.read_as(words) == words

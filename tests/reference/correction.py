@@ -40,15 +40,19 @@ def errors(typed: str, meant: str) -> Iterator[tuple[str, int]]:
             yield "swapped", place
 
 
-def variants(word: str) -> set[str]:
-    """Returns the word without its vowels, and with one letter as two that look alike."""
+def skeletons(word: str) -> set[str]:
+    """Returns the word without the vowels after its first letter, if enough of it is left."""
     skeleton = word[0] + re.sub(f"[{VOWELS}]", "", word[1:])
-    found = {skeleton} if len(skeleton) >= SHORTEST else set()
-    for letters, others in LOOK_ALIKE.items():
-        for match in re.finditer(f"(?={letters})", word):
-            place = match.start()
-            found.add(word[:place] + others + word[place + len(letters) :])
-    return found
+    return {skeleton} if SHORTEST <= len(skeleton) < len(word) else set()
+
+
+def look_alikes(word: str) -> set[str]:
+    """Returns the word with one letter as two that look alike, or two as one."""
+    return {
+        word[: match.start()] + others + word[match.start() + len(letters) :]
+        for letters, others in LOOK_ALIKE.items()
+        for match in re.finditer(f"(?={letters})", word)
+    }
 
 
 def log_probabilities(counts: Mapping[str, int]) -> dict[str, float]:
@@ -66,11 +70,11 @@ def weight(typed: str, meant: str) -> float:
     """Returns the binary logarithm of how probable errors are, up to a constant; -inf if none."""
     spelled = typed.translate(str.maketrans(DIGITS))
     if typed != spelled:
-        return VARIANT if spelled in {meant, *variants(meant)} else -math.inf
+        return VARIANT if spelled in {meant, *look_alikes(meant)} else -math.inf
     ways = [
         LOG_ODDS[kind] + (FIRST_LETTER if place == 0 else 0) for kind, place in errors(typed, meant)
     ]
-    if typed in variants(meant):
+    if typed in skeletons(meant) | look_alikes(meant):
         ways.append(VARIANT)
     return max(ways, default=-math.inf)
 

@@ -68,7 +68,8 @@ class CandidateTable:
         self._missing = self.no_word + 1
         self._powers = powers(MAX_LETTERS + 2)
         self._inverses = np.array([signed(pow(BASE, -n, 2**64)) for n in range(MAX_LETTERS + 2)])
-        self._wildcard, self._variant = np.random.default_rng(_SEED).integers(1, 2**63, 2)
+        random = np.random.default_rng(_SEED)
+        self._wildcard, self._no_vowels, self._look_alike = random.integers(1, 2**63, 3)
         total = np.log2(max(np.exp2(log_counts.astype(np.float64)).sum(), 1.0))
         # The empty word is certain. A tensor: a constant in each function would be saved with each.
         self._log_probabilities = tf.constant(
@@ -90,10 +91,12 @@ class CandidateTable:
         words = sums[splits[1:]] - sums[splits[:-1]]
         patterns = np.repeat(words, lengths) + (self._wildcard - values) * factors
         few = splits[: _NUM_WITH_VARIANTS + 1]
-        variants, variant_rows = _variants(values[: few[-1]], factors[: few[-1]], few)
-        keys = np.concatenate([words, patterns, variants + self._variant])
+        skeletons, skeleton_rows = _without_vowels(values[: few[-1]], few)
+        likes, like_rows = _look_alikes(values[: few[-1]], factors[: few[-1]], few)
+        variants = [skeletons + self._no_vowels, likes + self._look_alike]
+        keys = np.concatenate([words, patterns, *variants])
         rows = np.arange(len(lengths))
-        rows = np.concatenate([rows, np.repeat(rows, lengths), variant_rows])
+        rows = np.concatenate([rows, np.repeat(rows, lengths), skeleton_rows, like_rows])
         # The row replaces the lowest bits of a key: integers sort much faster than pairs.
         keys = np.sort((keys & self._key_mask) | rows)
         # Of words with the same pattern, the first one is the most frequent.
@@ -114,14 +117,12 @@ class CandidateTable:
             `(num_unknown, 3)`. All are `no_word` if a word has no reading.
         """
         rows, scores = self._single_words(values, has_digits)
-        best = tf.argmax(scores, axis=1)
-        rows = tf.minimum(tf.gather(rows, best, batch_dims=1), self.no_word)
+        best_scores = tf.reduce_max(scores, axis=1)
+        rows = tf.gather(rows, tf.argmax(scores, axis=1), batch_dims=1)
+        rows = tf.where(best_scores > -np.inf, rows, self.no_word)
         readings = tf.pad(rows[:, tf.newaxis], [[0, 0], [0, 2]], constant_values=self.no_word)
         words, parts, joined_scores = self._joined_words(values, has_digits)
-        # Of all readings of a word.
-        best_scores = tf.tensor_scatter_nd_max(
-            tf.reduce_max(scores, axis=1), words[:, tf.newaxis], joined_scores
-        )
+        best_scores = tf.tensor_scatter_nd_max(best_scores, words[:, tf.newaxis], joined_scores)
         is_best = tf.where(joined_scores == tf.gather(best_scores, words))
         return tf.tensor_scatter_nd_update(
             readings, tf.gather(words, is_best), tf.gather_nd(parts, is_best)
@@ -138,11 +139,13 @@ class CandidateTable:
         """Returns the row and the score of each candidate, `(num_unknown, num_candidates)`."""
         shape = [tf.shape(values)[0], 4 * values.shape[1]]
         written = tf.reduce_sum(values * self._powers[: values.shape[1]], axis=1, keepdims=True)
-        keys = [tf.reshape(self._error_keys(values), shape), written, written + self._variant]
-        rows, scores = self._lookup(tf.concat(keys, axis=1))
-        weights = tf.where(
-            has_digits[:, tf.newaxis], -np.inf, tf.reshape(_error_weights(values), shape)
+        typos = tf.reshape(self._error_keys(values), shape)
+        variants = written + np.array([self._no_vowels, 0, self._look_alike])
+        rows, scores = self._lookup(tf.concat([typos, variants], axis=1))
+        weights = tf.pad(
+            tf.reshape(_error_weights(values), shape), [[0, 0], [0, 1]], constant_values=VARIANT
         )
+        weights = tf.where(has_digits[:, tf.newaxis], -np.inf, weights)
         return rows, scores + tf.pad(weights, [[0, 0], [0, 2]], constant_values=VARIANT)
 
     def _joined_words(
@@ -209,24 +212,14 @@ class CandidateTable:
         )
 
 
-def _variants(
-    values: np.ndarray, factors: np.ndarray, splits: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the keys of other ways to write words, and the rows of the words.
+def _without_vowels(
+    values: NDArray[np.int64], splits: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the keys of words without the vowels after the first letter, and their rows.
 
-    A word without its vowels, but with its first letter, if four letters are left; and with one
-    pair of `LOOK_ALIKE` letters in the place of the other.
-
-    Args:
-        values: Values of the letters of all words, int64.
-        factors: Their powers of the base.
-        splits: Row splits of the words, int64 `(num_words + 1,)`.
+    At least four letters must be left. Arguments as for `_look_alikes`.
     """
-    row_of = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
-    starts = splits[row_of]
-    sums = np.concatenate([[0], np.cumsum(values * factors)])
-    before = sums[:-1] - sums[starts]
-    behind = sums[splits[row_of + 1]] - sums[:-1]
+    starts = np.repeat(splits[:-1], np.diff(splits))
     # `np.isin` would sort.
     is_vowel = np.logical_or.reduce([values == vowel for vowel in _values_of(VOWELS)])
     is_kept = ~is_vowel | (np.arange(len(values)) == starts)
@@ -235,21 +228,38 @@ def _variants(
     terms = np.where(is_kept, values * powers(MAX_LETTERS + 2)[places], 0)
     lengths = num_kept[splits[1:]] - num_kept[splits[:-1]]
     rows = np.flatnonzero((lengths >= MIN_LETTERS) & (lengths < np.diff(splits)))
-    keys, all_rows = [np.add.reduceat(terms, splits[:-1])[rows]], [rows]
+    return np.add.reduceat(terms, splits[:-1])[rows], rows
+
+
+def _look_alikes(
+    values: NDArray[np.int64], factors: NDArray[np.int64], splits: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the keys of words with one pair of `LOOK_ALIKE` in place of the other; their rows.
+
+    Args:
+        values: Values of the letters of all words.
+        factors: Their powers of the base.
+        splits: Row splits of the words, `(num_words + 1,)`.
+    """
+    row_of = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
+    sums = np.concatenate([[0], np.cumsum(values * factors)])
+    before = sums[:-1] - sums[splits[row_of]]
+    behind = sums[splits[row_of + 1]] - sums[:-1]
     base, inverse = np.int64(signed(BASE)), np.int64(signed(pow(BASE, -1, 2**64)))
+    keys, rows = [], []
     for pair, single in LOOK_ALIKE:
         # Arrays, because NumPy warns if a product of scalars overflows.
         first, second, one = np.split(_values_of(pair + single), 3)
         at = np.flatnonzero(values == one)
         rest = behind[at] - one * factors[at]
         keys.append(before[at] + (first + second * base) * factors[at] + rest * base)
-        all_rows.append(row_of[at])
+        rows.append(row_of[at])
         at = np.flatnonzero((values[:-1] == first) & (values[1:] == second))
         at = at[row_of[at] == row_of[at + 1]]
         rest = behind[at] - first * factors[at] - second * factors[at + 1]
         keys.append(before[at] + one * factors[at] + rest * inverse)
-        all_rows.append(row_of[at])
-    return np.concatenate(keys), np.concatenate(all_rows)
+        rows.append(row_of[at])
+    return np.concatenate(keys), np.concatenate(rows)
 
 
 def _values_of(letters: str) -> np.ndarray:
