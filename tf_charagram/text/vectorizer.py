@@ -46,8 +46,8 @@ class NgramVectorizer(TextVectorizer):
         max_chars: As for `TextVectorizer`.
         longest_only: Whether only the longest n-gram at each position gives its id; see
             `tf_charagram.models.prefix_sums`. Only with a vocabulary with exact keys.
-        dictionary: Known words; other words that are one typo away from one are read as that one,
-            see `tf_charagram.text.correction`. Only with `lowercase`.
+        dictionary: Known words; misspelled and joined words are read as these, see
+            `tf_charagram.text.correction`. Only with `lowercase`.
         fold_characters: Whether texts are brought to one form, see `tf_charagram.text.folding`:
             full-width letters, ligatures and accents that the vocabulary lacks become plain
             letters. Only with `lowercase` and a vocabulary with exact keys, which is counted in
