@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.search.text_index import Hit
 
-    Find = Callable[[str, int], list[Hit]]
+    Find = Callable[[Sequence[str], int], list[list[Hit]]]
 
 PROMPT = "text> "
+_BATCH = 1000
 
 
 def make_parser() -> Parser:
@@ -81,19 +83,22 @@ def search(arguments: Sequence[str]) -> int:
         raise ConfigError(unknown_name("file, index or model", source, models))
     load_tensorflow()
     find, embedder = (_speller if values.spelling else _searcher)(values)
-    has_queries = bool(values.query) or not (values.save and sys.stdin.isatty())
-    for query in values.query or (_prompt() if has_queries else ()):
-        found = find(query, values.k)
+    is_terminal = sys.stdin.isatty()
+    has_queries = bool(values.query) or not (values.save and is_terminal)
+    queries = iter(values.query or (_prompt(is_terminal) if has_queries else ()))
+    # Many queries take much less time at once.
+    while batch := list(islice(queries, 1 if is_terminal else _BATCH)):
         if embedder is not None:
             corrections = Corrections(embedder)
-            corrections.add([query])
-            corrections.say(values.show_corrections, query)
-        if values.json:
-            hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
-            sys.stdout.write(json.dumps({"query": query, "hits": hits}, ensure_ascii=False) + "\n")
-        else:
-            lines = "".join(f"  {hit.score:6.3f}  {hit.text}\n" for hit in found)
-            sys.stdout.write(f"{query}\n{lines}")
+            corrections.add(batch)
+            corrections.say(values.show_corrections, batch[0] if len(batch) == 1 else "")
+        for query, found in zip(batch, find(batch, values.k), strict=True):
+            if values.json:
+                hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
+                answer = json.dumps({"query": query, "hits": hits}, ensure_ascii=False)
+            else:
+                answer = "\n".join([query, *(f"  {hit.score:6.3f}  {hit.text}" for hit in found)])
+            sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
     return 0
 
@@ -106,11 +111,9 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
 
     source = values.source
     is_model = False
-    # For an error about a missing file, not about a model.
-    is_named_like_file = Path(source).suffix and not Path(source).is_dir()
     if (Path(source) / SETTINGS).is_file():
         index = TextIndex.load(source, values.model)
-    elif Path(source).is_file() or source == STDIN or is_named_like_file:
+    elif source == STDIN or (Path(source).exists() and not Path(source).is_dir()):
         texts = Table.read(source, values.on).text_of(values.on)
         index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)
     else:
@@ -121,10 +124,13 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
         index.save(values.save)
         sys.stderr.write(f"{len(index):,} texts -> {values.save}\n")
 
-    def find(query: str, k: int) -> list[Hit]:
-        hits = index.search(query, k + is_model, values.min_score)
+    def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
+        found = index.search(queries, k + is_model, values.min_score)
+        if not is_model:
+            return found
         # A word of a model should not find itself.
-        return [hit for hit in hits if not is_model or hit.text != query][:k]
+        pairs = zip(queries, found, strict=True)
+        return [[hit for hit in hits if hit.text != query][:k] for query, hits in pairs]
 
     return find, index.scorer.embedder
 
@@ -141,9 +147,11 @@ def _speller(values: Namespace) -> tuple[Find, TextEmbedder]:
     embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
     corrector = SpellingCorrector(embedder, words)
 
-    def find(query: str, k: int) -> list[Hit]:
-        found = corrector.correct(query, k)
-        return [Hit(corrector.words.index(word), probability, word) for word, probability in found]
+    def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
+        return [
+            [Hit(corrector.words.index(word), p, word) for word, p in corrector.correct(query, k)]
+            for query in queries
+        ]
 
     return find, embedder
 
@@ -153,10 +161,10 @@ def model_of(values: Namespace) -> str | None:
     return None if values.model == "none" else values.model
 
 
-def _prompt() -> Iterator[str]:
+def _prompt(is_terminal: bool) -> Iterator[str]:
     """Yields the nonempty lines of standard input, after a prompt on a terminal."""
     while True:
-        if sys.stdin.isatty():
+        if is_terminal:
             sys.stderr.write(PROMPT)
             sys.stderr.flush()
         line = sys.stdin.readline()

@@ -140,9 +140,7 @@ def _ngram_keys(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int
     return np.concatenate(parts), np.cumsum(np.concatenate(lengths))
 
 
-def _ones(
-    ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int
-) -> sparse.csr_array:
+def _ones(ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int) -> sparse.csr_array:
     """Returns a one for each id in each row, float32 `(num_rows, num_columns)`.
 
     Repeated ids are not summed up; products of matrices do that.
