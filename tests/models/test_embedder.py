@@ -252,47 +252,15 @@ class TestNeighbors:
             values = [f.cosine for f in found]
             np.testing.assert_allclose(values, cosines[best[:k]], atol=1e-6)
 
-    @pytest.mark.parametrize("max_cells", [1, 100, 2**24])
-    @pytest.mark.parametrize("include_query", [True, False])
-    def test_many_queries(self, embedder, monkeypatch, max_cells, include_query):
-        monkeypatch.setattr("tf_charagram.models.nearest._MAX_CELLS", max_cells)
+    def test_many_queries(self, embedder):
         queries = ["cast", "cat", b"dog", "cat"]
-        found = embedder.neighbors(iter(queries), TEXTS, 5, include_query=include_query)
+        found = embedder.neighbors(iter(queries), TEXTS, 5)
         for query, nearest in zip(queries, found, strict=True):
-            alone = embedder.neighbors(query, TEXTS, 5, include_query=include_query)
+            alone = embedder.neighbors(query, TEXTS, 5)
             assert [f.row for f in nearest] == [f.row for f in alone]
             cosines = [f.cosine for f in alone]
             np.testing.assert_allclose([f.cosine for f in nearest], cosines, atol=1e-6)
         assert embedder.neighbors([], TEXTS) == []
-
-    @pytest.mark.parametrize("query", ["cat", b"cat"])
-    def test_the_query_is_left_out(self, embedder, query):
-        vocabulary = ["cat", "cats", "cat", "dog", "cat"]
-        found = embedder.neighbors(query, vocabulary, 2, include_query=False)
-        assert {(text, row) for text, _, row in found} == {("cats", 1), ("dog", 3)}
-        assert len(embedder.neighbors(query, vocabulary, 9, include_query=False)) == 2
-
-    def test_vectors_computed_before(self, embedder):
-        vectors = embedder.encode(TEXTS, normalize=True)
-        before = embedder.neighbors("cast", TEXTS, 5, vectors)
-        after = embedder.neighbors("cast", TEXTS, 5)
-        assert before == after
-        # Vectors of any length; zero vectors have the cosine 0.
-        lengths = np.linspace(0.01, 9, len(TEXTS), dtype=np.float32)[:, np.newaxis]
-        longer = embedder.neighbors("cast", TEXTS, 5, vectors * lengths)
-        assert [f.row for f in longer] == [f.row for f in after]
-        np.testing.assert_allclose([f.cosine for f in longer], [f.cosine for f in after], atol=1e-6)
-        assert {f.cosine for f in embedder.neighbors("cast", TEXTS, 5, 0 * vectors)} == {0}
-        with pytest.raises(ConfigError, match="`vectors` must be finite"):
-            embedder.neighbors("cast", TEXTS, 5, vectors * np.nan)
-
-    @pytest.mark.parametrize("shape", [(5, 6), (4, 3), (4,)])
-    def test_shape_of_vectors(self, embedder, shape):
-        message = re.escape(f"`vectors` must be {(4, embedder.dim)}, one for each text")
-        with pytest.raises(
-            ConfigError, match=rf"{message}.* Received: shape {re.escape(str(shape))}"
-        ):
-            embedder.neighbors("cat", TEXTS[:4], vectors=np.ones(shape, np.float32))
 
     def test_a_single_string_is_an_error(self, embedder):
         with pytest.raises(ConfigError, match=r"`texts` must be a list of texts"):

@@ -13,8 +13,7 @@ from tests.commands import call
 from tests.reference import spelling as reference
 from tests.search.conftest import WORDS
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.nearest import nearest
+from tf_charagram.models.embedder import TextEmbedder, nearest
 from tf_charagram.search.spelling import (
     MAX_EDITS,
     SpellingCorrector,

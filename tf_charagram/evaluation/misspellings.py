@@ -21,8 +21,7 @@ from tf_charagram.data.readers.misspellings import Misspelling, read_misspelling
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.statistics import interval, resample_counts
-from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.nearest import nearest
+from tf_charagram.models.embedder import TextEmbedder, nearest
 from tf_charagram.reporting import INTERVAL, make_table, number
 from tf_charagram.reporting import interval as interval_cell
 from tf_charagram.search.spelling import (

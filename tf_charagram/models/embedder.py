@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, overload
@@ -12,6 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
+from numpy.typing import NDArray
 
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import ConfigError, check_positive
@@ -21,7 +21,6 @@ from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
-from tf_charagram.models.nearest import cosine_rows, nearest
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
 from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, texts_of
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -30,8 +29,6 @@ _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
 # Tracing a graph takes as long as embedding about 1,000 texts without it, or as 40 calls.
 _EAGER_TEXTS, _EAGER_CALLS = 1000, 40
-# Vectors inspected to find out whether all have unit length.
-_NUM_INSPECTED = 100
 
 T = TypeVar("T", bound=str | bytes)
 
@@ -226,57 +223,43 @@ class TextEmbedder(TextModel):
 
     @overload
     def neighbors(  # type: ignore[overload-overlap]
-        self, queries: str | bytes, texts: Iterable[str | bytes], k: int = ...,
-        vectors: np.ndarray | None = ..., *, include_query: bool = ...,
-    ) -> list[Neighbor]: ...  # fmt: skip
+        self, queries: str | bytes, texts: Iterable[str | bytes], k: int = ...
+    ) -> list[Neighbor]: ...
 
     @overload
     def neighbors(
-        self, queries: Iterable[str | bytes], texts: Iterable[str | bytes], k: int = ...,
-        vectors: np.ndarray | None = ..., *, include_query: bool = ...,
-    ) -> list[list[Neighbor]]: ...  # fmt: skip
+        self, queries: Iterable[str | bytes], texts: Iterable[str | bytes], k: int = ...
+    ) -> list[list[Neighbor]]: ...
 
-    def neighbors(
-        self, queries: Any, texts: Iterable[str | bytes], k: int = 10,
-        vectors: np.ndarray | None = None, *, include_query: bool = True,
-    ) -> Any:  # fmt: skip
-        """Returns the texts most similar to a query, or to each of many, by exact search.
+    def neighbors(self, queries: Any, texts: Iterable[str | bytes], k: int = 10) -> Any:
+        """Returns the texts with the largest cosines to a query, or to each of many.
+
+        `tf_charagram.search.TextIndex` compares letters as well, and keeps the embeddings of the
+        texts for more queries.
 
         Args:
             queries: A text, or many, as for `encode`.
             texts: The texts to search, as for `encode`.
             k: Number of neighbors of a query; fewer if there are fewer texts.
-            vectors: Precomputed embeddings of the texts, from `encode` or, faster, of unit length.
-            include_query: Whether the query itself may be returned.
 
         Returns:
             The neighbors of a query, nearest first, equally near ones by row; a list of them for
             each of many queries.
 
         Raises:
-            ConfigError: `k` is not a positive integer, `queries` or `texts` contain other values,
-                or `vectors` has the wrong shape or is not finite.
+            ConfigError: `k` is not a positive integer, or `queries` or `texts` contain other
+                values.
         """
         check_positive(k=k)
         if isinstance(queries, str | bytes):
-            return self.neighbors([queries], texts, k, vectors, include_query=include_query)[0]
-        queries = [*map(decoded, texts_of(queries, "queries"))]
+            return self.neighbors([queries], texts, k)[0]
         found = [*map(decoded, texts_of(texts, "texts"))]
-        vectors = self.encode(found, normalize=True) if vectors is None else np.asarray(vectors)
-        if vectors.shape != (len(found), self.dim):
-            raise ConfigError(
-                f"`vectors` must be {(len(found), self.dim)}, one for each text. "
-                f"Received: shape {vectors.shape}"
-            )
-        lengths = _divisors(vectors[:_NUM_INSPECTED])
-        if (np.isfinite(lengths) & (np.abs(lengths - 1) > 1e-3)).any():
-            vectors = unit_rows(vectors)
-        num_left_out = Counter(() if include_query else found)
-        all_cosines = cosine_rows(self.encode(queries, normalize=True), vectors)
+        queries = self.encode(texts_of(queries, "queries"), normalize=True)
+        vectors = self.encode(found, normalize=True)
         neighbors = []
-        for query, cosines in zip(queries, all_cosines, strict=True):
-            rows = nearest(cosines, k + num_left_out[query]).tolist()
-            rows = [row for row in rows if include_query or found[row] != query][:k]
+        for query in queries:
+            cosines = np.clip(vectors @ query, -1, 1)
+            rows = nearest(cosines, k).tolist()
             neighbors.append([Neighbor(found[row], float(cosines[row]), row) for row in rows])
         return neighbors
 
@@ -308,6 +291,21 @@ class TextEmbedder(TextModel):
             return {"cosine": tf.clip_by_value(cosines, -1.0, 1.0)}
 
         return {"serving_default": embed, "similarity": similarity, **self.reading_signature()}
+
+
+def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.intp]:
+    """Returns the positions of the k largest cosines, largest first; ties in order.
+
+    Args:
+        cosines: `(num_words,)`.
+        k: Number of positions.
+        own: A position to leave out, or -1.
+    """
+    num_kept = min(k + (own >= 0), len(cosines))
+    smallest = np.partition(cosines, -num_kept)[-num_kept] if num_kept else np.inf
+    positions = np.flatnonzero(cosines >= smallest)
+    positions = positions[np.argsort(-cosines[positions], kind="stable")]
+    return positions[positions != own][:k]
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

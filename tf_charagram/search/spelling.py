@@ -11,8 +11,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.nearest import nearest
+from tf_charagram.models.embedder import TextEmbedder, nearest
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.text.tensors import decoded, texts_of
 
