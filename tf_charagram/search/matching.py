@@ -210,5 +210,9 @@ def _scorer(
     if labels is None:
         return scorer, threshold or 0.0, None
     pairs = [*labels]
-    learned = scorer.learn(*([pair[side] for pair in pairs] for side in range(3)))
+    learned = scorer.learn(
+        [left for left, _, _ in pairs],
+        [right for _, right, _ in pairs],
+        [bool(label) for _, _, label in pairs],
+    )
     return scorer, learned.threshold if threshold is None else threshold, learned
