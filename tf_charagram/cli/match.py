@@ -88,7 +88,7 @@ def read_labels(path: str | None) -> list[Label] | None:
 
 
 def say_learned(learned: Learned | None) -> None:
-    """Writes to standard error what was learned from labels."""
+    """Writes the learned threshold to standard error."""
     if learned is not None:
         sys.stderr.write(
             f"learned from labels: threshold {learned.threshold:.2f}, precision "

@@ -74,7 +74,7 @@ class Table:
         """Returns the 0-based position of a column, given by name or 1-based number.
 
         Raises:
-            ConfigError: There is none.
+            ConfigError: It is missing.
         """
         position = column_position(self.columns, column)
         if position is None:

@@ -108,7 +108,7 @@ class TextScorer:
     """Scores pairs of texts.
 
     Args:
-        texts: The texts to count words and n-grams in; what is rare among them weighs more.
+        texts: The texts to count words and n-grams in; rare ones weigh more.
         model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
             letters only.
         lexical: Whether letters are compared; otherwise a score is the cosine of the embeddings.
@@ -148,7 +148,7 @@ class TextScorer:
         self.count([*map(decoded, texts_of(texts, "texts"))])
 
     def count(self, texts: Sequence[str]) -> None:
-        """Counts words and n-grams anew."""
+        """Counts words and n-grams again."""
         bags = words_in(texts)
         self._tfidf.fit_words(bags)
         df = Counter(word for bag in bags for word in set(bag))
