@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rich.markup import escape
@@ -80,10 +80,35 @@ class Table:
             }),
         )  # fmt: skip
 
+    def filled_from(self, other: Table) -> Table:
+        """Returns the table with the cells, rows, columns and curves that only another one has."""
+        columns = _in_order(self.columns, other.columns)
+        labels = _in_order([row[0] for row in self.rows], [row[0] for row in other.rows])
+        cells = {
+            (row[0], column): cell
+            for table in (other, self) for row in table.rows
+            for column, cell in zip(table.columns, row, strict=True) if cell is not None
+        }  # fmt: skip
+        rows = tuple(tuple(cells.get((label, column)) for column in columns) for label in labels)
+        curves = self.curves or other.curves
+        if self.curves and other.curves:
+            curves = replace(self.curves, lines={**other.curves.lines, **self.curves.lines})
+        return replace(self, columns=tuple(columns), rows=rows, curves=curves)
+
     def is_numeric(self, index: int) -> bool:
         """Returns whether a column holds only numbers."""
         cells = [row[index] for row in self.rows if row[index] is not None]
         return bool(cells) and not any(isinstance(cell, str) for cell in cells)
+
+
+def _in_order(names: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """Returns names, and others that are not among them after those that precede them."""
+    merged, place = list(names), 0
+    for name in others:
+        if name not in merged:
+            merged.insert(place, name)
+        place = merged.index(name) + 1
+    return merged
 
 
 def cell_text(cell: Cell) -> str:

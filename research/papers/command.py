@@ -47,7 +47,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-epochs", type=float, help="limit of the epochs of a run")
     parser.add_argument("--max-minutes", type=float, help="limit of the minutes of a run")
     parser.add_argument(
-        "--trained-only", action="store_true", help="train nothing: leave cells without a run empty"
+        "--trained-only",
+        action="store_true",
+        help="train nothing: keep the saved cells of missing runs",
     )
     return parser
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from research.papers.context import Context
 from research.papers.entry import Entry
-from research.papers.result import Result
+from research.papers.result import NOT_AT_HAND, Result
 from research.papers.runs import Run
 from research.papers.sources import ROLES
 from research.papers.training import (
@@ -47,12 +47,14 @@ def make(
 ) -> Result:  # fmt: skip
     """Makes a table or figure, and saves it unless it quotes evaluation sets.
 
+    If a run is missing, its saved cells are kept.
+
     Args:
         entry: The table or figure.
         context: Runs and data.
         results: Folder to save it in.
         limits: Limits of the runs that are not trained yet.
-        trained_only: Train nothing; cells of missing runs stay empty.
+        trained_only: Train nothing; cells of missing runs stay as they were saved.
         say: Is called with each command before it runs.
 
     Raises:
@@ -66,19 +68,17 @@ def make(
     there = [run for run in runs if context.is_trained(run.name)]
     if entry.runs and not any(map(context.is_trained, entry.runs)):
         raise RunError(f"No run of {entry.name} is trained yet. Leave out --trained-only.")
-    # Before the table: this reports missing data.
-    commands = tuple(_command(context, run) for run in there)
+    for run in there:  # reports missing data
+        train_command(run, context.folder, context.sources, context.out)
     made = entry.make(context)
-    result = Result(
-        ours=made.ours,
-        paper=made.paper,
-        claims=made.claims,
-        differences=(*entry.differences, *_differences(context, there)),
-        commands=commands,
-        missing=tuple(run.name for run in runs if run not in there),
-    )
+    differences = (*entry.differences, *_differences(context, there))
+    result = Result(made.ours, made.paper, made.claims, differences)
+    path = result_file(results, entry.name)
+    lost = [run.name for run in runs if run not in there]
+    if lost and path.is_file():
+        result = result.filled_from(read_result(path), lost)
     if not entry.quotes_data:
-        write_json(result_file(results, entry.name), result.to_dict())
+        write_json(path, result.to_dict())
     return result
 
 
@@ -86,7 +86,7 @@ def _differences(context: Context, runs: Sequence[Run]) -> list[str]:
     """Returns notes on substitutes for the papers' data, and on runs that ended early."""
     roles = dict.fromkeys(role for run in runs for role in roles_of(run))
     notes = [
-        f"{ROLES[role][0].what} was not at hand; instead: {context.sources[role].alternative.what}."
+        f"{ROLES[role][0].what} {NOT_AT_HAND} {context.sources[role].alternative.what}."
         for role in roles
         if not context.sources[role].alternative.is_papers
     ]
@@ -98,10 +98,3 @@ def _differences(context: Context, runs: Sequence[Run]) -> list[str]:
         if epochs < whole * 0.99:
             shorter.setdefault(f"{epochs:.3g} of {whole:g} epochs", []).append(run.name)
     return notes + [f"{', '.join(names)}: {length}." for length, names in shorter.items()]
-
-
-def _command(context: Context, run: Run) -> str:
-    """Returns the command of a run as one would type it, without folders."""
-    words = train_command(run, context.folder, context.sources, context.out)
-    shown = [Path(word).name if Path(word).is_absolute() else word for word in words[:-2]]
-    return " ".join(["charagram", *shown])

@@ -15,6 +15,8 @@ _INTRODUCTION = (
     "`python -m research papers --list` lists them; `python -m research papers NAME --data FOLDER` "
     "makes one again."
 )
+#: Maximum number of runs that a note names, after the first.
+_MAX_RUNS = 7
 
 
 def page(results: Path) -> str:
@@ -49,4 +51,7 @@ def page(results: Path) -> str:
 
 
 def _plain(sentence: str) -> str:
+    first, *others = sentence.split(", ")
+    if len(others) > _MAX_RUNS and ": " in others[-1]:  # a note on the epochs of many runs
+        sentence = f"{first} and {len(others)} others: {others[-1].rpartition(': ')[2]}"
     return " ".join(sentence.split()).replace("<", "&lt;")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,8 @@ from research.analysis.table import Cell, Table, cell_text
 
 #: Text for a claim that holds, does not hold, or could not be checked.
 VERDICTS = {True: "Holds here", False: "Does not hold here", None: "Could not be told"}
+#: In notes on substitutes for the papers' data.
+NOT_AT_HAND = "was not at hand; instead:"
 
 
 @dataclass(frozen=True)
@@ -21,16 +23,12 @@ class Result:
         paper: The paper's numbers in the same rows and columns; `None` for a table of words.
         claims: Claim of the paper -> whether it holds here; `None` if it could not be checked.
         differences: Differences from the paper in data and settings, one sentence each.
-        commands: The commands that trained the runs.
-        missing: Runs that were not trained; their cells are empty.
     """
 
     ours: Table
     paper: Table | None = None
     claims: Mapping[str, bool | None] = field(default_factory=dict)
     differences: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the attributes, for JSON."""
@@ -39,8 +37,6 @@ class Result:
             "paper": None if self.paper is None else self.paper.to_dict(),
             "claims": dict(self.claims),
             "differences": list(self.differences),
-            "commands": list(self.commands),
-            "missing": list(self.missing),
         }
 
     @classmethod
@@ -52,9 +48,26 @@ class Result:
             paper=None if paper is None else Table.from_dict(paper),
             claims=values["claims"],
             differences=tuple(values["differences"]),
-            commands=tuple(values["commands"]),
-            missing=tuple(values["missing"]),
         )
+
+    def filled_from(self, saved: Result, lost: Collection[str]) -> Result:
+        """Returns the result with the cells, verdicts and notes that only a saved one has.
+
+        Args:
+            saved: The saved result.
+            lost: Names of the runs of the saved result that are not there now.
+        """
+        paper = self.paper.filled_from(saved.paper) if self.paper and saved.paper else self.paper
+        return Result(
+            ours=self.ours.filled_from(saved.ours),
+            paper=paper,
+            claims={
+                **saved.claims,
+                **{claim: holds for claim, holds in self.claims.items()
+                   if holds is not None or claim not in saved.claims},
+            },
+            differences=tuple(dict.fromkeys((*self.differences, *_notes_on(saved, lost)))),
+        )  # fmt: skip
 
     def is_numeric(self, index: int) -> bool:
         """Returns whether a column holds numbers, ours or the paper's."""
@@ -74,6 +87,16 @@ class Result:
             for row in self.ours.rows
         )
         return Table(self.ours.title, self.ours.columns, rows, self.ours.notes, self.ours.curves)
+
+
+def _notes_on(saved: Result, lost: Collection[str]) -> Iterator[str]:
+    """Yields the notes of a saved result on its data, and on the epochs of the lost runs."""
+    for note in saved.differences:
+        names, _, epochs = note.rpartition(": ")
+        if NOT_AT_HAND in note:
+            yield note
+        elif kept := [name for name in names.split(", ") if name in lost]:
+            yield f"{', '.join(kept)}: {epochs}"
 
 
 def _both(ours: Cell, paper: Cell) -> Cell:

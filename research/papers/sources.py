@@ -73,12 +73,15 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
         ),
     ),
     "tagged-train": (
+        Alternative("Penn Treebank, sections 1-18", ("wsj.train*",), is_papers=True),
         Alternative("English Web Treebank", ("ewt.train*", "en_ewt-ud-train*")),
     ),
     "tagged-dev": (
+        Alternative("Penn Treebank, sections 19-21", ("wsj.dev*",), is_papers=True),
         Alternative("English Web Treebank", ("ewt.dev*", "en_ewt-ud-dev*")),
     ),
     "tagged-test": (
+        Alternative("Penn Treebank, sections 22-24", ("wsj.test*",), is_papers=True),
         Alternative("English Web Treebank", ("ewt.test*", "en_ewt-ud-test*")),
     ),
     "sick-train": (Alternative("SICK", ("SICK.train*", "SICK_train*"), is_papers=True),),

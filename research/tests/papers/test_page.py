@@ -25,7 +25,7 @@ def test_no_text_of_an_evaluation_set_is_kept():
 
 def test_unmade_and_damaged_results(tmp_path, capsys):
     table = Table("T", ("set", "m"), (("a", 1.0),)).to_dict()
-    rest = {"paper": None, "claims": {}, "differences": [], "commands": [], "missing": []}
+    rest = {"paper": None, "claims": {}, "differences": []}
     path = tmp_path / "charagram-table-1.json"
     path.write_text(json.dumps({"ours": table, **rest}))
     flags = ["papers", "--page", str(tmp_path / "page.md"), "--results", str(tmp_path)]

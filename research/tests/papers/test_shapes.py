@@ -92,7 +92,26 @@ def test_claims():
 
 
 def test_results_survive_json():
-    result = Result(
-        Table("T", ("a", "b"), (("x", 1.0),)), None, {"c": None}, ("d",), ("e",), ("f",)
-    )
+    result = Result(Table("T", ("a", "b"), (("x", 1.0),)), None, {"c": None}, ("d",))
     assert Result.from_dict(result.to_dict()) == result
+
+
+def test_a_result_keeps_what_a_saved_one_has_of_lost_runs():
+    saved = Result(
+        Table("T", ("set", "a", "b"), (("x", 1.0, 2.0), ("y", 3.0, 4.0), ("z", 5.0, 6.0))),
+        None,
+        {"told": True, "told again": True},
+        ("PPDB was not at hand; instead: X.", "t/a, t/b: 2 of 10 epochs.", "An old note."),
+    )
+    new = Result(
+        Table("T", ("set", "a", "b"), (("w", 0.0, None), ("x", 9.0, None), ("z", 7.0, None))),
+        None, {"told": None, "told again": False, "untold": None}, ("t/a: 3 of 10 epochs.",),
+    )  # fmt: skip
+    result = new.filled_from(saved, ["t/b"])
+    assert result.ours.rows == (
+        ("w", 0.0, None), ("x", 9.0, 2.0), ("y", 3.0, 4.0), ("z", 7.0, 6.0),
+    )  # fmt: skip
+    assert result.claims == {"told": True, "told again": False, "untold": None}
+    assert result.differences == (
+        "t/a: 3 of 10 epochs.", "PPDB was not at hand; instead: X.", "t/b: 2 of 10 epochs.",
+    )  # fmt: skip
