@@ -47,7 +47,6 @@ def search(model: str) -> Peer:
     from tf_charagram.search import TextIndex, TextScorer
 
     embedder = TextEmbedder.load(model, folded=True)
-    embedder.encode(["a text that loads everything"] * 100)
 
     def index(texts: list[str]) -> Search:
         built = TextIndex(texts, embedder)
@@ -82,7 +81,6 @@ def package(name: str) -> Callable[[str], Peer]:
 
     def make(model: str) -> Peer:
         encode = PACKAGES[name](model, "sentences")
-        encode(["a text that loads everything"] * 100)
         return by_cosine(lambda texts: encode)
 
     return make
