@@ -31,3 +31,8 @@ def model(tmp_path_factory):
 def other_model(tmp_path_factory):
     """Returns the folder of a model with other weights."""
     return save_model(tmp_path_factory.mktemp("search") / "other", seed=2)
+
+
+@pytest.fixture(scope="session")
+def embedder(model):
+    return TextEmbedder.load(model)

@@ -13,7 +13,7 @@ from tests.commands import call
 from tests.reference import spelling as reference
 from tests.search.conftest import WORDS
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.embedder import TextEmbedder, nearest
+from tf_charagram.models.embedder import nearest
 from tf_charagram.search.spelling import (
     MAX_EDITS,
     SpellingCorrector,
@@ -64,11 +64,6 @@ def test_features_and_order_by_hand():
     assert order.tolist() == [0, 1]
     np.testing.assert_allclose(probabilities, [0.5, 0.5])
     assert ordered(features, Weights(0, 0, 0, 0, 1))[0].tolist() == [1, 0]
-
-
-@pytest.fixture(scope="module")
-def embedder(model):
-    return TextEmbedder.load(model)
 
 
 def test_correct(embedder):

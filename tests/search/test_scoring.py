@@ -1,0 +1,108 @@
+"""Scores against their definition; weights learned from labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reference import search as reference
+from tests.texts import NASTY, words
+from tf_charagram.errors import ConfigError
+from tf_charagram.search import TextScorer
+from tf_charagram.search.scoring import LONG, SINGLE, best_threshold
+
+LISTED = [
+    "", "cat", "Cats", "dog 12", "Dog, 12 doggedly", "horse kd55x9000", "hoarse KD-55 X9000 bird",
+    "horse kd55x9001", "byrd byrd cat", "?!", "caf\u00e9 catalogue", "hosre ab1234567890",
+]  # fmt: skip
+UNLISTED = ["cta", "cafe catalog", "dogedly bird ab1234567890", "zzz", "horse kd5599"]
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+def test_equals_the_definition(embedder, has_model):
+    scorer = TextScorer(LISTED, embedder if has_model else None)
+    pairs = [(left, right) for left in LISTED + UNLISTED for right in LISTED + UNLISTED]
+    lefts, rights = zip(*pairs, strict=True)
+    cosines = embedder.similarity(lefts, rights) if has_model else [None] * len(pairs)
+    expected = [
+        reference.score(left, right, LISTED, cosine, LONG, SINGLE)
+        for (left, right), cosine in zip(pairs, cosines, strict=True)
+    ]
+    np.testing.assert_allclose(scorer.score(lefts, rights), expected, atol=1e-5)
+
+
+def test_vectors_only(embedder):
+    scorer = TextScorer(LISTED, embedder, lexical=False)
+    cosines = embedder.similarity(LISTED, LISTED[::-1])
+    np.testing.assert_allclose(
+        scorer.score(LISTED, LISTED[::-1]), np.clip(cosines, 0, 1), atol=1e-6
+    )
+    with pytest.raises(ConfigError, match="there is nothing to compare"):
+        TextScorer(LISTED, None, lexical=False)
+
+
+def test_long_texts():
+    """The first 100 words, and the first 40 letters of a word, are compared one by one."""
+    start = "".join(f"x{number} " for number in range(100))
+    ones, others = [start + "cat", "y" * 40 + "ab"], [start + "dog", "y" * 40 + "cd"]
+    scorer = TextScorer(ones, None)
+    assert (scorer.score(ones, others) > 0.7).all()
+    found = scorer.score(list(NASTY.values()), list(NASTY.values()))
+    empty = np.array([name in ("empty", "spaces") for name in NASTY])
+    assert (found[empty] == 0).all() and (found[~empty] > 0.5).all()
+
+
+def labelled(seed):
+    """Returns pairs that match if their first words do, whatever their codes."""
+    names, draw = words(80, seed), np.random.default_rng(seed)
+    lefts = [f"{name} {draw.integers(10_000, 99_999)}" for name in names]
+    is_match = draw.random(80) < 0.5
+    rights = [
+        f"{name}s {draw.integers(10_000, 99_999)}" if matches else f"{other} {left.split()[1]}"
+        for name, other, left, matches in zip(names, names[::-1], lefts, is_match, strict=True)
+    ]
+    return lefts, rights, is_match
+
+
+def f1(found, is_match):
+    return 2 * (found & is_match).sum() / (found.sum() + is_match.sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_learned_weights_are_better(seed):
+    lefts, rights, is_match = labelled(seed)
+    scorer = TextScorer(lefts + rights, None)
+    *unseen, matches = labelled(seed + 10)
+    before = f1(scorer.score(*unseen) >= 0.7, matches)
+    learned = scorer.learn(lefts, rights, is_match)
+    assert 0 < learned.threshold < 1 and learned.precision > 0.9 and learned.recall > 0.9
+    assert f1(scorer.score(*unseen) >= learned.threshold, matches) > max(before + 0.1, 0.9)
+    same = TextScorer.from_settings(scorer.settings(), lefts + rights, None)
+    np.testing.assert_array_equal(same.score(*unseen), scorer.score(*unseen))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_best_threshold_equals_trying_all(seed):
+    draw = np.random.default_rng(seed)
+    scores, is_match = draw.integers(1, 9, 20) / 10, draw.random(20) < 0.4
+    threshold, precision, recall = best_threshold(scores, is_match)
+    found = scores >= threshold
+    assert f1(found, is_match) == pytest.approx(max(f1(scores >= s, is_match) for s in scores))
+    assert precision == pytest.approx(is_match[found].mean())
+    assert recall == pytest.approx(found[is_match].mean())
+
+
+@pytest.mark.parametrize("labels", [[], [1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 1, 0, 0]])
+def test_too_few_labels(labels):
+    scorer = TextScorer(["cat"], None)
+    with pytest.raises(ConfigError, match=r"`labels` must be 1 or 0 .* at least twice\. Received"):
+        scorer.learn(["cat"] * 3, ["dog"] * 3, labels)
+
+
+def test_errors():
+    scorer = TextScorer(["cat"], None)
+    assert scorer.score([], []).shape == (0,)
+    with pytest.raises(ConfigError, match=r"left texts \(1\) does not match .* right texts \(2\)"):
+        scorer.score(["cat"], ["cat", "dog"])
+    with pytest.raises(ConfigError, match=r"`left` must be a list of texts"):
+        scorer.score("cat", ["cat"])

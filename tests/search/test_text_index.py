@@ -1,0 +1,187 @@
+"""`TextIndex`: exact rankings, equal texts, adding, saving, damaged folders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from tests.reference import search as reference
+from tests.search.conftest import TEXTS
+from tests.texts import NASTY, words
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.search import TextIndex, TextScorer
+from tf_charagram.search.scoring import LONG, SINGLE
+from tf_charagram.search.text_index import SETTINGS
+
+QUERIES = ["cat 3", "dogedly 4", "hoarse 1 horse", "byrd", "zzz", ""]
+
+
+@pytest.fixture(scope="module")
+def index(embedder):
+    return TextIndex([*TEXTS, *TEXTS[:3]], embedder)
+
+
+@pytest.fixture(scope="module")
+def saved(index, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "index"
+    index.save(folder)
+    return folder
+
+
+def rows(hits):
+    return [hit.row for hit in hits]
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+def test_equals_comparing_all_pairs(embedder, has_model):
+    texts = TEXTS[::13]
+    index = TextIndex(texts, embedder if has_model else None)
+    for query, hits in zip(QUERIES, index.search(QUERIES, k=99), strict=True):
+        cosines = embedder.similarity([query] * len(texts), texts).tolist()
+        scores = [
+            reference.score(query, text, texts, cosine if has_model else None, LONG, SINGLE)
+            for text, cosine in zip(texts, cosines, strict=True)
+        ]
+        best = sorted(range(len(texts)), key=lambda row: (-round(scores[row], 5), row))
+        # Without vectors, candidates share n-grams.
+        known = [row for row in best if scores[row] > 0 and (has_model or rows(hits).count(row))]
+        assert rows(hits)[:5] == known[:5] and sorted(rows(hits)) == sorted(known)
+        assert has_model or not hits or rows(hits)[0] == best[0]
+        np.testing.assert_allclose(
+            [hit.score for hit in hits], [scores[row] for row in known], atol=1e-5
+        )
+        assert all(hit.text == texts[hit.row] for hit in hits)
+
+
+def test_queries_and_limits(index):
+    assert index.search([]) == [] and index.search("") == [] and len(index) == len(TEXTS) + 3
+    hits = index.search("cat 3")
+    assert index.search(["cat 3", b"cat 3"]) == [hits, hits] and len(hits) == 10
+    assert index.search("cat 3", k=4) == hits[:4]
+    found = rows(index.search("cat 3", k=10_000))
+    assert 10 < len(found) == len({*found}) <= len(index)
+    best = index.search("cat 3", min_score=hits[2].score)
+    assert best == hits[: len(best)] and len(best) >= 3
+    found = index.search(list(NASTY.values()))
+    assert all(0 < hit.score <= 1 for hits in found for hit in hits)
+    for k in (0, -1, 2.5):
+        with pytest.raises(ConfigError, match=rf"`k` must be .*Received: k={k}"):
+            index.search("cat", k=k)
+    for score in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ConfigError, match=rf"`min_score` must be in \[0, 1\].* {score}"):
+            index.search("cat", min_score=score)
+    with pytest.raises(ConfigError, match="`queries`"):
+        index.search(["cat", None])
+    with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.* single string"):
+        TextIndex("cat", None)
+
+
+def test_equal_texts_and_scores_are_in_the_order_of_rows(index):
+    assert rows(index.search(TEXTS[1], k=2)) == [1, len(TEXTS) + 1]
+    forms = TextIndex(["Cat", "dog", "cat", "CAT", "Cat", "c\u00e1t"], None)
+    assert rows(forms.search("cat")) == [0, 2, 3, 4, 5]
+    assert rows(forms.search("cat", k=3)) == [0, 2, 3]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("is_one_text", [False, True])
+def test_equal_vectors_hide_no_text(embedder, seed, is_one_text):
+    """The model knows none of these letters, so 500 texts have one vector."""
+    draw = np.random.default_rng(seed)
+    codes = draw.choice(np.arange(0x4E00, 0x5E00), (500, 2), replace=False)
+    equal = ["\u4e00"] * 500 if is_one_text else ["".join(map(chr, pair)) for pair in codes]
+    texts = draw.permutation([*equal, *words(100, seed)]).tolist()
+    index = TextIndex(texts, embedder)
+    vectors = embedder.encode(equal)
+    assert np.ptp(vectors, axis=0).max() < 1e-6
+    assert [hits[0].text for hits in index.search(texts, k=1)] == texts
+
+
+def test_a_text_whose_ngrams_are_all_frequent():
+    texts = [*(f"item {number}" for number in range(6000)), "item"]
+    assert TextIndex(texts, None).search("item", k=1)[0].row == 6000
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+def test_adding_is_building_again(embedder, has_model):
+    model = embedder if has_model else None
+    index = TextIndex([], model)
+    assert index.search("cat") == []
+    for start in range(0, 120, 40):
+        index.add([*TEXTS[start : start + 60], b"new"])
+    index.add([])
+    again = TextIndex(index.texts, model)
+    for found, expected in zip(index.search(QUERIES), again.search(QUERIES), strict=True):
+        assert rows(found) == rows(expected)
+        np.testing.assert_allclose(
+            *([h.score for h in hits] for hits in (found, expected)), atol=1e-6
+        )
+
+
+def learned(model):
+    scorer = TextScorer(["other", "words"], model)
+    scorer.learn(TEXTS[:9], [*TEXTS[:5], *TEXTS[-4:]], [1] * 5 + [0] * 4)
+    return scorer
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"lexical": False}, {"model": None}, {"scorer": True}, {"texts": []},
+], ids=str)  # fmt: skip
+def test_loading(embedder, options, tmp_path):
+    options = {"texts": ["\0", "a\ud800", "", *TEXTS[::9]], "model": embedder} | options
+    scorer = learned(embedder) if options.get("scorer") else None
+    index = TextIndex(**options | {"scorer": scorer})
+    index.save(tmp_path / "index")
+    loaded = TextIndex.load(tmp_path / "index", embedder)
+    assert loaded.texts == index.texts
+    assert loaded.search(QUERIES) == index.search(QUERIES)
+    loaded.add(["cat horse"])
+    assert rows(loaded.search("cat horse", k=1)) == [len(index)]
+    with pytest.raises(RunError, match="index exists"):
+        index.save(tmp_path / "index")
+
+
+def test_a_learned_scorer_counts_words_in_the_texts(embedder):
+    scorer = learned(embedder)
+    before = scorer.score(QUERIES, QUERIES[::-1])
+    index = TextIndex(TEXTS, scorer=scorer)
+    index.add(["new"])
+    np.testing.assert_array_equal(scorer.score(QUERIES, QUERIES[::-1]), before)
+    assert index.scorer.settings() == scorer.settings()
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{}", b"{", b'{"scorer": {}, "sha256": []}'])
+def test_damaged_settings(saved, model, tmp_path, content):
+    folder = shutil.copytree(saved, tmp_path / "index")
+    (folder / SETTINGS).write_bytes(content)
+    with pytest.raises(RunError, match=r"index is damaged: .* Build the index again\."):
+        TextIndex.load(folder, model)
+
+
+@pytest.mark.parametrize("name", ["texts.json", "vectors.npy"])
+def test_damaged_files(saved, model, tmp_path, name):
+    folder = shutil.copytree(saved, tmp_path / "index")
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(RunError, match=rf"index is damaged: {name} has another checksum"):
+        TextIndex.load(folder, model)
+    (folder / name).unlink()
+    with pytest.raises(RunError, match=rf"index is damaged: .*{name}"):
+        TextIndex.load(folder, model)
+
+
+def test_other_models_and_folders(saved, other_model, tmp_path):
+    for model in (other_model, "english"):
+        with pytest.raises(RunError, match=r"was built with another model than .*Give that model"):
+            TextIndex.load(saved, model)
+    with pytest.raises(RunError, match=r"is not an index: it has no index\.json"):
+        TextIndex.load(tmp_path)
+    with pytest.raises(RunError, match="nothing is not a model folder"):
+        TextIndex.load(saved, tmp_path / "nothing")
+    assert json.loads((saved / SETTINGS).read_text())["scorer"] == {
+        "lexical": True,
+        "learned": None,
+    }
