@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from research.papers import charagram, cse, universal
+from research.papers import charagram, cse, in_text, universal
 
-ENTRIES = {entry.name: entry for entry in (*charagram.ENTRIES, *universal.ENTRIES, *cse.ENTRIES)}
+ENTRIES = {
+    entry.name: entry
+    for entry in (
+        *charagram.ENTRIES, in_text.CHARAGRAM, *universal.ENTRIES, in_text.UNIVERSAL, *cse.ENTRIES,
+    )
+}  # fmt: skip
 #: Paper -> its title, in the order of the catalog.
 PAPERS = {
     "charagram": "Wieting et al. 2016, Charagram",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from research.analysis import neighbors
@@ -10,7 +11,7 @@ from research.analysis.length import scores_by_length
 from research.analysis.runs import convergence
 from research.analysis.table import Cell, Table
 from research.analysis.unknown import scores_by_unknown_words
-from research.analysis.words import seen_in
+from research.analysis.words import seen_in, words_of
 from research.papers.claims import is_above, is_above_throughout, is_within
 from research.papers.context import Context
 from research.papers.entry import Entry, Made
@@ -197,9 +198,11 @@ def _table_8(context: Context) -> Made:
 
 def _table_9(context: Context) -> Made:
     texts = (text for pair in context.pairs(_PAIRS) for text in pair)
+    scored = (text for pairs in context.all_sts_sets for text in (*pairs.left, *pairs.right))
+    candidates = [*_words(context), *chain.from_iterable(words_of(scored))]
     table = neighbors.nearest_texts(
         context.embeds({"charagram": _SENTENCES["charagram"]}), neighbors.CHARAGRAM_WORDS,
-        _words(context), k=8, known=seen_in(neighbors.CHARAGRAM_WORDS, texts),
+        candidates, k=8, known=seen_in(neighbors.CHARAGRAM_WORDS, texts),
     )  # fmt: skip
     return Made(with_paper(table, "charagram-9"))
 

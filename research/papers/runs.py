@@ -31,8 +31,8 @@ _RATES = {
     "words": {"charagram": 17_000, "char_cnn": 1_200, "char_lstm": 600},
     "sentences": {
         "charagram": 5_000, "cse": 7_900, "word_average": 31_000, "projection": 23_000,
-        "dan": 22_000, "identity_rnn": 2_700, "rnn": 2_000, "lstm": 700, "char_cnn": 290,
-        "char_lstm": 140,
+        "dan": 22_000, "identity_rnn": 2_700, "rnn": 2_000, "lstm": 700, "gran": 700,
+        "char_cnn": 290, "char_lstm": 140,
     },
     "pos": {"charagram": 470, "char_cnn": 250, "char_lstm": 165},
 }  # fmt: skip
@@ -199,13 +199,13 @@ def _labelled() -> list[Run]:
         for dim, init in FEATURES.items():
             runs.append(Run(f"{task}/frozen-{dim}", task, init[1], data, frozen, init=init[0]))
     data = LABELLED["similarity"]
+    pull = ("--epochs", "10", "--pull-back", "--l2-words", "1e-3", "--l2-composition", "1e-3")
     return [
         *runs,
         Run("similarity/cse", "similarity", "cse", data, ("--epochs", "10")),
-        Run("similarity/cse-universal", "similarity", "cse", data,
-            ("--epochs", "10", "--pull-back", "--l2-words", "1e-3", "--l2-composition", "1e-3"),
-            init="cse/cumulative"),
-    ]  # fmt: skip
+        Run("similarity/cse-universal", "similarity", "cse", data, pull, init="cse/cumulative"),
+        Run("similarity/gran-universal", "similarity", "gran", data, pull, init="cse/gran"),
+    ]
 
 
 #: Width of frozen features -> their run and its encoder.
@@ -238,6 +238,7 @@ def _cse() -> list[Run]:
         ),
         Run("cse/sentences", "sentences", "cse", ("sentences",), ten),
         Run("cse/cumulative", "sentences", "cse", ("sentences",), ten, init="cse/phrases"),
+        Run("cse/gran", "sentences", "gran", ("sentences",), ten),
         *(
             Run(f"cse/widths-{widths}", "sentences", "cse", ("sentences",),
                 (*ten, *fixed, "--widths", widths))

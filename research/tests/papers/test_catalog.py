@@ -20,6 +20,7 @@ def test_all_tables_and_figures():
     for paper, (tables, figures) in expected.items():
         names = [f"{paper}/table-{i + 1}" for i in range(tables)]
         names += [f"{paper}/figure-{i + 1}" for i in range(figures)]
+        names += [f"{paper}/text"] if figures else []
         assert [name for name in ENTRIES if name.startswith(f"{paper}/")] == names
 
 

@@ -141,6 +141,7 @@ def test_errors(arguments, message, data, tmp_path, capsys):
     ("name", "run", "printed"),
     [
         ("charagram/table-1", "words/charagram", "50.0 (63.3)"),
+        ("charagram/text", "words/charagram", "(47.1)"),
         ("charagram/table-3", "sentences/charagram", "Could not be told: charagram is above"),
         ("cse/table-4", "cse/phrases", "Could not be told: phrases, then sentences"),
     ],
