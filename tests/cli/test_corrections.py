@@ -83,7 +83,7 @@ def test_commands(tmp_path, capsys):
         return [line for line in capsys.readouterr().err.splitlines() if " of " in line]
 
     assert said("search", lines, "raod", "cars") == [
-        "raod: 1 of 1 words are read as others: raod as road",
+        "1 of 2 words are read as others: raod as road",
     ]
     texts = [
         "1 of 5 texts are mostly characters that the model does not know",
