@@ -46,7 +46,7 @@ class Weights(NamedTuple):
         ngrams: Of the cosine of the tf-idf of character n-grams, see `CharacterTfidf`.
         words: Of the share of common words, rare ones weighted more, misspelled ones counted in
             part: soft tf-idf (Cohen, Ravikumar and Fienberg, *A Comparison of String Distance
-            Metrics for Name-Matching Tasks*, 2003).
+            Metrics for Name-Matching Tasks*, 2003), with squared similarities.
         letters: Of 1 - the edit distance, over the length of the longer text.
     """
 
@@ -315,7 +315,11 @@ def _cosines(
 def _shared_words(
     left: Texts, row: int, right: Texts, others: Sequence[int]
 ) -> NDArray[np.float32]:
-    """Returns the soft tf-idf of a text and others, float32 `(num_others,)`."""
+    """Returns the soft tf-idf of a text and others, float32 `(num_others,)`.
+
+    The sum of (weight x similarity to the most similar other word)^2 over the words of the text,
+    divided by the lengths of both vectors of weights; at most 1.
+    """
     words, weights = left.words[row], left.weights[row]
     shares = np.zeros(len(others), np.float32)
     bags = [right.words[other] for other in others]
