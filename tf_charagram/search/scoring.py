@@ -121,7 +121,7 @@ class TextScorer:
     Example:
         >>> scorer = TextScorer(["Sony WH-1000XM5 Headphones", "Sony Headphones"], model=None)
         >>> scorer.score(["sony hedphones"], ["Sony Headphones"]).round(2)
-        array([0.79], dtype=float32)
+        array([0.94], dtype=float32)
     """
 
     def __init__(

@@ -71,7 +71,7 @@ class CharacterTfidf:
     Example:
         >>> tfidf = CharacterTfidf(["cat", "cats", "dog"])
         >>> (tfidf.transform(["catz"]) @ tfidf.transform(["cat", "dog"]).T).toarray().round(2)
-        array([[0.91, 0.  ]])
+        array([[0.77, 0.  ]], dtype=float32)
     """
 
     def __init__(self, texts: Iterable[str | bytes]) -> None:
