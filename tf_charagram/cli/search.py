@@ -73,9 +73,9 @@ def search(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
     check_positive(k=values.k)
+    if values.spelling and (values.save or values.on):
+        raise ConfigError("--spelling takes a file of words. Leave out --save and --on.")
     if values.save:
-        if values.spelling:
-            raise ConfigError("--save is for an index. Leave out --spelling.")
         check_local(values.save)
         check_free(Path(values.save))
     source, models = values.source, shipped_models()

@@ -14,7 +14,7 @@ from tf_charagram.text.tensors import decoded, distinct, texts_of
 
 #: Minimum score of duplicates.
 THRESHOLD = 0.7
-# Partners of a text that may be taken by others, and duplicates of a text.
+# Similar texts that are looked at, of which others may take some.
 _NUM_PARTNERS = 20
 
 #: A pair of texts and whether they are the same thing, 1 or 0.
