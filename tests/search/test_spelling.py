@@ -108,7 +108,7 @@ def test_command_errors(model, tmp_path, capsys):
     empty = tmp_path / "empty"
     empty.write_text("\n")
     errors = {
-        "--spelling takes a file of words. Leave out --save and --on.": (model, "--save", tmp_path / "index"),
+        "Leave out --save and --on.": (model, "--save", tmp_path / "index"),
         "There are no words to choose corrections from": (empty, "--model", model),
         f"name a file with `search FILE --spelling --model {model}`.": (model,),
     }
