@@ -15,7 +15,15 @@ LISTED = [
     "", "cat", "Cats", "dog 12", "Dog, 12 doggedly", "horse kd55x9000", "hoarse KD-55 X9000 bird",
     "horse kd55x9001", "byrd byrd cat", "?!", "caf\u00e9 catalogue", "hosre ab1234567890",
 ]  # fmt: skip
-UNLISTED = ["cta", "cafe catalog", "dogedly bird ab1234567890", "zzz", "horse kd5599"]
+UNLISTED = [
+    "kd 55 x9",
+    "bird kd55x9",
+    "cta",
+    "cafe catalog",
+    "dogedly bird ab1234567890",
+    "zzz",
+    "horse kd5599",
+]
 
 
 @pytest.mark.parametrize("has_model", [False, True])
