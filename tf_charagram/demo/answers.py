@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.data.typos import add_typos
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.losses import normalize_rows
 from tf_charagram.models.answering import AnsweringModel
-from tf_charagram.models.base import TEXTS
-from tf_charagram.models.embedder import Neighbor, TextEmbedder
+from tf_charagram.models.embedder import Neighbor, TextEmbedder, nearest
 from tf_charagram.models.locations import load_any
-from tf_charagram.text.tensors import string_tensor
 
 #: Number of neighbors.
 NUM_NEIGHBORS = 10
@@ -52,10 +48,7 @@ class Answers:
         is_folded = getattr(embedder.vectorizer, "longest_only", False)
         self.can_explain = isinstance(embedder.encoder, Charagram) and not is_folded
         self._embedder = embedder
-        # For single texts, a graph is faster than `encode`.
-        self._embed, self._search = _graphs(embedder, texts)
-        self.compare("", "", 0, 0)  # Trace both graphs before the first question.
-        self.neighbors("", 0, 0)
+        self._vectors = embedder.encode(texts, normalize=True)
 
     def about(self) -> dict[str, Any]:
         """Returns facts about the model, limits, and an example."""
@@ -119,7 +112,7 @@ class Answers:
         """
         clean, typed = self._typed(left, edits, seed)
         right = right[: self.max_chars]
-        clean_vector, vector, other = self._embed(string_tensor([clean, typed, right])).numpy()
+        clean_vector, vector, other = self._embedder.encode([clean, typed, right], normalize=True)
         is_short = max(len(typed), len(right)) <= MAX_EXPLAINED_CHARS
         return {
             "typed": typed,
@@ -161,11 +154,11 @@ class Answers:
 
     def _nearest(self, text: str) -> tuple[NDArray[np.float32], list[Neighbor]]:
         """Returns the unit-length vector of a text, `(dim,)`, and its neighbors."""
-        result = self._search(string_tensor([text]))
-        (vector,), (cosines,), (rows,) = (tensor.numpy() for tensor in result)
+        [vector] = self._embedder.encode([text], normalize=True)
+        cosines = np.clip(self._vectors @ vector, -1, 1)
         neighbors = [
-            Neighbor(self.texts[row], cosine, row)
-            for row, cosine in zip(rows.tolist(), np.clip(cosines, -1, 1).tolist(), strict=True)
+            Neighbor(self.texts[row], float(cosines[row]), row)
+            for row in nearest(cosines, NUM_NEIGHBORS + 1).tolist()
             if self.texts[row] != text
         ]
         return vector, neighbors[:NUM_NEIGHBORS]
@@ -173,29 +166,6 @@ class Answers:
 
 def _cosine(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
     return float(np.clip(left @ right, -1, 1))
-
-
-def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
-    """Returns functions that embed and search strings `(n,)`.
-
-    Returns:
-        A function to unit-length vectors `(n, dim)`; and a function to vectors, largest cosines
-        `(n, k)` and positions of texts `(n, k)`.
-    """
-    # With a column per text, the product takes half the time.
-    columns = tf.constant(np.ascontiguousarray(embedder.encode(texts, normalize=True).T))
-    number = min(NUM_NEIGHBORS + 1, len(texts))
-
-    @tf.function(input_signature=TEXTS, autograph=False)
-    def embed(strings: tf.Tensor) -> tf.Tensor:
-        return normalize_rows(embedder.call(strings))
-
-    @tf.function(input_signature=TEXTS, autograph=False)
-    def search(strings: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        vectors = embed(strings)
-        return vectors, *tf.math.top_k(tf.matmul(vectors, columns), number)
-
-    return embed, search
 
 
 def example(texts: Sequence[str]) -> dict[str, str]:
