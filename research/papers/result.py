@@ -62,9 +62,9 @@ class Result:
             ours=self.ours.filled_from(saved.ours),
             paper=paper,
             claims={
-                **saved.claims,
-                **{claim: holds for claim, holds in self.claims.items()
-                   if holds is not None or claim not in saved.claims},
+                **self.claims,
+                **{claim: holds for claim, holds in saved.claims.items()
+                   if holds is not None and self.claims.get(claim) is None},
             },
             differences=tuple(dict.fromkeys((*self.differences, *_notes_on(saved, lost)))),
         )  # fmt: skip
