@@ -16,6 +16,7 @@ from research.analysis.words import words_of
 from research.baselines.word_average import WordAverage
 from research.baselines.word_tables import StoredTable
 from research.paper_numbers import PAPER_MEAN, PAPER_SETS, with_means
+from research.papers.charagram import best_scores
 from research.papers.claims import is_above, is_within
 from research.papers.context import Context
 from research.papers.entry import Entry, Made
@@ -37,11 +38,7 @@ _WORD_AVERAGE = {"word_average": "sentences/word_average"}
 
 
 def _charagram(context: Context) -> Made:
-    history = [
-        record["scores"] for record in context.history(_FIRST_VECTORS)
-        if record["scores"].get("SL999") is not None
-    ]  # fmt: skip
-    best = max(history, key=lambda scores: scores["SL999"], default={})
+    best = best_scores(context.history(_FIRST_VECTORS), "SL999")
     ours: dict[str, Cell] = {"Rare Words, Spearman x 100, chosen by SL999": best.get("RW")}
     words = context.embedders({name: f"words/{name}" for name in _CHARACTERS})
     for name, count in active_parameters(words, ["a text"]).column("parameters").items():
