@@ -58,7 +58,7 @@ class Weights(NamedTuple):
 
 #: Weights for long texts and for single words. In between, the second ones have the share of one
 #: word in the words of the longer text.
-LONG = Weights(0.20, 0.60, 0.20, 0.0)
+LONG = Weights(0.30, 0.50, 0.20, 0.0)
 SINGLE = Weights(0.20, 0.10, 0.15, 0.55)
 
 
