@@ -15,8 +15,7 @@ import numpy as np
 from research.paper_tables import paper_table
 from research.readers.pavlick import NAME as PAVLICK
 from research.readers.twitter import NAME as TWITTER
-from tf_charagram.data.readers.sick import SICK_TEST
-from tf_charagram.data.readers.sts import STS_SETS
+from tf_charagram.data.readers.sts import SICK_TEST, STS_SETS
 
 #: Names of the means over the sets of C and U, and over those of S.
 PAPER_MEAN, CSE_MEAN = "paper mean", "cse mean"

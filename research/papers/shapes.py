@@ -11,7 +11,7 @@ from research.paper_numbers import CSE_SETS, MEAN
 from research.paper_tables import paper_table
 from research.papers.entry import Made
 from research.readers.twitter import NAME as TWITTER
-from tf_charagram.data.readers.sick import SICK_TEST
+from tf_charagram.data.readers.sts import SICK_TEST
 
 Numbers = Mapping[str, Mapping[str, Cell]]
 

@@ -79,5 +79,5 @@ def _is_row(cells: list[str]) -> bool:
 
 FORMAT = SetFormat(
     "phrases", find_annotated_ppdb, read_annotated_ppdb, lambda path: _name(path) is not None,
-    _is_row, order=5,
+    _is_row,
 )  # fmt: skip

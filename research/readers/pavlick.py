@@ -99,4 +99,4 @@ def _is_row(cells: list[str]) -> bool:
     return len(cells) >= 3 and is_number(cells[0]) and has_category
 
 
-FORMAT = SetFormat("phrases", find_pavlick, read_pavlick, is_pavlick_file, _is_row, order=4)
+FORMAT = SetFormat("phrases", find_pavlick, read_pavlick, is_pavlick_file, _is_row)

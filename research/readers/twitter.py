@@ -132,4 +132,4 @@ def _votes(label: str) -> str:
     return str(_NUM_VOTES * positive / total) if total else "none"
 
 
-FORMAT = SetFormat("sts", find_twitter, read_twitter, is_twitter_file, is_twitter_row, order=3)
+FORMAT = SetFormat("sts", find_twitter, read_twitter, is_twitter_file, is_twitter_row)

@@ -21,7 +21,6 @@ from tests.texts import NASTY
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.pairs import read_pairs
-from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.data.readers.words import load_word_vectors, scan_word_vectors
 from tf_charagram.data.readers.wordsim import read_wordsim
@@ -122,7 +121,7 @@ READERS = [
     file_target("reader.sst", "sst.txt", _both(partial(read_trees, phrases=True)), [_SST],
                 (b"(", b")", b"(2 x)", b"-LRB-")),
     file_target("reader.sts", "sts.tsv", _both(read_sts), [b"4.5\tA cat.\tThe cat\n0\tA\tB\n"]),
-    file_target("reader.sick", "SICK.txt", _both(read_sick), [_SICK], (*TABS, b"TEST")),
+    file_target("reader.sick", "SICK.txt", _both(read_sts), [_SICK], (*TABS, b"TEST")),
     file_target("reader.wordsim", "ws.csv", _both(read_wordsim),
                 [b"# note\nWord 1,Word 2,Human (mean)\ncat,dog,7.5\ncar,bus,6\n"], (b",", b"#")),
     file_target("reader.misspellings", "misspellings.tsv", _both(read_misspellings),

@@ -28,13 +28,13 @@ _formats: list[SetFormat] = []
 
 
 def formats() -> list[SetFormat]:
-    """Returns the formats of all readers that have one, by group and order."""
+    """Returns the formats of all readers that have one, by group."""
     if not _formats:
         names = (module.name for module in iter_modules(readers.__path__, f"{readers.__name__}."))
         modules = map(import_module, names)
         _formats.extend(module.FORMAT for module in modules if hasattr(module, "FORMAT"))
     groups = list(_DESCRIPTIONS)
-    return sorted(_formats, key=lambda known: (groups.index(known.group), known.order))
+    return sorted(_formats, key=lambda known: groups.index(known.group))
 
 
 def register_format(file_format: SetFormat) -> None:
@@ -81,7 +81,7 @@ def evaluation_sets(
         file_format.read(file, name=name, on_bad_line=bad)
         for file_format in formats()
         if file_format.group in groups
-        for name, file in sorted(file_format.find(path).items())
+        for name, file in file_format.find(path).items()
     ]
     if not sets:
         kinds_of_sets = " or ".join(_DESCRIPTIONS[group] for group in groups)
@@ -112,8 +112,10 @@ def _read_file(path: Path, columns: Sequence[str], bad: BadLines) -> ScoredPairs
     if not (columns or known):
         table = Rows(path, on_bad_line="skip")
         cells = table.names if table.has_header else next(iter(table.first), (0, []))[1]
-        by_order = sorted(formats(), key=lambda each: each.order, reverse=True)
-        known = next((each for each in by_order if each.is_row(list(map(as_text, cells)))), None)
+        by_group = reversed(formats())
+        known = next((each for each in by_group if each.is_row(list(map(as_text, cells)))), None)
     if known is not None:
         return known.read(path, on_bad_line=bad)
-    return read_scored_pairs(path, allow_unscored=True, columns=columns, on_bad_line=bad)
+    return read_scored_pairs(
+        path, allow_unscored=True, columns=columns, split="test", on_bad_line=bad
+    )

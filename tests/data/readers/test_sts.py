@@ -1,4 +1,4 @@
-"""`read_sts` and `find_sts` on the official pairs of files and on plain files."""
+"""`read_sts` and `find_sts` on official and plain files of STS and SICK."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from tf_charagram.errors import DataError
 
 TEXTS = "A man sings.\tA man is singing.\nA dog runs.\tA cat sleeps.\nOne.\tTwo.\n"
 GOLD = "5.0\n\n0.25\n"
+WHOLE_SICK = "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tSemEval_set\n"
+SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 
 
 @pytest.fixture
@@ -133,6 +135,60 @@ class TestFind:
     def test_files_without_scores_are_skipped(self, official, tmp_path):
         official().with_name("STS.gs.OnWN.txt").unlink()
         assert find_sts(tmp_path) == {}
+
+
+class TestSick:
+    @pytest.fixture
+    def write(self, tmp_path):
+        def write(content, name="SICK.txt"):
+            (tmp_path / name).write_text(content)
+            return tmp_path / name
+
+        return write
+
+    @pytest.mark.parametrize("name", ["SICK.train", "SICK.trial", "SICK.test", None])
+    def test_whole_file(self, write, name):
+        parts = [(score, part) for score in (1, 5) for part in ("TRAIN", "TRIAL", "TEST")]
+        rows = [f"1\t{part} {score}\tb\tNEUTRAL\t{score}\t{part}\n" for score, part in parts]
+        path = write(WHOLE_SICK + "".join(rows))
+        pairs = read_sts(path, name=name)
+        part = (name or "SICK.test").partition(".")[2]
+        assert (pairs.name, pairs.metric, pairs.group) == (f"SICK.{part}", "pearson", None)
+        assert pairs.left == [f"{part.upper()} 1", f"{part.upper()} 5"]
+        np.testing.assert_array_equal(pairs.scores, [1, 5])
+        (found,) = evaluation_sets(path.rename(path.with_name("mine.tsv")))
+        assert (found.name, found.left) == ("mine", ["TEST 1", "TEST 5"])
+
+    @pytest.mark.parametrize(
+        ("name", "expected"),
+        [
+            ("SICK_test_annotated.txt", "SICK.test"),
+            ("SICK_trial.txt", "SICK.trial"),
+            ("sick-train.tsv", "SICK.train"),
+        ],
+    )
+    def test_one_file_per_part(self, write, name, expected):
+        for content in (f"{SICK}1\ta\tb\t4.5\tNEUTRAL\n2\tc\td\t1\tYES\n", "4.5\ta\tb\n1\tc\td\n"):
+            pairs = read_sts(write(content, name))
+            assert (pairs.name, pairs.left, pairs.right) == (expected, ["a", "c"], ["b", "d"])
+            np.testing.assert_array_equal(pairs.scores, [4.5, 1])
+
+    def test_bad_score(self, write):
+        path = write(f"{SICK}1\ta\tb\t3\tx\n1\ta\tb\t0\tx\n", "SICK_test.txt")
+        with pytest.raises(
+            DataError, match=r"test\.txt:3: expected a score from 1 to 5"
+        ):
+            read_sts(path)
+
+    def test_find(self, write, tmp_path):
+        trial = write(SICK, "SICK_trial.txt")
+        write(SICK, "SICK_train.txt")
+        assert find_sts(tmp_path) == {"SICK.trial": trial}
+        write("pair_ID\tsentence_A\tsentence_B\n", "SICK_test.txt")
+        test = write(SICK, "SICK_test_annotated.txt")
+        assert find_sts(tmp_path) == {"SICK.trial": trial, "SICK.test": test}
+        whole = write(WHOLE_SICK)
+        assert find_sts(tmp_path) == {"SICK.trial": whole, "SICK.test": whole}
 
 
 @pytest.mark.parametrize("name", ["mine.tsv", "mine.csv"])

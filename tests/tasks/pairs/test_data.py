@@ -9,7 +9,7 @@ import pytest
 
 from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.sick import read_sick
+from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.errors import DataError
 from tf_charagram.tasks.pairs.data import read_labelled_pairs
 
@@ -43,7 +43,7 @@ def test_sick(write, content, name):
     assert scored.metric == "pearson"
     assert labelled.name == scored.name == Path(name).stem
     # The reader of the evaluation finds the same.
-    np.testing.assert_array_equal(read_sick(path).scores, scored.scores)
+    np.testing.assert_array_equal(read_sts(path).scores, scored.scores)
 
 
 def test_one_split_of_sick(write):

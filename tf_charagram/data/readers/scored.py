@@ -59,15 +59,15 @@ class ScoredPairs:
 class SetFormat:
     """How to find, recognize and read the sets of a format.
 
-    `--eval-data` uses every reader whose module has one, called `FORMAT`.
+    `--eval-data` uses every reader whose module has one, called `FORMAT`. If two formats accept a
+    line, the later group reads it.
 
     Attributes:
         group: Kind of its sets, such as `"wordsim"` or `"sts"`.
-        find: Maps set names to files below a folder.
+        find: Maps set names to files below a folder, in the order of the scores.
         read: Reads a file, given `name` of the set, if it is known, and `on_bad_line`.
         is_named: Tells whether a file has one of the names of the format.
         is_row: Tells whether the cells of the first line, split at tabs, are of the format.
-        order: Its place in a group. If two formats accept a line, the later one reads it.
     """
 
     group: str
@@ -75,7 +75,6 @@ class SetFormat:
     read: Callable[..., ScoredPairs]
     is_named: Callable[[Path], bool] = lambda path: False
     is_row: Callable[[list[str]], bool] = lambda cells: False
-    order: int = 9
 
 
 class ScoredRows:

@@ -1,4 +1,4 @@
-"""Semantic textual similarity, SemEval 2012-2017: official pairs of files and plain files."""
+"""Semantic textual similarity, SemEval 2012-2017, and SICK (Marelli et al. 2014)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ STS_SETS: dict[str, tuple[str, ...]] = {
     "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
     "2017": ("track5.en-en",),
 }
-LOWEST, HIGHEST = 0.0, 5.0
+#: The part of SICK that papers report.
+SICK_TEST = "SICK.test"
 #: Group of the sets of unknown year.
 NO_YEAR = "STS"
 
 _CANONICAL = {name.lower(): name for names in STS_SETS.values() for name in names}
+_SICK = re.compile(r"SICK(?:[._-](train|trial|test))?(?:_annotated)?", re.IGNORECASE)
 _OFFICIAL = re.compile(r"STS(20\d\d)?\.(input|gs)\.(?:surprise\.)?(.+)", re.IGNORECASE)
 _PART = re.compile(r"\.(input|gs)\.", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:STS)?(20\d\d)\.(.+?)(?:\.test)?", re.IGNORECASE)
@@ -43,63 +45,75 @@ def read_sts(
     name: str | None = None,
     on_bad_line: str | BadLines = "error",
 ) -> ScoredPairs:
-    r"""Reads one STS set.
+    r"""Reads one STS set, or a part of SICK.
 
-    Official: `STS.input.NAME.txt`, two tab-separated sentences per line, with more columns in
-    2016, and `STS.gs.NAME.txt` next to it, one score per line. Plain: a table, see `Rows`, with the
-    columns score, sentence and sentence, or a header. Pairs with a blank score were not judged:
-    they are left out and counted.
+    Official STS: `STS.input.NAME.txt`, two tab-separated sentences per line, with more columns in
+    2016, and `STS.gs.NAME.txt` next to it, one score per line. Official SICK: `SICK.txt`, or a file
+    per part. Plain: a table, see `Rows`, with the columns score, sentence and sentence, or a
+    header. Pairs with a blank score were not judged: they are left out and counted.
 
     Args:
         path: File, plain or gzip; either of an official pair of files.
-        name: Name of the set. Defaults to the official name, such as `STS2012.OnWN`, if the names
-            of file and folder are known; otherwise to the file name without suffix.
+        name: Name of the set; `SICK.train` and `SICK.trial` also choose the rows of `SICK.txt`.
+            Defaults to the official name, such as `STS2012.OnWN` or `SICK.test`, if the names of
+            file and folder are known; otherwise to the file name without suffix.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
-            A score outside 0-5 makes a line bad.
+            A score outside 0-5, in SICK 1-5, makes a line bad.
 
     Returns:
-        The set; `group` is `STS2012` and so on, or `STS` if the year is unknown.
+        The set; `group` is `STS2012` and so on, `STS` if the year is unknown, `None` for SICK.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
         DataError: A file cannot be read, a line is bad, the number of scores differs from that of
             the pairs, or there are fewer than 2 rows.
     """
-    bad = BadLines.of(on_bad_line)
     name = name or sts_name(path) or set_name(path)
-    group = name.partition(".")[0]
-    group = group if re.fullmatch(r"STS20\d\d", group) else NO_YEAR
+    kind, _, part = name.partition(".")
+    if kind == "SICK":
+        return read_scored_pairs(path, 1.0, 5.0, name=name, split=part, on_bad_line=on_bad_line)
+    group = kind if re.fullmatch(r"STS20\d\d", kind) else NO_YEAR
     official = _official_files(Path(path))
     if official is None:
         return read_scored_pairs(
-            path, LOWEST, HIGHEST, name=name, group=group, allow_unscored=True, on_bad_line=bad
+            path, 0.0, 5.0, name=name, group=group, allow_unscored=True, on_bad_line=on_bad_line
         )
     texts, scores = official
-    rows = ScoredRows(texts, bad, LOWEST, HIGHEST)
+    rows = ScoredRows(texts, BadLines.of(on_bad_line), 0.0, 5.0)
     for number, text, score in aligned_lines(texts, scores):
         rows.add(number, text.split("\t"), score, scores)
     return rows.to_pairs(name, "pearson", group)
 
 
 def find_sts(folder: str | Path) -> dict[str, Path]:
-    """Finds STS test sets below a folder by the names of files and folders.
+    """Finds STS test sets and SICK below a folder by the names of files and folders.
 
     Args:
-        folder: Folder with unpacked official files, or with files such as `2012.OnWN.tsv`,
-            at any depth. The year is in the name of the file or of a folder above it.
+        folder: Folder with unpacked official files, or with files such as `2012.OnWN.tsv` and
+            `SICK.test.tsv`, at any depth. The year is in the name of the file or of a folder above.
 
     Returns:
-        The file of each set by name, such as `STS2012.OnWN`; the file of sentences of official
-        ones, which take precedence over plain ones. Folders named `train` or `trial` and files
-        with all sets of a year are skipped, as are official files without scores.
+        The file of each set by name, such as `STS2012.OnWN`, sorted, then `SICK.test` and
+        `SICK.trial`; the file of sentences of official ones, which take precedence over plain
+        ones. Folders named `train` or `trial` and files with all sets of a year are skipped, as are
+        official files without scores.
 
     Raises:
         DataError: `folder` is not a folder.
     """
     files: dict[str, Path] = {}
     plain: dict[str, Path] = {}
+    sick: dict[str, Path] = {}
+    whole_sick: dict[str, Path] = {}
     for path in files_below(folder):
         name = sts_name(path)
+        if match := _SICK.fullmatch(set_name(path)):
+            if match[1] is None:
+                whole_sick = {SICK_TEST: path, "SICK.trial": path}
+            elif match[1].lower() != "train":
+                # The last one: `SICK_test.txt` has no scores, `SICK_test_annotated.txt` does.
+                sick[f"SICK.{match[1].lower()}"] = path
+            continue
         inside = str(path.relative_to(folder))
         if name is None or _TRAIN.search(inside) or name.lower().endswith(".all"):
             continue
@@ -108,18 +122,23 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
             plain.setdefault(name, path)
         elif all(map(Path.is_file, official)):
             files.setdefault(name, official[0])
-    return plain | files
+    return dict(sorted((plain | files).items())) | sick | whole_sick
 
 
 def sts_name(path: str | Path) -> str | None:
-    """Returns the name of the STS set in a file, if known.
+    """Returns the name of the set in a file, if known.
 
     Example:
         >>> sts_name("sts/2012.OnWN.tsv")
         'STS2012.OnWN'
         >>> sts_name("STS2013-test/STS.input.headlines.txt")
         'STS2013.headlines'
+        >>> sts_name("SICK_test_annotated.txt")
+        'SICK.test'
     """
+    sick = _SICK.fullmatch(set_name(path))
+    if sick is not None:
+        return f"SICK.{(sick[1] or 'test').lower()}"
     official = _OFFICIAL.fullmatch(set_name(path))
     if official is not None:
         year, _, name = official.groups()
@@ -150,4 +169,4 @@ def _official_files(path: Path) -> tuple[Path, ...] | None:
     return tuple(map(path.with_name, names))
 
 
-FORMAT = SetFormat("sts", find_sts, read_sts, lambda path: sts_name(path) is not None, order=1)
+FORMAT = SetFormat("sts", find_sts, read_sts, lambda path: sts_name(path) is not None)

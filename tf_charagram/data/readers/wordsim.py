@@ -22,13 +22,13 @@ from tf_charagram.errors import DataError
 
 # Canonical name -> known file names, best first: lowercase, without suffix and punctuation.
 _FILE_NAMES = {
-    "SL999": ("simlex999", "ensimlex999", "sl999"),
-    "WS353": ("combined", "wordsim353", "ws353", "enws353all", "ws353all"),
-    "WS353-SIM": ("wordsimsimilaritygoldstandard", "enws353sim", "ws353sim"),
-    "WS353-REL": ("wordsimrelatednessgoldstandard", "enws353rel", "ws353rel"),
-    "RW": ("rw", "enrwstanford", "rarewords"),
     "MEN": ("mendatasetnaturalformfull", "enmentr3k", "men"),
+    "RW": ("rw", "enrwstanford", "rarewords"),
+    "SL999": ("simlex999", "ensimlex999", "sl999"),
     "SimVerb": ("simverb3500", "ensimverb3500", "simverb"),
+    "WS353": ("combined", "wordsim353", "ws353", "enws353all", "ws353all"),
+    "WS353-REL": ("wordsimrelatednessgoldstandard", "enws353rel", "ws353rel"),
+    "WS353-SIM": ("wordsimsimilaritygoldstandard", "enws353sim", "ws353sim"),
 }
 _SCORE_COLUMNS = ("simlex999", "human(mean)", "human", "score", "mean", "similarity", "relatedness")
 
@@ -105,8 +105,8 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
             `EN-SIMLEX-999.tsv`, at any depth.
 
     Returns:
-        The file of each set by canonical name: `SL999`, `WS353`, `WS353-SIM`, `WS353-REL`, `RW`,
-        `MEN`, `SimVerb`. Official file names take precedence.
+        The file of each set by canonical name: `MEN`, `RW`, `SL999`, `SimVerb`, `WS353`,
+        `WS353-REL`, `WS353-SIM`. Official file names take precedence.
 
     Raises:
         DataError: `folder` is not a folder.
@@ -128,4 +128,4 @@ def _is_row(cells: list[str]) -> bool:
     return is_simverb or (len(cells) > 2 and is_number(cells[2]) and (has_words or len(cells) == 3))
 
 
-FORMAT = SetFormat("wordsim", find_wordsim, read_wordsim, is_row=_is_row, order=0)
+FORMAT = SetFormat("wordsim", find_wordsim, read_wordsim, is_row=_is_row)
