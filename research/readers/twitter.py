@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.lines import BadLines, aligned_lines, read_lines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
     SetFormat,
-    aligned_lines,
     files_below,
     set_name,
 )

@@ -42,7 +42,8 @@ def scan_vectors(
     """
     is_pickle = first_bytes(path).startswith(_PICKLE_START)
     if not is_pickle and not _BINARY.search(str(path)):
-        yield from scan_word_vectors(path, words, on_bad_line=on_bad_line)
+        scanned = scan_word_vectors(path, words, on_bad_line=on_bad_line)
+        yield from ((word, vector) for word, _, vector in scanned)
         return
     keyed_vectors = extra_module("gensim.models", "bench").KeyedVectors
     try:

@@ -164,7 +164,7 @@ class TestWord2vec:
         raw = path.read_bytes()
         text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
         assert text.startswith(f"5 {embedder.dim}\ncat ") and text.count("\n") == 6
-        names, vectors = zip(*scan_word_vectors(path), strict=True)
+        names, _, vectors = zip(*scan_word_vectors(path), strict=True)
         assert names == self.NAMES
         np.testing.assert_allclose(np.stack(vectors), embedder.encode(self.WORDS[:5]), rtol=1e-5)
 
@@ -189,7 +189,7 @@ class TestWord2vec:
         out = tmp_path / "vectors.txt"
         assert call("export.convert", model, "--texts", tmp_path / "words", "--out", out) == 0
         assert capsys.readouterr().err == f"3 words -> {out}\n"
-        vectors = dict(scan_word_vectors(out))
+        vectors = {word: vector for word, _, vector in scan_word_vectors(out)}
         assert list(vectors) == ["cat", "new_york", "lone_?"]
         np.testing.assert_allclose(vectors["cat"], embedder.encode(["cat"])[0], atol=1e-5)
         assert call("export.convert", model, "--out", out) == 1

@@ -146,7 +146,7 @@ class TestTwitter:
         with pytest.raises(DataError, match=r"expected test\.data beside it, which is missing"):
             read_twitter(path)
         data = write(TWITTER, "test.data")
-        with pytest.raises(DataError, match=r"a score for each of the 3 lines of .*, found 4"):
+        with pytest.raises(DataError, match=r"expected a line 4, as .*test\.label has one"):
             read_twitter(data)
         write(LABELS.replace("----\t0.4000", "true\t4"), "test.label")
         with pytest.raises(DataError, match=r"test\.label:3: expected a score from 0 to 1"):

@@ -163,8 +163,8 @@ class TestAligned:
     @pytest.mark.parametrize(
         ("left", "right", "message"),
         [
-            ("a\nb\n", "c\n", r"simple.tok.gz: expected as many lines as in .*main.tok, found on"),
-            ("a\n", "c\nd\ne\n", r"main.tok: expected as many lines as in .*simple.*, found only"),
+            ("a\nb\n", "c\n", r"simple.tok.gz: expected a line 2, as .*main.tok has one"),
+            ("a\n", "c\nd\ne\n", r"main.tok: expected a line 2, as .*simple.* has one"),
             ("", "", r"main\.tok: no pairs found: the file is empty"),
         ],
     )

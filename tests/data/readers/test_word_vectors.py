@@ -27,7 +27,7 @@ def write(folder, *lines, name="vectors.txt"):
 
 def read(path, **options):
     scanned = scan_word_vectors(path, **options)
-    return [(word, None if vector is None else vector.tolist()) for word, vector in scanned]
+    return [(word, None if vector is None else vector.tolist()) for word, _, vector in scanned]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -127,6 +128,27 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}. Check the path and its permissions."
         raise DataError(path, message, line=number + 1 if number else None) from error
+
+
+def aligned_lines(left: str | Path, right: str | Path) -> Iterator[tuple[int, str, str]]:
+    """Streams the line number and the lines of two files that correspond line by line.
+
+    Blank lines at the end of the longer file are ignored.
+
+    Raises:
+        DataError: A file cannot be read, or has more lines.
+    """
+    lines = zip_longest(read_lines(left), read_lines(right), fillvalue=(0, None))
+    for number, ((_, first), (_, second)) in enumerate(lines, start=1):
+        if first is not None and second is not None:
+            yield number, first, second
+        elif (first or second or "").strip():
+            short, long = (left, right) if first is None else (right, left)
+            raise DataError(
+                short,
+                f"expected a line {number:,}, as {long} has one. The two files must correspond "
+                "line by line; get both again.",
+            )
 
 
 @functools.cache

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tf_charagram.data.readers.columns import choose_columns
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.lines import BadLines, aligned_lines
 from tf_charagram.data.readers.tables import PPDB_SEPARATOR, Rows, as_text, say_once
 from tf_charagram.errors import DataError
 
@@ -97,16 +96,8 @@ def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:
         DataError: While iterating: a file cannot be read, one has more lines than the other, or
             both are empty.
     """
-    num_pairs = 0
-    for first, second in itertools.zip_longest(read_lines(left), read_lines(right)):
-        if first is None or second is None:
-            short, long = (left, right) if first is None else (right, left)
-            raise DataError(
-                short,
-                f"expected as many lines as in {long}, found only {num_pairs:,}. The two files "
-                "must correspond line by line; get both again.",
-            )
-        num_pairs += 1
-        yield first[1].rpartition("\t")[2], second[1].rpartition("\t")[2]
-    if not num_pairs:
+    number = 0
+    for number, first, second in aligned_lines(left, right):  # noqa: B007
+        yield first.rpartition("\t")[2], second.rpartition("\t")[2]
+    if not number:
         raise DataError(left, "no pairs found: the file is empty")

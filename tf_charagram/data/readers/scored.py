@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import DataError
 
 #: File suffixes that are not part of the name of a set.
@@ -180,28 +180,6 @@ def is_number(text: str) -> bool:
 def is_decimal(text: str) -> bool:
     """Returns whether a text is a number, also with a decimal comma."""
     return is_number(text) or _DECIMAL_COMMA.fullmatch(text) is not None
-
-
-def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:
-    """Yields the line number and the lines of two files that correspond line by line.
-
-    Blank lines at the end of `texts` are ignored; those of `gold` mark pairs without a score.
-
-    Raises:
-        DataError: One of the files has more lines, or cannot be read.
-    """
-    left, right = ([line for _, line in read_lines(path)] for path in (texts, gold))
-    while left and not left[-1].strip():
-        left.pop()
-    while len(right) > len(left) and not right[-1].strip():
-        right.pop()
-    if len(left) != len(right):
-        raise DataError(
-            gold,
-            f"expected a score for each of the {len(left)} lines of {texts}, found {len(right)} "
-            "lines. Get both files again.",
-        )
-    yield from zip(range(1, len(left) + 1), left, right, strict=True)
 
 
 def files_below(folder: str | Path) -> list[Path]:

@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.readers.columns import read_scored_pairs
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.lines import BadLines, aligned_lines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
     SetFormat,
-    aligned_lines,
     files_below,
     set_name,
 )

@@ -84,7 +84,9 @@ def load_word_vectors(
     rows = {word: row for row, word in enumerate(words)}
     found: dict[int, np.ndarray] = {}
     dim = 0
-    for word, dim, vector in _scan(path, rows.keys(), on_bad_line):  # noqa: B007
+    for word, dim, vector in scan_word_vectors(  # noqa: B007
+        path, rows.keys(), on_bad_line=on_bad_line
+    ):
         if vector is not None:
             found.setdefault(rows[word], vector)
     matrix = np.zeros((len(words), dim), np.float32)
@@ -96,7 +98,7 @@ def load_word_vectors(
 
 def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
     """Returns the width of the vectors in a file, from its first good line; errors as above."""
-    _, dim, _ = next(_scan(path, (), on_bad_line))
+    _, dim, _ = next(scan_word_vectors(path, (), on_bad_line=on_bad_line))
     return dim
 
 
@@ -105,7 +107,7 @@ def scan_word_vectors(
     words: Collection[str] | None = None,
     *,
     on_bad_line: str | BadLines = "error",
-) -> Iterator[tuple[str, np.ndarray | None]]:
+) -> Iterator[tuple[str, int, np.ndarray | None]]:
     """Streams all words of a text file, with the vectors of some.
 
     A line is a word and its numbers, separated by spaces or tabs. The first line may be the
@@ -118,20 +120,13 @@ def scan_word_vectors(
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Yields:
-        A word and its vector, float32 `(dim,)`, or `None` for words not in `words`; repeated
-        words are yielded repeatedly.
+        A word, the width `dim`, and its vector, float32 `(dim,)`, or `None` for words not in
+        `words`; repeated words are yielded repeatedly.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
         DataError: The file cannot be read, a line is bad, or it has no vector.
     """
-    return ((word, vector) for word, _, vector in _scan(path, words, on_bad_line))
-
-
-def _scan(
-    path: str | Path, words: Collection[str] | None, on_bad_line: str | BadLines
-) -> Iterator[tuple[str, int, np.ndarray | None]]:
-    """Yields each word, the width, and the vector of a word in `words`."""
     bad = BadLines.of(on_bad_line)
     dim, num_rows, announced = 0, 0, None
     lines = ((number, _fields(text), text) for number, text in read_lines(path))
