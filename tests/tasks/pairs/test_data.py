@@ -46,16 +46,6 @@ def test_sick(write, content, name):
     np.testing.assert_array_equal(read_sts(path).scores, scored.scores)
 
 
-def test_one_split_of_sick(write):
-    header = "sentence_A\tsentence_B\tentailment_label\trelatedness_score\tSemEval_set\n"
-    path = write(
-        f"{header}a\tb\tYES\t2\tTRAIN\nc\td\tNO\t3\tTEST\ne\tf\tNO\t4\tTRAIN\n", "SICK.txt"
-    )
-    assert read_labelled_pairs(path, split="train").labels == ["YES", "NO"]
-    scored = read_scored_pairs(path, split="train")
-    assert (scored.name, scored.left) == ("SICK", ["a", "e"])
-
-
 def test_columns(write):
     columns = ["2", "1", "3"]
     path = write("a\tb\tYES\nc\td\tNO\n")
@@ -81,10 +71,3 @@ def test_bad_scores(write, cell, message):
     bad = BadLines("skip")
     assert read_scored_pairs(path, 1, 3, on_bad_line=bad).left == ["a", "e"]
     assert bad.count == 1
-
-
-def test_an_empty_premise(write):
-    path = write("YES\ta\tb\nNO\t \td\n")
-    with pytest.raises(DataError, match=r"x\.tsv:2: expected a text in column 2, but it is empty"):
-        read_labelled_pairs(path)
-    assert len(read_labelled_pairs(path, on_bad_line="skip")) == 1

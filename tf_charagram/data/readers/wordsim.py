@@ -40,7 +40,7 @@ def read_wordsim(
 
     Known formats: three columns (word, word, score) of a table, see `Rows`, or between spaces,
     SimLex-999, WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN
-    in its natural form, and SimVerb-3500. Lines with `#` above the first row are comments.
+    in its natural form, and SimVerb-3500.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -55,13 +55,11 @@ def read_wordsim(
     table = Rows(path, on_bad_line=on_bad_line)
     rows = ScoredRows(path, table.bad)
     column = _score_column(table)
-    is_first = True
     for number, values in table:
         cells = _split(values)
-        is_comment, is_first = is_first and cells[0].startswith("#"), False
         if len(cells) > column:
             rows.add(number, cells[:2], cells[column])
-        elif not is_comment:
+        else:
             rows.report(number, f"expected {column + 1} columns, found {len(cells)}")
     if name is None:
         name = _canonical(Path(path).name) or set_name(path)
