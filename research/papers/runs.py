@@ -192,7 +192,8 @@ def _labelled() -> list[Run]:
     for task, data in LABELLED.items():
         for encoder in WORD_ENCODERS:
             if encoder != "identity_rnn":  # not in the table
-                runs.append(Run(f"{task}/{encoder}", task, encoder, data, ("--epochs", "10")))
+                flags = ("--epochs", "10", *_STEADY.get(encoder, ()))
+                runs.append(Run(f"{task}/{encoder}", task, encoder, data, flags))
         no_gate = ("--epochs", "10", "--no-use-output-gate")
         runs.append(Run(f"{task}/lstm-no-gate", task, "lstm", data, no_gate))
         best = "lstm" if task == "sentiment" else "word_average"
