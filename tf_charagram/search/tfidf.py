@@ -17,7 +17,7 @@ from tf_charagram.text.folding import INVISIBLE, PLAIN
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.normalize import masked
 from tf_charagram.text.reading import TextReader
-from tf_charagram.text.tensors import decoded, string_tensor, texts_of
+from tf_charagram.text.tensors import LookupTable, decoded, string_tensor, texts_of
 
 _ORDERS = (2, 3)
 _DROPPED = "".join(map(chr, (*INVISIBLE, *range(0x300, 0x370))))
@@ -81,10 +81,11 @@ class CharacterTfidf:
         """Counts anew, in texts that are given as their words."""
         words, counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
-        # Ascending.
-        self._keys, ids = np.unique(keys, return_inverse=True)
-        occurrences = (counts @ _ones(ids, splits, len(self._keys))).indices
-        df = np.bincount(occurrences, minlength=len(self._keys))
+        known, ids = np.unique(keys, return_inverse=True)
+        # Tables must not be empty; no n-gram has the key 0.
+        self._columns = LookupTable(np.append(known, 0), np.arange(len(known) + 1), -1)
+        occurrences = (counts @ _ones(ids, splits, len(known))).indices
+        df = np.bincount(occurrences, minlength=len(known))
         self._idf = (1 + np.log((1 + len(bags)) / (1 + df))).astype(np.float32)
 
     def transform(self, texts: Iterable[str | bytes]) -> sparse.csr_array:
@@ -102,10 +103,10 @@ class CharacterTfidf:
         """Returns the vectors of texts that are given as their words, see `transform`."""
         words, counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
-        ids = np.searchsorted(self._keys, keys)
-        is_known = np.append(self._keys, 0)[ids] == keys
+        columns = self._columns.lookup(tf.constant(keys)).numpy()
+        is_known = columns >= 0
         splits = np.append(0, np.cumsum(is_known))[splits]
-        vectors = counts @ _ones(ids[is_known], splits, len(self._keys))
+        vectors = counts @ _ones(columns[is_known], splits, len(self._idf))
         vectors.data = (1 + np.log(vectors.data)) * self._idf[vectors.indices]
         lengths = np.diff(vectors.indptr)
         is_filled = lengths > 0
