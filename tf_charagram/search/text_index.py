@@ -20,7 +20,7 @@ from tf_charagram.text.tensors import decoded, distinct, texts_of
 
 SETTINGS, _TEXTS, _VECTORS = "index.json", "texts.json", "vectors.npy"
 # Queries that are embedded at once.
-_BATCH = 20_000
+_BATCH = 1000
 # Texts whose stored vectors are compared with those of the model.
 _NUM_CHECKED = 10
 
