@@ -54,7 +54,10 @@ class TestBadFiles:
             (b"\xef\xbb\xbf\n \r\n", ["pairs.tsv: no rows found: the file is empty"]),
             (GOOD + b"word\n", ["pairs.tsv:21: expected 2", "on_bad_line='skip'"]),
             (b"a\tb\n \tb\n", ["Training needs at least 2 pairs", "Found: 1"]),
-            (gzip.compress(GOOD * 50, mtime=0)[:-20], ["pairs.tsv:", "gzip data is truncated or damaged"]),
+            (
+                gzip.compress(GOOD * 50, mtime=0)[:-20],
+                ["pairs.tsv:", "gzip data is truncated or damaged"],
+            ),
         ],
         ids=["empty", "bad_line", "one_pair", "truncated_gzip"],
     )
