@@ -143,3 +143,13 @@ def test_two_errors_of_a_kind(kind):
     edited = with_typos(pairs, kind, seed=1)
     assert edited.left == texts and edited.right == with_typos(pairs, kind, seed=1).right
     assert not {*texts} & {*edited.right}
+
+
+def test_errors_of_other_kinds_in_training():
+    text = "some modern corners of the world"
+    found = [
+        Typos(1.0, None, ["joined"]).add([text], np.random.default_rng(i))[0] for i in range(99)
+    ]
+    num_joined = sum(text.count(" ") > other.count(" ") for other in found)
+    assert 50 < num_joined < 80  # 1 - the mean of 1/2, 1/4 and 1/8, of 99
+    assert any(len(other) > len(text) for other in found)

@@ -150,13 +150,18 @@ class Typos:
     Args:
         share: Share of the texts to change.
         misspellings: Wrong forms of words in lowercase.
+        kinds: Names in `KINDS`: errors that are as frequent as typos, each.
     """
 
     def __init__(
-        self, share: float, misspellings: Mapping[str, Sequence[str]] | None = None
+        self,
+        share: float,
+        misspellings: Mapping[str, Sequence[str]] | None = None,
+        kinds: Sequence[str] = (),
     ) -> None:
         self.share = share
         self._misspellings = misspellings or {}
+        self._kinds = kinds
 
     def add(self, texts: Sequence[str], random: np.random.Generator) -> list[str]:
         """Returns texts with typos in a share of them."""
@@ -178,7 +183,9 @@ class Typos:
     def _with_typos(self, text: str, random: np.random.Generator) -> str:
         for _ in range(int(random.integers(1, _MAX_TYPOS + 1))):
             changed = text
-            if self._misspellings and random.random() < 0.5:
+            if self._kinds and (place := int(random.integers(len(self._kinds) + 1))):
+                changed = KINDS[self._kinds[place - 1]](text, random)
+            elif self._misspellings and random.random() < 0.5:
                 changed = self._misspelled(text, random)
             text = add_typos(text, 1, random) if changed == text else changed
         return text

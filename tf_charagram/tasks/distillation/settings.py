@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tf_charagram.checks import check_at_least, check_weights
-from tf_charagram.errors import ConfigError
+from tf_charagram.data.typos import KINDS
+from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import option
 from tf_charagram.tasks.paraphrase.settings import EmbedderConfig
 
@@ -83,6 +84,9 @@ class DistillConfig(EmbedderConfig):
         "file of wrong and right forms of words, for half of the typos",
         "data",
     )
+    error_kinds: tuple[str, ...] = option(
+        (), f"errors as frequent as typos, each: {','.join(KINDS)}", "data"
+    )
 
     def __post_init__(self) -> None:
         """Checks the values."""
@@ -103,4 +107,7 @@ class DistillConfig(EmbedderConfig):
             )
         if not 0.0 <= self.typos <= 1.0:
             raise ConfigError(f"`typos` must be in [0, 1]. Received: typos={self.typos}")
+        for kind in self.error_kinds:
+            if kind not in KINDS:
+                raise ConfigError(unknown_name("kind of error", kind, KINDS))
         check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)

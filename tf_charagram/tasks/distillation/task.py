@@ -95,7 +95,7 @@ class Distill(EmbedderTask):
             for _ in corpus.survey():
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
-        self._errors = Typos(config.typos, self._misspellings())
+        self._errors = Typos(config.typos, self._misspellings(), config.error_kinds)
         # As many typos as in one epoch, but not the same ones.
         mistyped = self._errors.samples(self.lines.texts, config.seed)
         self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)
