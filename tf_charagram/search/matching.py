@@ -10,7 +10,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import Learned, TextScorer
-from tf_charagram.text.tensors import decoded, distinct, texts_of
+from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
 
 #: Minimum score of duplicates.
 THRESHOLD = 0.7
@@ -152,25 +152,23 @@ def deduplicate(
     found = [*map(decoded, texts_of(texts, "texts"))]
     threshold = THRESHOLD if threshold is None and labels is None else threshold
     scorer, threshold, learned = _scorer(found, model, lexical, threshold, labels)
-    different, numbers = distinct(found)
-    prepared = scorer.prepare(different)
+    rows_of = rows_by_text(found)
+    prepared = scorer.prepare([*rows_of])
     pairs, scores = best_pairs(
         scorer, prepared, prepared, _NUM_PARTNERS, threshold, _NUM_PARTNERS,
         shows_progress=shows_progress,
     )  # fmt: skip
     # Scores differ a little with the side.
-    similar: list[dict[int, float]] = [{} for _ in different]
+    similar: list[dict[int, float]] = [{} for _ in rows_of]
     for (one, other), score in zip(pairs.tolist(), scores.tolist(), strict=True):
         for a, b in ((one, other), (other, one)):
             similar[a][b] = max(score, similar[a].get(b, 0.0))
-    rows_of: list[list[int]] = [[] for _ in different]
-    for row, number in enumerate(numbers.tolist()):
-        rows_of[number].append(row)
+    equal = [*rows_of.values()]
     groups = []
-    for representative, *others in _stars(similar, [*map(len, rows_of)]):
+    for representative, *others in _stars(similar, [*map(len, equal)]):
         scores_of = {representative: 1.0}
         scores_of |= {other: similar[representative][other] for other in others}
-        rows = [(row, score) for one, score in scores_of.items() for row in rows_of[one]]
+        rows = [(row, score) for one, score in scores_of.items() for row in equal[one]]
         if len(rows) > 1 and prepared.words[representative]:
             groups.append(Group(*map(list, zip(*rows, strict=True))))
     groups.sort(key=lambda group: min(group.rows))

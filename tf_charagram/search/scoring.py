@@ -91,6 +91,11 @@ class Texts:
         )  # fmt: skip
 
     @cached_property
+    def num_words(self) -> NDArray[np.int64]:
+        """The number of first words of each text."""
+        return np.array([*map(len, self.words)], np.int64)
+
+    @cached_property
     def by_ngram(self) -> sparse.csr_array:
         """The n-grams, one row for each."""
         return self.ngrams.T.tocsr()
@@ -218,7 +223,7 @@ class TextScorer:
         return best_threshold(held_out, is_match)
 
     def settings(self) -> dict[str, Any]:
-        """Returns what `from_settings` takes."""
+        """Returns the argument of `from_settings`."""
         learned = None if self._learned is None else self._learned.tolist()
         return {"lexical": self.is_lexical, "learned": learned}
 
@@ -287,8 +292,7 @@ class TextScorer:
                 similarities[first:stop, 2] = _shared_words(left, row, right, others)
                 similarities[first:stop, 3] = _alike_letters(left, row, right, others)
                 codes[first:stop] = _common_codes(left, row, right, others)
-        lengths = [np.array([*map(len, texts.words)]) for texts in (left, right)]
-        longest = np.maximum(lengths[0][lefts], lengths[1][rights])
+        longest = np.maximum(left.num_words[lefts], right.num_words[rights])
         share = (1 / np.maximum(longest, 1)).astype(np.float32)[:, np.newaxis]
         ones = np.ones((len(pairs), 1), np.float32)
         parts = (similarities * (1 - share), similarities * share, codes, ones)

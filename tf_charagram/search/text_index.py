@@ -16,7 +16,7 @@ from tf_charagram.files.writing import check_free, partial_folder, sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.text.tensors import decoded, distinct, texts_of
+from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
 
 SETTINGS, _TEXTS, _VECTORS = "index.json", "texts.json", "vectors.npy"
 # Queries that are embedded at once.
@@ -83,10 +83,9 @@ class TextIndex:
 
     def _prepare(self, vectors: NDArray[np.float32] | None = None) -> None:
         # Each distinct text once, so that equal ones do not crowd out others.
-        different, numbers = distinct(self.texts)
-        self._prepared = self.scorer.prepare(different, vectors)
-        order = np.argsort(numbers, kind="stable")
-        self._rows = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
+        rows = rows_by_text(self.texts)
+        self._prepared = self.scorer.prepare([*rows], vectors)
+        self._rows = [*rows.values()]
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -131,7 +130,7 @@ class TextIndex:
             hits += ([] for _ in batch)
             for (row, found), score in zip(pairs.tolist(), scores.tolist(), strict=True):
                 hits[start + row] += (
-                    Hit(place, score, self.texts[place]) for place in self._rows[found][:k].tolist()
+                    Hit(place, score, self.texts[place]) for place in self._rows[found][:k]
                 )
         # Rows of equal texts are together, rows of equal scores not yet.
         return [sorted(found, key=lambda hit: (-hit.score, hit.row))[:k] for found in hits]

@@ -78,7 +78,7 @@ class CharacterTfidf:
         self.fit_words(words_in(map(decoded, texts_of(texts, "texts"))))
 
     def fit_words(self, bags: Sequence[Sequence[str]]) -> None:
-        """Counts anew, in texts that are given as their words."""
+        """Replaces the counts by those of texts that are given as their words."""
         words, counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)

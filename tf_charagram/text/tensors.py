@@ -135,6 +135,19 @@ def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
     return list(index), np.array(row_indices, np.int64)
 
 
+def rows_by_text(texts: Iterable[T]) -> dict[T, list[int]]:
+    """Returns the rows of each distinct text, in order.
+
+    Example:
+        >>> rows_by_text(["a", "b", "a"])
+        {'a': [0, 2], 'b': [1]}
+    """
+    rows: dict[T, list[int]] = {}
+    for row, text in enumerate(texts):
+        rows.setdefault(text, []).append(row)
+    return rows
+
+
 def check_orders(orders: Iterable[int]) -> tuple[int, ...]:
     """Returns n-gram orders sorted and without duplicates.
 
