@@ -48,7 +48,9 @@ def best_pairs(
     with ProgressLine(len(left), is_wanted=shows_progress) as progress:
         for start in range(0, len(left), _BATCH):
             batch = left.part(start, start + _BATCH)
-            pairs = _candidates(batch, right, max(k, num_candidates), uses_vectors)
+            pairs = _candidates(
+                batch, right, max(k, num_candidates), uses_vectors, scorer.is_lexical
+            )
             scores = scorer.pair_scores(batch, right, pairs)
             order = np.lexsort((-scores, pairs[:, 0]))
             order = order[(scores[order] >= min_score) & (scores[order] > 0)]
@@ -60,12 +62,14 @@ def best_pairs(
     return np.concatenate(all_pairs), np.concatenate(all_scores)
 
 
-def _candidates(left: Texts, right: Texts, k: int, uses_vectors: bool) -> NDArray[np.int64]:
+def _candidates(
+    left: Texts, right: Texts, k: int, uses_vectors: bool, uses_ngrams: bool
+) -> NDArray[np.int64]:
     """Returns pairs of similar texts, rows of left and right ones, `(num_pairs, 2)`, sorted."""
     keys = [np.zeros(0, np.int64)]
     if left.vectors.shape[1] and uses_vectors:
         keys += _by_vectors(left.vectors, right.vectors, k)
-    if right.ngrams.nnz:
+    if right.ngrams.nnz and uses_ngrams:
         keys += _by_ngrams(left.ngrams, right.by_ngram, k)
     # Both kinds find many of the same.
     pairs = np.unique(np.concatenate(keys))
