@@ -138,7 +138,7 @@ def _table_5(context: Context) -> Made:
             ours.setdefault(column, {})[task] = _labelled_score(context, task, f"{task}/{encoder}")
     others = [name for name in ours if name not in ("word_average", "universal")]
     claims = {
-        "word_average is best of what is trained from scratch on similarity": is_above(
+        "word_average is the best encoder trained from scratch on similarity": is_above(
             ours["word_average"]["similarity"], [ours[name]["similarity"] for name in others]
         ),
         "an lstm is best on sentiment": all_above(

@@ -36,7 +36,7 @@ def embedder():
 
 @pytest.fixture(scope="module", params=[{}, {"fold_characters": True, "unknown_rows": 9}])
 def exported(request, embedder, tmp_path_factory):
-    """Returns an embedder, and what a request to its SavedModel takes."""
+    """Returns an embedder, and the inputs of a request to its SavedModel."""
     vectorizer = embedder.vectorizer
     vectorizer = vectorizer.with_parts(
         vectorizer.vocabulary, vectorizer.dictionary, max_chars=100, **request.param

@@ -119,7 +119,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
 
 
 def _say_corrections(embedder: TextEmbedder, first: list[str], values: dict[str, Any]) -> None:
-    """Says how the first lines were read."""
+    """Reports how the first lines were read."""
     corrections = Corrections(embedder)
     corrections.add(first)
     is_long = len(first) == _FEW_LINES

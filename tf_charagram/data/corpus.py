@@ -172,7 +172,7 @@ def pairs_reader(name: str, columns: Sequence[str] = ()) -> ReadPairs:
 
     Args:
         name: The value.
-        columns: Columns of a table, see `read_pairs`; other data have none.
+        columns: Columns of a table, see `read_pairs`; for tables only.
     """
     return partial(_read_pairs, pairs_files(name), columns)
 

@@ -137,7 +137,7 @@ class Rows:
         self._num_good = 0
 
     def _find_separator(self, lines: Sequence[str]) -> str:
-        """Returns what separates the columns in the first lines; empty if they are one column."""
+        """Returns the separator of the columns in the first lines; empty if they are one column."""
         lines = [line for line in lines if not line.startswith("#")] or lines
         is_csv = _CSV.search(str(self.path)) is not None
         if not lines or (PPDB_SEPARATOR in lines[0] and not is_csv):
@@ -224,7 +224,7 @@ class Rows:
         """Returns the 0-based position of a column, given by name or 1-based number.
 
         Raises:
-            DataError: There is none; the columns are listed.
+            DataError: The table lacks the column; the message lists those it has.
         """
         position = column_position(self.names, column)
         if position is None:
