@@ -1,19 +1,15 @@
-"""What a tuner costs a trial, and what two workers gain.
+"""What a tuner costs a trial.
 
     python benchmarks/tuning.py [PAIRS] [--eval-data PLACE] [--trials 4] [--rounds 5]
 
-Overhead: a search against the same training runs made one by one, in turn in one process, without
-exports. Workers: `charagram tune` with one and with two, timed from start
-to end. Without a file of pairs they are made up, and the starter set is scored on.
+A search against the same training runs made one by one, in turn in one process, without exports.
+Without a file of pairs they are made up, and the starter set is scored on.
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
 import shutil
-import subprocess
-import sys
 import tempfile
 from contextlib import redirect_stderr
 from itertools import count, islice, product
@@ -63,22 +59,6 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:
     return {"run": run, "trial": trial, "trial/run": common.Sample(ratios, "times")}
 
 
-def measure_workers(arguments: list[str], folder: Path) -> dict:
-    """Returns the seconds of the same search with one and with two workers, and the ratio."""
-    seconds: dict[int, common.Sample] = {}
-    for number in (1, 2):
-        command = [
-            *(sys.executable, "-m", "tf_charagram.tuning", *arguments),
-            *("--workers", str(number), "--out", str(folder / f"workers-{number}")),
-        ]
-        run = lambda command=command: subprocess.run(  # noqa: E731
-            command, check=True, stdout=subprocess.DEVNULL
-        )
-        seconds[number] = common.Sample([common.seconds(run)], "s")
-        print(f"{number} workers: {seconds[number]}", flush=True)
-    return {"one": seconds[1], "two": seconds[2], "one/two": seconds[1].over(seconds[2])}
-
-
 def main() -> None:
     """Runs the benchmark."""
     parser = common.make_parser(__doc__, rounds=5)
@@ -86,7 +66,6 @@ def main() -> None:
     parser.add_argument("--eval-data")
     parser.add_argument("--num-pairs", type=int, default=190_000, help="of made-up ones")
     parser.add_argument("--trials", type=int, default=4)
-    parser.add_argument("--workers", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--dim", type=int, default=300)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -102,16 +81,7 @@ def main() -> None:
         )
         space = search_space("paper", config)
         search = Search(config, space, TuneConfig(max_trials=arguments.trials))
-        result = {}
-        if arguments.rounds:
-            result["overhead"] = measure_overhead(search, folder, arguments.rounds)
-            print(result["overhead"], flush=True)
-        flags = ["--data", data, "--select", select, "--max-trials", str(arguments.trials)]
-        flags += ["--dim", str(arguments.dim)]
-        if arguments.eval_data is not None:
-            flags += ["--eval-data", arguments.eval_data]
-        if arguments.workers:
-            result["workers"] = measure_workers(flags, folder)
+        result = {"overhead": measure_overhead(search, folder, arguments.rounds)}
     common.finish("tuning", result, arguments)
 
 

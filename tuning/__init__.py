@@ -4,4 +4,6 @@ from tf_charagram.lazy import lazy_names
 
 __all__ = ["ScoreOnSet", "TextHyperModel", "TunedModel", "hypermodel"]
 
-__getattr__ = lazy_names(__name__, dict.fromkeys(__all__, "tf_charagram.tuning.models"))
+_HOMES = dict.fromkeys(__all__, "tf_charagram.tuning.models")
+_HOMES["ScoreOnSet"] = "tf_charagram.evaluation.callback"
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -65,11 +65,11 @@ def tune(arguments: Sequence[str]) -> int:
         logging.getLogger("tensorflow").setLevel(logging.ERROR)
         from tf_charagram.training.processor import set_threads
 
-        set_threads(config, settings.workers)
-        return _tune(make_search(settings, config, given), values, arguments)
+        set_threads(config)
+        return _tune(make_search(settings, config, given), values)
 
 
-def _tune(search: Search, values: dict[str, Any], arguments: Sequence[str]) -> int:
+def _tune(search: Search, values: dict[str, Any]) -> int:
     """Shows the space, works for a chief, or runs a search."""
     from tf_charagram.tuning.trials import TrialTuner
     from tf_charagram.tuning.workers import role, run_with_others, wait_for_chief
@@ -96,7 +96,7 @@ def _tune(search: Search, values: dict[str, Any], arguments: Sequence[str]) -> i
         console.print(f"{summary} -> {folder.path}")
     try:
         with folder.lock:
-            run_search(search, folder, arguments)
+            run_search(search, folder)
             _finish(search, folder, console)
     except KeyboardInterrupt:
         console.print(f"Stopped. Continue with the same command and --out {folder.path} --resume")
@@ -120,23 +120,19 @@ def _open(search: Search, values: dict[str, Any]) -> SearchFolder:
     return folder  # type: ignore[return-value]
 
 
-def run_search(search: Search, folder: SearchFolder, arguments: Sequence[str] = ()) -> None:
-    """Runs all trials that have not ended; `--workers` get the arguments of the command.
+def run_search(search: Search, folder: SearchFolder) -> None:
+    """Runs all trials that have not ended, or serves them to workers.
 
     Raises:
         CharagramError: An error that does not depend on the values of a trial.
         KeyboardInterrupt: The search can be resumed.
     """
     from tf_charagram.tuning.trials import TrialTuner, write_results
-    from tf_charagram.tuning.workers import role, run_with_others, run_workers
+    from tf_charagram.tuning.workers import role, run_with_others
 
     tuner = TrialTuner(search, folder)
     if role():
         run_with_others(tuner)
-    elif search.settings.workers > 1:
-        place = ("--out", str(folder.path))
-        command = [sys.executable, "-m", "tf_charagram.tuning", *arguments, *place]
-        run_workers(tuner.oracle, command, search.settings.workers)
     else:
         tuner.search()
     write_results(search, folder)

@@ -41,15 +41,13 @@ class TuneConfig:
         "epochs of a trial, can be a fraction [words: 1; sentences, pos: 5; others: 10]",
         "search",
     )
-    workers: int = option(1, "processes that run trials", "search")
     keep: int = option(3, "number of best trials whose models are kept", "search")
     finish: float | None = option(None, "train the best trial again, for so many epochs", "search")
 
     def __post_init__(self) -> None:
         """Checks the values."""
         check_values(self)
-        check_at_least(self, {"max_trials": 1, "trial_epochs": 1e-6, "workers": 1})
-        check_at_least(self, {"keep": 0, "finish": 1e-6})
+        check_at_least(self, {"max_trials": 1, "trial_epochs": 1e-6, "keep": 0, "finish": 1e-6})
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class SearchFolder(RunFolder):
         winner: Run folder of `--finish`.
     """
 
-    own_names = ("search.json", "trials", "oracle", "winner", "results.csv", "results.json")
+    own_names = ("search.json", "trials", "oracle", "winner", "results.csv")
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(path)

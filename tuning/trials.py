@@ -97,7 +97,7 @@ class TrialTuner(BaseTuner):
         """
         try:
             super().search()
-        except _SearchError as error:
+        except FatalError as error:
             raise error.__cause__ or error from None
 
     def run_trial(self, trial: Trial) -> dict[str, float]:
@@ -106,7 +106,7 @@ class TrialTuner(BaseTuner):
         try:
             result = _read_result(path) or self._run(trial, path)
         except Exception as error:  # KerasTuner would count it as a failed trial.
-            raise _SearchError(str(error)) from error
+            raise FatalError(str(error)) from error
         if not is_quiet():
             sys.stderr.write(f"{result.describe(self._search.config.select)}\n")
         if result.score is None:
@@ -157,10 +157,6 @@ class TrialTuner(BaseTuner):
         )  # fmt: skip
 
 
-class _SearchError(FatalError):
-    """An error that ends a search; KerasTuner counts others as failed trials."""
-
-
 def _read_result(folder: Path) -> Result | None:
     path = folder / _FILE
     try:
@@ -188,7 +184,7 @@ def best_first(results: list[Result]) -> list[Result]:
 
 
 def write_results(search: Search, folder: SearchFolder) -> None:
-    """Writes `results.csv`, in order, and `results.json`, from best to worst.
+    """Writes `results.csv`, in the order of the trials.
 
     Deletes the checkpoints of trials that have ended, and the models of all but the best.
 
@@ -209,11 +205,7 @@ def write_results(search: Search, folder: SearchFolder) -> None:
             values = {name: label(value) for name, value in result.values.items()}
             scores = {f"score.{name}": score for name, score in result.scores.items()}
             writer.writerow({**asdict(result), **values, **scores})
-    ranked = best_first(results)
-    trials = [asdict(result) for result in ranked]
-    summary = {"select": search.config.select, "num_trials": search.num_trials, "trials": trials}
-    write_json(folder.path / "results.json", summary)
-    for rank, result in enumerate(ranked):
+    for rank, result in enumerate(best_first(results)):
         run = RunFolder(folder.trials / result.id)
         shutil.rmtree(run.checkpoints, ignore_errors=True)
         if rank >= search.settings.keep or result.status == FAILED:

@@ -74,7 +74,7 @@ BENCHMARKS = {
     "tagging": Benchmark("Tagging", f"{_ROUNDS} --steps 5", "--data NOTHING --steps 1"),
     "tuning": Benchmark(
         "Tuning", f"{_ROUNDS} --num-pairs 20000 --trials 2 --dim 100",
-        "PAIRS --trials 1 --dim 8 --no-workers",
+        "PAIRS --trials 1 --dim 8",
     ),
     "encoder_table": Benchmark(
         "Encoders side by side",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
 import os
 
 import pytest
@@ -130,7 +129,7 @@ def test_a_kill_at_any_write(search, tmp_path, untrained, monkeypatch, tuner, is
         oracle = TrialTuner(search, folder).oracle
         assert sorted(oracle.end_order) == ["0", "1", "2"]
         kinds.add(len(ended))
-    assert number > 25
+    assert number > 20
     assert kinds == {0, 1, 2, 3}
 
 
@@ -181,9 +180,6 @@ def test_tables(search, folder):
         "seconds", "reason",
     ]  # fmt: skip
     assert [(row["optimizer"], row["l2"]) for row in table] == [("adam", "0.1"), ("sgd", "0.2")]
-    found = json.loads((folder.path / "results.json").read_text())
-    assert found["num_trials"] == 2 and found["select"] == "scored"
-    assert [trial["id"] for trial in found["trials"]] == ["1", "0"]
 
 
 @pytest.mark.parametrize("keep", [0, 2])

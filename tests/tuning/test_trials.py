@@ -53,9 +53,7 @@ def test_a_trial_is_a_run_of_train(data, searched, tmp_path):
 def test_what_a_search_leaves(searched):
     folder = searched
     names = {path.name for path in folder.path.iterdir()}
-    assert names == {
-        "search.json", "oracle", "trials", "winner", "results.csv", "results.json",
-    }  # fmt: skip
+    assert names == {"search.json", "oracle", "trials", "winner", "results.csv"}
     assert len(list(folder.trials.glob("*/model"))) == 1
     assert not list(folder.trials.glob("*/checkpoints"))
     assert not list(folder.trials.glob("*/saved_model"))

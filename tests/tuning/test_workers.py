@@ -7,10 +7,8 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -37,7 +35,7 @@ def start(data, folder):
     places = ["--data", data[0], "--eval-data", data[1], "--out", folder.path]
 
     def start(*more, name="log", **variables):
-        line = process("tuning", *places, *FLAGS, *more)
+        line = process("tune", *places, *FLAGS, *more)
         with open(folder.path.parent / name, "ab") as log:
             return subprocess.Popen(line, stdout=log, stderr=log, env=environment(**variables))
 
@@ -67,37 +65,6 @@ def check_complete(folder):
         # What was finished was not begun again.
         said = (folder.trials / row["id"] / "log.txt").read_text()
         assert len(re.findall(r"^epoch 1.00", said, re.MULTILINE)) <= 1
-
-
-def children(parent):
-    """Returns the process ids of the workers that a process has started."""
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], stdout=subprocess.PIPE)
-    return list(map(int, listed.stdout.split()))
-
-
-def is_running(number):
-    """Returns whether a process is there, and not only the memory of it."""
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def test_workers_that_are_killed_and_workers_whose_parent_is_killed(start, folder):
-    log = folder.path.parent / "log"
-    parent = start("--workers", 2)
-    wait_for_two_trials(folder, parent)
-    os.kill(children(parent.pid)[0], signal.SIGKILL)
-    assert parent.wait(300) == 1
-    assert "A worker ended early. Continue with --resume." in log.read_text()
-    parent = start("--workers", 2, "--resume")
-    wait_for(lambda: len(children(parent.pid)) == 2, parent)
-    workers = children(parent.pid)
-    parent.kill()
-    parent.wait()
-    wait_for(lambda: not any(map(is_running, workers)))
-    assert start("--workers", 2, "--resume").wait(300) == 0, log.read_text()
-    check_complete(folder)
 
 
 def test_chief_and_two_workers_one_of_them_killed(start, folder):

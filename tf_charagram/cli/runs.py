@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Sequence
@@ -33,8 +32,8 @@ _MAX_TRIALS = 15
 _LAST = "last"
 # Status of a trial with a score that counts.
 _COMPLETED = "completed"
-# Files of a search: its settings, and the table that says how many trials there will be.
-_SEARCH, _RESULTS = "search.json", "results.json"
+# Settings of a search.
+_SEARCH = "search.json"
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def read_run(folder: str | Path) -> RunRecord:
         metrics = read_json(files.metrics) if files.metrics.is_file() else {}
         trials = None if config == files.config else _read_trials(files.path)
         if trials is not None:
-            status = f"{len(trials)}{_of_trials(files.path, saved['settings'])} trials"
+            status = f"{len(trials)} trials"
         else:
             is_over = "diverged" if files.problem.is_file() else "unfinished"
             status = "finished" if metrics else is_over
@@ -158,14 +157,6 @@ def find_runs(folder: str | Path) -> list[RunRecord]:
         except RunError:
             continue
     return sorted(found, key=lambda run: run.started, reverse=True)
-
-
-def _of_trials(folder: Path, settings: dict[str, Any]) -> str:
-    """Returns the number of trials of a search, all combinations unless its table says another."""
-    if (folder / _RESULTS).is_file():
-        number = read_json(folder / _RESULTS)["num_trials"]
-        return "" if number is None else f" of {number}"  # Hyperband decides.
-    return f" of {math.prod(len(v) for name, v in settings.items() if name.startswith('space.'))}"
 
 
 def _read_trials(folder: Path) -> list[dict[str, Any]]:

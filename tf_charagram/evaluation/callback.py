@@ -1,0 +1,89 @@
+"""A Keras callback that scores a model on a set while it is trained."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from tf_charagram.data.download import SOURCES, fetch
+from tf_charagram.data.sets import evaluation_sets
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.evaluation.scores import mean_members, score_names, score_sets
+from tf_charagram.models.embedder import TextEmbedder
+
+
+class ScoreOnSet(keras.callbacks.Callback):
+    """Scores a model after each epoch of `fit`, and adds `val_NAME` to the logs.
+
+    The score is the correlation of cosines with human scores, times 100; NaN if all pairs get the
+    same cosine. The model is a `TunedModel`, a `ParaphraseModel` made by `from_embedder`, or any
+    Keras model with a `TextEmbedder` among its layers.
+
+    Args:
+        name: The path of a file, or a set or mean that `charagram evaluate` shows, such as
+            `"starter"`, `"SL999"`, `"WS353"` or `"STS"`, which is downloaded if necessary.
+        eval_data: Folder or file with the set `name`.
+
+    Attributes:
+        name: Name of the set.
+
+    Raises:
+        ConfigError: There is no such set.
+        DataError: A file cannot be read or downloaded.
+    """
+
+    def __init__(self, name: str | Path, eval_data: str | Path | None = None) -> None:
+        super().__init__()
+        if eval_data is not None:
+            sets = evaluation_sets(eval_data)
+        elif Path(name).is_file():
+            sets = evaluation_sets(name)
+            name = sets[0].name
+        else:
+            kinds = {key: source.kind for key, source in SOURCES.items()}
+            # "STS" is the mean over all years.
+            wanted = [key for key in kinds if key == name or f"{name}20" in key]
+            paths = [fetch(key) for key in wanted if kinds[key] == "sts"]
+            for key in wanted:
+                if kinds[key] == "wordsim":
+                    fetch(key)
+            sets = [each for path in (None, *paths) for each in evaluation_sets(path)]
+        self.name = str(name)
+        names = score_names(sets)
+        if self.name not in names:
+            raise ConfigError(unknown_name("set", self.name, names))
+        members = mean_members(sets).get(self.name, [self.name])
+        self._sets = [pairs for pairs in sets if pairs.name in members]
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+        """Adds the score to the logs."""
+        if logs is not None:
+            logs[f"val_{self.name}"] = self.score(_embedder_in(self.model))
+
+    def score(self, embedder: TextEmbedder) -> float:
+        """Returns the score of an embedder."""
+        scores = score_sets(lambda texts: embedder.encode(texts, normalize=True), self._sets)
+        value = next(score.value for score in scores if score.name == self.name)
+        return math.nan if value is None else value
+
+
+def _embedder_in(model: keras.Model) -> TextEmbedder:
+    """Returns the embedder that a Keras model trains or contains.
+
+    Raises:
+        ConfigError: The model has no embedder.
+    """
+    if (embedder := getattr(model, "embedder", None)) is not None:
+        return embedder
+    if getattr(model, "vectorizer", None) is not None:
+        return TextEmbedder(model.vectorizer, model.encoder)
+    for layer in model._flatten_layers():
+        if isinstance(layer, TextEmbedder):
+            return layer
+    raise ConfigError(
+        "ScoreOnSet needs a model with a TextEmbedder, or a ParaphraseModel made by "
+        f"`from_embedder`. Received: {type(model).__name__}"
+    )
