@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from research.baselines.specs import baseline_specs, load_baselines
@@ -20,8 +21,7 @@ from tf_charagram.evaluation.embedders import (
     EvaluationSets,
     embedder_json,
     embedder_tables,
-    evaluate_baseline,
-    evaluate_model,
+    evaluate_embeddings,
 )
 from tf_charagram.evaluation.scores import SetScore, mean_score
 from tf_charagram.models.embedder import TextEmbedder
@@ -68,14 +68,18 @@ def run(arguments: Sequence[str]) -> int:
     )
     resampling: dict[str, Any] = {"num_resamples": values.bootstrap, "seed": values.seed}
     results = [
-        evaluate_model(model, TextEmbedder.load(model), sets, **resampling)
+        evaluate_embeddings(
+            model, partial(TextEmbedder.load(model).encode, normalize=True), sets, **resampling
+        )
         for model in values.models
     ]
     texts = [text for pairs in sets.clean for text in (*pairs.left, *pairs.right)]
     texts += [text for pairs in sets.mistyped or () for text in (*pairs.left, *pairs.right)]
     notes = []
     for spec, baseline in load_baselines(specs, texts, bad_lines):
-        results.append(evaluate_baseline(spec.name, baseline, sets, label=spec.label, **resampling))
+        results.append(
+            evaluate_embeddings(spec.name, baseline, sets, label=spec.label, **resampling)
+        )
         if isinstance(baseline, WordAverage):
             notes += [f"{spec.label}: {note}" for note in baseline.notes()]
     if bad_lines.count:

@@ -12,7 +12,8 @@ from research.baselines.stored_vectors import StoredVectors
 from research.baselines.word_average import Weighting, WordAverage, load_table
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.evaluation.embedders import Baseline, CharacterTfidf
+from tf_charagram.evaluation.embedders import tfidf_vectors
+from tf_charagram.evaluation.scores import Embed
 from tf_charagram.files.writing import check_is_file
 
 #: Kind -> the file after its colon, if any.
@@ -85,7 +86,7 @@ def baseline_specs(
 
 def load_baselines(
     specs: Sequence[BaselineSpec], texts: Sequence[str], bad_lines: BadLines
-) -> Iterator[tuple[BaselineSpec, Baseline]]:
+) -> Iterator[tuple[BaselineSpec, Embed]]:
     """Loads baselines one by one; consecutive averages of one file share its vectors.
 
     Args:
@@ -94,13 +95,13 @@ def load_baselines(
         bad_lines: Policy for bad lines.
 
     Raises:
-        CharagramError: A file cannot be used, or an extra is missing.
+        CharagramError: A file cannot be used.
     """
     loaded, table = "", None
     for spec in specs:
         path = spec.path or ""
         if spec.kind == "tfidf":
-            yield spec, CharacterTfidf()
+            yield spec, tfidf_vectors
         elif spec.kind == "vectors":
             yield spec, StoredVectors.load(path, on_bad_line=bad_lines)
         else:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from research.readers.text_vectors import read_text_vectors
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.models.embedder import unit_rows
 
 _NUM_SHOWN = 3
 _MAX_SHOWN_CHARS = 60
@@ -47,8 +48,9 @@ class StoredVectors:
         """Reads a file; formats, arguments and errors as for `read_text_vectors`."""
         return cls(*read_text_vectors(path, on_bad_line=on_bad_line), path)
 
-    def fit(self, texts: Sequence[str]) -> None:
-        """Does nothing."""
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Returns the vectors of texts, divided by their lengths; see `encode`."""
+        return unit_rows(self.encode(texts))
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Returns the vectors of texts, float32 `(num_texts, dim)`.

@@ -16,6 +16,7 @@ from research.baselines.word_tables import FastTextTable, StoredTable, WordTable
 from research.readers.word_vectors import is_fasttext_model, load_fasttext
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.models.embedder import unit_rows
 
 Weighting = Literal["none", "inverse-frequency", "sif"]
 
@@ -90,6 +91,11 @@ class WordAverage:
         """
         table = load_table(path, texts, on_bad_line=on_bad_line)
         return cls(table, weighting=weighting, frequencies=frequencies)
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Fits to texts; returns their vectors, divided by their lengths."""
+        self.fit(texts)
+        return unit_rows(self.encode(texts))
 
     def fit(self, texts: Sequence[str]) -> None:
         """Finds the common direction of the texts, for SIF."""

@@ -221,7 +221,6 @@ class TestSeveralModels:
 
 class TestTfidf:
     def test_beside_a_model(self, evaluate, models):
-        pytest.importorskip("sklearn")
         found = evaluate(models[0], "--baseline", "tfidf", "--typos", 1, "--json")
         assert [part["model"] for part in found["models"]] == [str(models[0]), "tfidf"]
         assert found["models"][0] == evaluate(models[0], "--typos", 1, "--json")
@@ -229,7 +228,6 @@ class TestTfidf:
         assert "tfidf" in evaluate(models[0], "--baseline", "tfidf")
 
     def test_sets_are_fitted_one_by_one(self, evaluate, folder):
-        pytest.importorskip("sklearn")
         both = evaluate("--baseline", "tfidf", "--json")["scores"]
         alone = evaluate("--baseline", "tfidf", "--json", place=folder / "2013.FNWN.tsv")
         assert alone["scores"]["STS2013.FNWN"] == both["STS2013.FNWN"]

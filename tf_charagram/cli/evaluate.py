@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from rich.table import Table
@@ -141,19 +142,17 @@ def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
 
 def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.evaluation.embedders import (
-        CharacterTfidf,
         EvaluationSets,
         embedder_json,
         embedder_tables,
-        evaluate_baseline,
-        evaluate_model,
+        evaluate_embeddings,
+        tfidf_vectors,
     )
     from tf_charagram.models.embedder import TextEmbedder
 
-    baseline = None if values.baseline is None else CharacterTfidf()
     num_resamples = values.bootstrap
     if num_resamples is None:
-        is_comparison = len(values.model) + (baseline is not None) == 2 or values.typos
+        is_comparison = len(values.model) + (values.baseline is not None) == 2 or values.typos
         num_resamples = _NUM_RESAMPLES if is_comparison else 0
     sets = EvaluationSets.read(
         values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed,
@@ -163,13 +162,14 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     results = []
     for model in values.model:
         embedder = TextEmbedder.load(model, keep_words=values.keep_words)
-        results.append(evaluate_model(model, embedder, sets, **resampling))
+        embed = partial(embedder.encode, normalize=True)
+        results.append(evaluate_embeddings(model, embed, sets, **resampling))
         corrections = Corrections(embedder)
         for pairs in sets.clean:
             corrections.add([*pairs.left, *pairs.right])
         corrections.say(values.show_corrections, model)
-    if baseline is not None:
-        results.append(evaluate_baseline(values.baseline, baseline, sets, **resampling))
+    if values.baseline is not None:
+        results.append(evaluate_embeddings(values.baseline, tfidf_vectors, sets, **resampling))
     return embedder_json(results), [("", embedder_tables(results))]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -18,54 +18,12 @@ from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.data.typos import with_typos
 from tf_charagram.evaluation.scores import Embed, SetScore, differences, score_all, set_cosines
 from tf_charagram.evaluation.tables import comparison_table, score_table
-from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.search.tfidf import CharacterTfidf
 
 
-class Baseline(Protocol):
-    """Embeds texts without training."""
-
-    def fit(self, texts: Sequence[str]) -> None:
-        """Adapts to the texts of a set, before they are encoded."""
-
-    def encode(self, texts: Sequence[str]) -> Any:
-        """Returns vectors `(num_texts, dim)`: an array, or unit-length rows as a CSR matrix."""
-
-
-class CharacterTfidf:
-    """Weights the character n-grams of texts by tf-idf, with scikit-learn.
-
-    The n-grams are those of `charagram`: lowercase, white space collapsed, one space at both ends
-    of the text. Rows have unit length.
-
-    Args:
-        orders: The smallest and the largest order of n-grams.
-
-    Raises:
-        ConfigError: scikit-learn is not installed.
-    """
-
-    def __init__(self, orders: tuple[int, int] = (2, 4)) -> None:
-        text = extra_module("sklearn.feature_extraction.text", "sklearn")
-        self._vectorizer = text.TfidfVectorizer(
-            analyzer="char", ngram_range=orders, preprocessor=_padded, dtype=np.float32
-        )
-
-    def fit(self, texts: Sequence[str]) -> None:
-        """Counts the texts that contain each n-gram."""
-        self._vectorizer.fit(texts)
-
-    def encode(self, texts: Sequence[str]) -> Any:
-        """Embeds texts; n-grams that were not counted are left out.
-
-        Returns:
-            SciPy CSR matrix, float32 `(num_texts, num_ngrams)`.
-        """
-        return self._vectorizer.transform(texts)
-
-
-def _padded(text: str) -> str:
-    return f" {' '.join(text.lower().split())} "
+def tfidf_vectors(texts: Sequence[str]) -> scipy.sparse.csr_array:
+    """Returns the tf-idf vectors of texts, counted on these texts; see `CharacterTfidf`."""
+    return CharacterTfidf(texts).transform(texts)
 
 
 @dataclass(frozen=True)
@@ -141,50 +99,25 @@ class EmbedderEvaluation:
         return result
 
 
-def evaluate_model(
-    model: str, embedder: TextEmbedder, sets: EvaluationSets, *, num_resamples: int, seed: int
-) -> EmbedderEvaluation:
-    """Scores an embedder.
-
-    Args:
-        model: Its run folder, model folder or name.
-        embedder: The embedder.
-        sets: Sets to score on.
-        num_resamples: Bootstrap resamples for intervals; 0 for none.
-        seed: Seed of the resamples.
-    """
-    return _evaluation(
-        model, lambda texts: embedder.encode(texts, normalize=True), sets, num_resamples, seed
-    )
-
-
-def evaluate_baseline(
-    name: str,
-    baseline: Baseline,
+def evaluate_embeddings(
+    model: str,
+    embed: Embed,
     sets: EvaluationSets,
     *,
     num_resamples: int,
     seed: int,
     label: str = "",
 ) -> EmbedderEvaluation:
-    """Scores a baseline, fitted to the texts of each set; arguments as for `evaluate_model`."""
+    """Scores an embedder or a baseline.
 
-    def embed(texts: Sequence[str]) -> Any:
-        baseline.fit(texts)
-        vectors = baseline.encode(texts)
-        return vectors if scipy.sparse.issparse(vectors) else unit_rows(vectors)
-
-    return _evaluation(name, embed, sets, num_resamples, seed, label or name)
-
-
-def _evaluation(
-    model: str,
-    embed: Embed,
-    sets: EvaluationSets,
-    num_resamples: int,
-    seed: int,
-    label: str = "",
-) -> EmbedderEvaluation:
+    Args:
+        model: Its run folder, model folder or name.
+        embed: See `score_sets`; called once per set.
+        sets: Sets to score on.
+        num_resamples: Bootstrap resamples for intervals; 0 for none.
+        seed: Seed of the resamples.
+        label: Its name in tables, if not that of the folder.
+    """
     cosines = [list(set_cosines(embed, variant)) for variant in sets.variants]
     clean, *typos = (
         score_all(variant, values, num_resamples=num_resamples, seed=seed)
