@@ -234,6 +234,7 @@ def test_search_errors(model, csv_file, tmp_path, capsys):
         ([tmp_path / "blank"], "blank: no rows found"),
         ([model], f"has no texts.txt: name a file with `search FILE --model {model}`."),
         ([csv_file, "--save", csv_file], "rows.csv exists"),
+        ([model, "--on", "name"], "--on and --vectors-only are for a file."),
     ]
     for arguments, message in cases:
         assert call("search", *arguments, "cat") == 1

@@ -9,7 +9,8 @@ from tests.reference import search as reference
 from tests.texts import NASTY, words
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import TextScorer
-from tf_charagram.search.scoring import LONG, SINGLE, best_threshold
+from tf_charagram.search.learning import best_threshold
+from tf_charagram.search.scoring import LONG, SINGLE
 
 LISTED = [
     "", "cat", "Cats", "dog 12", "Dog, 12 doggedly", "horse kd55x9000", "hoarse KD-55 X9000 bird",

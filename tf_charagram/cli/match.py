@@ -12,8 +12,8 @@ from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
+    from tf_charagram.search.learning import Learned
     from tf_charagram.search.matching import Label
-    from tf_charagram.search.scoring import Learned
 
 _NUM_BINS, _BAR = 20, 40
 

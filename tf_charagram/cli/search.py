@@ -110,12 +110,15 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
     from tf_charagram.search.texts import read_vocabulary
 
     source = values.source
+    is_file = source == STDIN or (Path(source).exists() and not Path(source).is_dir())
+    if not is_file and (values.on or values.vectors_only):
+        raise ConfigError(f"--on and --vectors-only are for a file. {source} is an index or model.")
     is_model = False
-    if (Path(source) / SETTINGS).is_file():
-        index = TextIndex.load(source, values.model)
-    elif source == STDIN or (Path(source).exists() and not Path(source).is_dir()):
+    if is_file:
         texts = Table.read(source, values.on).text_of(values.on)
         index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)
+    elif (Path(source) / SETTINGS).is_file():
+        index = TextIndex.load(source, values.model)
     else:
         is_model = True
         words = read_vocabulary(None, source, f"`search FILE --model {source}`")
@@ -146,10 +149,14 @@ def _speller(values: Namespace) -> tuple[Find, TextEmbedder]:
     words = read_words(values.source if is_file else None, model, flag)
     embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
     corrector = SpellingCorrector(embedder, words)
+    rows = {word: row for row, word in enumerate(corrector.words)}
 
     def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
         return [
-            [Hit(corrector.words.index(word), p, word) for word, p in corrector.correct(query, k)]
+            [
+                Hit(rows[word], probability, word)
+                for word, probability in corrector.correct(query, k)
+            ]
             for query in queries
         ]
 

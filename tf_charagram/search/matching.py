@@ -9,7 +9,8 @@ from typing import NamedTuple
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
-from tf_charagram.search.scoring import Learned, TextScorer
+from tf_charagram.search.learning import Learned
+from tf_charagram.search.scoring import TextScorer
 from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
 
 #: Minimum score of duplicates.
@@ -86,7 +87,7 @@ def match(
         lexical: Whether letters are compared as well.
         threshold: Minimum score. Default: that learned from labels, else 0.
         one_to_one: Whether a right text has at most one partner; pairs with the largest scores
-            come first.
+            come first. Only the 20 best right texts of each left one are looked at.
         labels: Pairs of texts and whether they match, to learn weights and threshold from.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
-from scipy import optimize, sparse
+from scipy import sparse
 from scipy.special import expit
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.tfidf import CharacterTfidf, words_in
 from tf_charagram.text.tensors import decoded, paired_texts, texts_of
 
@@ -31,7 +32,6 @@ MIN_SIMILARITY = 0.6
 MIN_CODE, LONG_CODE = 4, 10
 #: How far a long code that two texts share moves their score to 1, and different codes to 0.
 CODE_STEP = 0.2
-_NUM_FOLDS = 5
 _BLOCK = 50_000
 # Vectors that fit into the cache.
 _VECTOR_BLOCK = 500
@@ -99,14 +99,6 @@ class Texts:
     def by_ngram(self) -> sparse.csr_array:
         """The n-grams, one row for each."""
         return self.ngrams.T.tocsr()
-
-
-class Learned(NamedTuple):
-    """A threshold, and its precision and recall on labels that it was not learned from."""
-
-    threshold: float
-    precision: float
-    recall: float
 
 
 class TextScorer:
@@ -213,14 +205,8 @@ class TextScorer:
                 "`labels` must be 1 or 0 for each pair, both at least twice. "
                 f"Received: {len(pairs)} pairs, {is_match.sum()} ones, {(~is_match).sum()} zeros"
             )
-        features = self._features(lefts, rights, pairs)
-        folds = np.random.default_rng(0).permutation(len(pairs)) % _NUM_FOLDS
-        held_out = np.empty(len(pairs))
-        for fold in range(_NUM_FOLDS):
-            weights = _fitted(features[folds != fold], is_match[folds != fold])
-            held_out[folds == fold] = expit(features[folds == fold] @ weights)
-        self._learned = _fitted(features, is_match)
-        return best_threshold(held_out, is_match)
+        self._learned, found = learn_weights(self._features(lefts, rights, pairs), is_match)
+        return found
 
     def settings(self) -> dict[str, Any]:
         """Returns the argument of `from_settings`."""
@@ -374,31 +360,3 @@ def _common_codes(
             codes[place, 0] = min(max(map(len, common), default=0) / LONG_CODE, 1)
             codes[place, 1] = bool(own and theirs and not common)
     return codes
-
-
-def _fitted(inputs: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Returns the weights of a logistic regression."""
-    signs = np.where(is_match, 1.0, -1.0)
-
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        margins = signs * (inputs @ weights)
-        gradient = -(signs * expit(-margins)) @ inputs / len(signs)
-        value = np.logaddexp(0, -margins).mean() + weights @ weights / (2 * len(signs))
-        return value, gradient + weights / len(signs)
-
-    start = np.zeros(inputs.shape[1])
-    return optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
-
-
-def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
-    """Returns the threshold with the largest F1, halfway between two scores."""
-    order = np.argsort(-scores, kind="stable")
-    hits = np.cumsum(is_match[order])
-    found = np.arange(1, len(order) + 1)
-    f1 = 2 * hits / (found + is_match.sum())
-    # Equal scores are on the same side.
-    f1[:-1][scores[order][:-1] == scores[order][1:]] = 0
-    best = int(np.argmax(f1))
-    following = scores[order[min(best + 1, len(order) - 1)]]
-    threshold = float((scores[order[best]] + following) / 2)
-    return Learned(threshold, float(hits[best] / found[best]), float(hits[best] / is_match.sum()))
