@@ -1,6 +1,5 @@
 """Slow NumPy versions of the papers' formulas, which the library's layers must agree with.
 
-Nothing here imports TensorFlow or the library. Everything is float64, loops where a loop is
-clearer than an array expression, and is itself checked against hand-worked numbers by the tests in
-this folder.
+Nothing here imports TensorFlow, and of the library only tables. Everything is float64, with loops
+where a loop is clearer than an array expression.
 """
