@@ -68,29 +68,6 @@ def test_shapes_and_gradients(rows, use_capitals, training):
         assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
-def test_no_words_at_all():
-    logits = make()(VECTORS[:0], CAPITALS[:0], ragged([[], []]))
-    assert logits.shape == (0, 3)
-
-
-def test_sentences_are_independent_and_ordered():
-    head, rows = make(), [[0, 1, 2], [3], [], [4, 4, 5, 0, 1]]
-    alone = [head(VECTORS, CAPITALS, ragged([row])).numpy() for row in rows]
-    for order in ([0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 1, 0]):
-        found = head(VECTORS, CAPITALS, ragged([rows[i] for i in order]))
-        assert_allclose(found, np.concatenate([alone[i] for i in order]), rtol=1e-5, atol=1e-6)
-
-
-def test_order_of_words_and_capitals_matter():
-    head = make()
-    one, other = (head(VECTORS, CAPITALS, ragged([row])).numpy() for row in ([0, 1], [1, 0]))
-    assert np.abs(one - other[::-1]).max() > 1e-3
-    assert np.abs(one - head(VECTORS, ~CAPITALS, ragged([[0, 1]])).numpy()).max() > 1e-3
-    head = make(use_capitals=False)
-    one, other = (head(VECTORS, given, ragged([[0, 1]])) for given in (CAPITALS, ~CAPITALS))
-    assert_array_equal(one, other)
-
-
 @pytest.mark.parametrize("use_peepholes", [False, True])
 def test_config_round_trip(use_peepholes):
     settings = {**SETTINGS, "use_capitals": True, "use_peepholes": use_peepholes, "seed": 3}
@@ -149,9 +126,3 @@ def test_capitals_of_every_code_point():
 @given(st.lists(st.text(max_size=9) | st.text(TRICKY, max_size=9), max_size=9))
 def test_capitals_equal_python(tokens):
     assert capitals(*tokens) == [has_capital_by_python(token) for token in tokens]
-
-
-def test_capitals_in_a_graph():
-    graph = tf.function(has_capital, input_signature=[tf.TensorSpec([None], tf.string)])
-    assert graph(tf.constant(["a", "B"])).numpy().tolist() == [False, True]
-    assert graph(tf.constant([], tf.string)).shape == (0,)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 import tensorflow as tf
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
@@ -74,11 +72,9 @@ COMPOSERS = {
 }
 
 
-def batch_of(vectorizer, sentences, labels, distinct=True):
+def batch_of(vectorizer, sentences, labels):
     words = [word for sentence in sentences for word in sentence]
-    composed, places = np.arange(len(words)), np.arange(len(words))
-    if distinct:
-        _, composed, places = np.unique(words, return_index=True, return_inverse=True)
+    _, composed, places = np.unique(words, return_index=True, return_inverse=True)
     texts = tf.constant([words[i] for i in composed], tf.string, [len(composed)])
     positions = tf.RaggedTensor.from_row_lengths(
         tf.constant(places, tf.int32), tf.constant([len(s) for s in sentences], tf.int64)
@@ -108,8 +104,8 @@ class Setup:
     def weights(self):
         return {name: w.numpy().astype(np.float64) for name, w in self.variables.items()}
 
-    def batch(self, **options):
-        return batch_of(self.vectorizer, SENTENCES, LABELS, **options)
+    def batch(self):
+        return batch_of(self.vectorizer, SENTENCES, LABELS)
 
     def expected_loss(self, weights):
         own = {name[8:]: w for name, w in weights.items() if name.startswith("encoder ")}
@@ -139,20 +135,6 @@ def test_loss_and_gradients_equal_numpy(name, use_capitals):
             ]
             slope = np.sum(tf.convert_to_tensor(gradient) * direction)
             assert slope == pytest.approx((ends[0] - ends[1]) / 2e-7, rel=2e-3, abs=1e-5), key
-
-
-@pytest.mark.parametrize("name", COMPOSERS)
-def test_distinct_words_are_enough(name):
-    """Composing every token gives the same loss and gradients."""
-    setup, results = Setup(name), []
-    sources = [variable.value for variable in setup.variables.values()]
-    for distinct in (True, False):
-        with tf.GradientTape() as tape:
-            loss = setup.model.loss_of(*setup.batch(distinct=distinct), training=True)
-        gradients = tape.gradient(loss, sources)
-        results.append([loss, *map(tf.convert_to_tensor, gradients)])
-    for one, other in zip(*results, strict=True):
-        assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
 def numerical_gradient(setup, weights):
@@ -189,30 +171,3 @@ def test_fit_equals_numpy(dense_l2):
             weights[name] = optimizers[name].step(weights[name], gradient)
             assert_allclose(setup.variables[name], weights[name], rtol=1e-3, atol=1e-4)
     assert int(setup.model.step) == 3
-
-
-@pytest.mark.parametrize("optimizer", some_now(["sgd", "adam", "adagrad"], "adam"))
-def test_batches_without_words_change_nothing(optimizer):
-    setup = Setup("charagram")
-    setup.model.compile(make_optimizer(optimizer, 0.1))
-    before = setup.weights()
-    batches = [batch_of(setup.vectorizer, sentences, []) for sentences in ([], [[]], [[], []])]
-    data = functools.reduce(
-        lambda whole, batch: whole.concatenate(batch), map(tf.data.Dataset.from_tensors, batches)
-    )
-    for batch in batches:
-        assert float(setup.model.loss_of(*batch, training=True)) == 0.0
-    assert setup.model.fit(data, verbose=0).history["loss"] == [0.0]
-    for name, w in setup.weights().items():
-        assert_array_equal(w, before[name], err_msg=name)
-
-
-def test_weights_that_are_not_finite():
-    setup = Setup("charagram")
-    setup.model.compile(make_optimizer("sgd", 0.1))
-    setup.model.head.hidden.bias.assign([np.nan] * 4)
-    before = setup.weights()
-    with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
-        setup.model.fit(tf.data.Dataset.from_tensors(setup.batch()), verbose=0)
-    for name, w in setup.weights().items():
-        assert_array_equal(w, before[name], err_msg=name)
