@@ -7,13 +7,10 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import ragged, randomized, row_sparse, some_now
+from tests.contracts import ragged, randomized, row_sparse
 from tests.reference import words as reference
-from tests.texts import NASTY
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.words import WordVectorizer
 
 WORD_ENCODERS = [name for name in ENCODERS if encoder_class(name).vectorizer == "words"]
 #: Among them a single word, none, repeated words, and row 0, the unknown word.
@@ -136,26 +133,6 @@ def test_equals_reference(name, settings, encode):
     check_against_reference(encoder, weights_of(encoder), encode)
 
 
-def test_text_without_words():
-    """Zeros before the affine map."""
-    for name, expected in (("word_average", 0.0), ("projection", 0.5), ("dan", np.tanh(0.5))):
-        encoder = make(name, dim=2)
-        for weight in encoder.weights:
-            if "bias" in weight.path:
-                weight.assign([0.5, 0.5])
-        assert_allclose(encoder(ragged([[]])), np.full((1, 2), expected), rtol=1e-6)
-
-
-def test_number_of_windows():
-    """With zero inputs each window gives the bias: n - h + 1 of them, at least one."""
-    encoder = make("cse", num_rows=2, dim=3)
-    encoder.word_table.assign(np.zeros((2, 3)))
-    for convolution in encoder.filters.convolutions:
-        convolution.bias.assign([1.0])
-    found = encoder(ragged([[], [1], [1] * 2, [1] * 3, [1] * 5]))
-    assert_allclose(found, [[0, 0, 0], [1, 1, 1], [2, 1, 1], [3, 2, 1], [5, 4, 3]])
-
-
 def test_identity_rnn_and_open_gates_give_the_average():
     encoders = [make(name, seed=7) for name in ("identity_rnn", "gran", "word_average")]
     encoders[1].gate.bias.assign(tf.fill([6], 30.0))
@@ -172,26 +149,6 @@ def test_pull_back_targets_are_the_initial_weights():
     for path, target in targets.items():
         assert_array_equal(weights[path], target)
     assert sorted(np.sum(target) for target in targets.values()) == [0, 4, 4]
-
-
-def test_initial_weights_come_from_the_seed():
-    one, same, other = (make("dan", num_layers=2, seed=seed) for seed in (0, 0, 1))
-    for first, second, third in zip(one.weights, same.weights, other.weights, strict=True):
-        assert_array_equal(first, second)
-        assert "bias" in first.path or (first.numpy() != third.numpy()).all()
-    assert (one.dense[0].kernel.numpy() != one.dense[1].kernel.numpy()).all()
-
-
-@pytest.mark.parametrize("name", WORD_ENCODERS)
-def test_word_table(name):
-    """Freezing its layer leaves the other weights trainable."""
-    encoder = make(name)
-    before = [weight.path for weight in encoder.trainable_variables]
-    assert encoder.word_table.path in before and encoder.word_table.shape == (6, 6)
-    encoder.table.trainable = False
-    after = [weight.path for weight in encoder.trainable_variables]
-    assert after == [path for path in before if path != encoder.word_table.path]
-    assert encoder.word_table.path in [weight.path for weight in encoder.weights]
 
 
 class TestDropout:
@@ -243,21 +200,6 @@ class TestDropout:
         check_distinct_rows(gradient)
         product = tf.reduce_sum(tf.convert_to_tensor(gradient) * encoder.word_table.value)
         assert_allclose(product, loss, rtol=1e-5)
-
-
-@pytest.mark.parametrize("name", some_now(WORD_ENCODERS, "word_average"))
-def test_saved_and_loaded(name, tmp_path):
-    pytest.importorskip("tensorflow_text")
-    vectorizer = WordVectorizer.from_texts(["the cat sat", "a catfish doesn't \u4f60\u597d"])
-    encoder = randomized(lambda: make(name, num_rows=vectorizer.num_rows))
-    embedder = TextEmbedder(vectorizer, encoder)
-    embedder.save(tmp_path)
-    texts = ["the cats", "doggerel", "\u597d", "", *NASTY.values()]
-    vectors = embedder.encode(texts)
-    assert np.isfinite(vectors).all()
-    assert_array_equal(TextEmbedder.load(tmp_path).encode(texts), vectors)
-    alone = np.concatenate([embedder.encode([text]) for text in texts])
-    assert_allclose(alone, vectors, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(

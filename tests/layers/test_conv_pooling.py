@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import tensorflow as tf
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from tests.reference import cnn as reference
 from tests.reference.lstm import numerical_gradients
@@ -107,56 +105,6 @@ def test_by_hand(pooling, expected):
     layer.build((None, None, 1))
     layer.set_weights([np.array([[[1.0, -1.0]], [[1.0, 0.0]]]), np.array([0.0, -1.0])])
     assert_allclose(layer(tf.constant([[[-1.0], [2.0], [3.0]]])), [expected])
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_padding_and_batch_mates_change_nothing(pooling, activation):
-    layer = randomized(activation=activation, pooling=pooling)
-    inputs, mask = batch()
-    together = layer(inputs, mask=mask)
-    wide = np.pad(inputs, [(0, 0), (0, 6), (0, 0)], constant_values=np.nan)
-    wide[~np.pad(mask, [(0, 0), (0, 6)])] = np.nan
-    padded = layer(wide, mask=np.pad(mask, [(0, 0), (0, 6)]))
-    assert_allclose(padded, together, rtol=1e-5, atol=1e-6)
-    for row, length in enumerate(LENGTHS):
-        cut = (slice(row, row + 1), slice(max(length, 1)))
-        alone = layer(inputs[cut], mask=mask[cut])
-        assert_allclose(alone[0], together[row], rtol=1e-5, atol=1e-6)
-    assert not np.any(together[2])
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-@pytest.mark.parametrize("batch_size", [0, 2])
-def test_nothing_real(pooling, batch_size):
-    layer = randomized(pooling=pooling, activation="tanh")
-    with tf.GradientTape() as tape:
-        outputs = layer(tf.ones([batch_size, 1, DIM]), mask=tf.zeros([batch_size, 1], tf.bool))
-    assert_array_equal(outputs, np.zeros((batch_size, layer.num_filters)))
-    for gradient in tape.gradient(outputs, [weight.value for weight in layer.weights]):
-        assert not np.any(gradient)
-
-
-def test_initial_weights():
-    """They come from the seed, and differ between widths."""
-    layers = [ConvPooling([(1, 4), (2, 4)], seed=seed) for seed in (0, 0, 1)]
-    for layer in layers:
-        layer.build((None, None, DIM))
-    one, same, other = (layer.get_weights() for layer in layers)
-    for place in (0, 2):
-        assert_array_equal(one[place], same[place])
-        assert (one[place] != other[place]).all()
-        assert_array_equal(one[place + 1], 0.0)
-    assert len({weight.path for weight in layers[0].weights}) == 4
-
-
-@pytest.mark.parametrize("widths", [{2: 3, 1: 5}, [(2, 3), (1, 5)], [[2, 3], [1, 5]]], ids=str)
-def test_config_round_trip(widths):
-    layer = ConvPooling(widths, activation="relu", pooling="sum", seed=4, name="filters")
-    config = json.loads(json.dumps(layer.get_config()))
-    restored = ConvPooling.from_config(config)
-    assert restored.get_config() == layer.get_config()
-    assert restored.widths == ((2, 3), (1, 5)) and restored.num_filters == 8
 
 
 @pytest.mark.parametrize(

@@ -120,31 +120,6 @@ def test_equals_keras_without_peepholes():
     assert_allclose(layer(inputs, mask=mask), theirs(inputs, mask=mask), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("return_sequences", [False, True])
-def test_padding_changes_nothing(return_sequences):
-    layer = randomized(return_sequences=return_sequences)
-    inputs, mask = batch()
-    wide = np.full((len(LENGTHS), 9, DIM), 1e3, np.float32)
-    wide[:, : inputs.shape[1]] = inputs
-    expected = layer(inputs, mask=mask).numpy()
-    found = layer(wide, mask=np.pad(mask, [(0, 0), (0, 5)])).numpy()
-    if return_sequences:
-        assert not found[:, 4:].any() and not found[~np.pad(mask, [(0, 0), (0, 5)])].any()
-        found = found[:, :4]
-    assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-    assert not found[2].any()
-
-
-@pytest.mark.parametrize("return_sequences", [False, True])
-def test_empty_batch(return_sequences):
-    layer = randomized(return_sequences=return_sequences)
-    with tf.GradientTape() as tape:
-        outputs = layer(tf.zeros([0, 1, DIM]), mask=tf.zeros([0, 1], tf.bool))
-    assert outputs.shape == ((0, 1, UNITS) if return_sequences else (0, UNITS))
-    for gradient in tape.gradient(outputs, [weight.value for weight in layer.weights]):
-        assert not np.any(gradient)
-
-
 def test_large_inputs_stay_finite():
     layer = randomized()
     inputs = tf.constant([[[1e30] * DIM, [-1e30] * DIM]])
