@@ -9,7 +9,6 @@ FOLDERS = [name for name in ("tuning", "export") if Path(name, "__init__.py").is
 README = Path("README.md")
 
 EXTRAS = {
-    "serving": ["tensorflow-serving-api>=2.21,<2.22"],
     "sklearn": ["scikit-learn>=1.6"],
     "hub": ["huggingface_hub>=1.0"],
     "parquet": ["pyarrow>=17"],
@@ -32,7 +31,6 @@ TEST = [
     *(
         requirement
         for name in (
-            "serving",
             "sklearn",
             "hub",
             "parquet",

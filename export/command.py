@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, SettingsParser, add_flags, settings_flags
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.export.compression.options import ShrinkOptions
@@ -116,8 +115,3 @@ def real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
     if not texts:
         raise ConfigError(f"{file} has no text.")
     return texts[:: -(-len(texts) // _MAX_TEXTS)]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(export, arguments)

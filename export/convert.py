@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError
@@ -221,8 +221,3 @@ def convert(arguments: Sequence[str]) -> int:
     number = write_word2vec(TextEmbedder.load(values.model, folded=True), words, values.out)
     sys.stderr.write(f"{number:,} words -> {values.out}\n")
     return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(convert, arguments)

@@ -10,23 +10,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partialmethod
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tf_charagram.cli import COMMANDS
+from tf_charagram.cli import COMMANDS, main
 
 #: Small and quick, but with more than one checkpoint.
 QUICK = ("--dim", "8", "--epochs", "2", "--evaluations-per-epoch", "1", "--batch-size", "10")
 
 
 def call(command: str, *arguments: Any) -> int:
-    """Runs a command, or that of a module, in this process; returns its exit status."""
-    module = COMMANDS[command][0] if command in COMMANDS else f"tf_charagram.{command}"
+    """Runs a command in this process; returns its exit status."""
     try:
-        return import_module(module).main([str(value) for value in arguments])
+        return main([command, *map(str, arguments)])
     except SystemExit as end:
         return int(end.code or 0)
 

@@ -148,13 +148,6 @@ def test_its_lines_are_shown_if_it_fails(run):
     assert ended.stderr.rstrip().endswith(b"ImportError: no such library")
 
 
-def test_advice_if_it_is_missing(run):
-    ended = run("raise ModuleNotFoundError(\"No module named 'keras'\", name='keras')")
-    assert ended.returncode == 1
-    assert b"error: keras cannot be imported" in ended.stderr
-    assert b"pip install tf-charagram. `charagram doctor` lists" in ended.stderr
-
-
 def test_standard_error_may_be_closed():
     code = """
 import os

@@ -2,7 +2,7 @@
 
 import sys
 
-from tf_charagram.cli.embed import main
+from tf_charagram.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(["embed", *sys.argv[1:]]))

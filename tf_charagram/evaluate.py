@@ -2,7 +2,7 @@
 
 import sys
 
-from tf_charagram.cli.evaluate import main
+from tf_charagram.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(["evaluate", *sys.argv[1:]]))

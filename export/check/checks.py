@@ -15,14 +15,13 @@ import numpy as np
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.export.check import probe
 from tf_charagram.export.check.judge import Result, judged, questions
-from tf_charagram.export.serving.client import ServingClient
+from tf_charagram.export.serving.client import RestClient
 from tf_charagram.export.serving.requests import read_golden, sample_texts
 from tf_charagram.export.serving.version import GOLDEN
 from tf_charagram.files.json_files import read_json
 from tf_charagram.models.locations import EMBEDDER, model_class
 from tf_charagram.models.saved_model import MODEL_CARD
 
-CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
 _SAVED_MODEL = "saved_model.pb"
 _TIMEOUT_S = 1800
 # How long each batch size is timed.
@@ -86,16 +85,15 @@ class VersionChecks:
             raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error
 
     def check_runtimes(self) -> list[Result]:
-        """Loads the model in fresh processes."""
-        packages = self.request["packages"]
-        where = " and ".join([CLEAN, *packages])
-        results = judged(where, measure_in_process("tensorflow", self.request), self.golden)
-        if packages:
-            detail = f"skipped, because it does not load {', '.join(packages)}"
-            return [*results, Result(RUNTIME, "loads", None, detail)]
-        return results + judged(RUNTIME, measure_in_process("c_library", self.request), self.golden)
+        """Loads the model in fresh processes, in Python and as TensorFlow Serving does."""
+        packages = " and ".join(["only tensorflow", *self.request["packages"]])
+        return [
+            result
+            for runtime, where in (("tensorflow", packages), ("session", "graph session"))
+            for result in judged(where, measure_in_process(runtime, self.request), self.golden)
+        ]
 
-    def check_server(self, client: ServingClient) -> list[Result]:
+    def check_server(self, client: RestClient) -> list[Result]:
         """Checks the answers of a server.
 
         Raises:
@@ -124,7 +122,7 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
     """Runs `probe.measure` in a process of its own; `{"error"}` if the process fails.
 
     Args:
-        runtime: `"tensorflow"` or `"c_library"`.
+        runtime: A name in `probe.RUNTIMES`.
         request: As for `probe.measure`, with the `folder` of the SavedModel and the `packages` that
             have its operations.
     """

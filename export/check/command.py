@@ -1,7 +1,7 @@
 """`charagram check`: checks that an exported version can be served, and measures its latency.
 
-It is loaded in a process that has only `tensorflow`, and by TensorFlow's C++ runtime without any
-Python. With `--url`, servers are checked instead.
+It is loaded in a process that has only `tensorflow`, and in a graph session, as TensorFlow Serving
+does. With `--url`, servers are checked instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import asdict
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.reporting import load_tensorflow, table_console
 
@@ -30,8 +29,8 @@ def make_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument(
         "--url", type=str, nargs="+", default=[],
-        help="servers to check, http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME; golden "
-        "answers come from the folder; embedders only",
+        help="servers to check, http://HOST:8501/v1/models/NAME; golden answers come from the "
+        "folder; embedders only",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser
@@ -42,14 +41,13 @@ def check(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     load_tensorflow()
     from tf_charagram.export.check.checks import VersionChecks, version_folder
-    from tf_charagram.export.serving.client import connect
+    from tf_charagram.export.serving.client import RestClient
 
     folder = version_folder(values.model)
     checks = VersionChecks(folder)
     results = [] if values.url else checks.check_runtimes()
     for url in values.url:
-        with connect(url) as client:
-            results += checks.check_server(client)
+        results += checks.check_server(RestClient(url))
     is_ok = all(result.ok is not False for result in results)
     if values.json:
         rows = [asdict(result) for result in results]
@@ -61,8 +59,3 @@ def check(arguments: Sequence[str]) -> int:
             table.add_row(*map(escape, cells))
         table_console().print(table)
     return 0 if is_ok else 1
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(check, arguments)

@@ -33,7 +33,7 @@ def installed(monkeypatch):
 
 
 def test_complete(installed, capsys):
-    assert call("cli.doctor") == 0
+    assert call("doctor") == 0
     printed = capsys.readouterr().out
     for text in (__version__, "tensorflow ", ">=2.21", "2.21.0", "english"):
         assert text in printed
@@ -46,11 +46,11 @@ def test_a_required_package(installed, capsys, version):
     installed |= {"tensorflow": version}
     if version is None:
         del installed["tensorflow"]
-    assert call("cli.doctor") == 1
+    assert call("doctor") == 1
     assert "pip install 'tf-charagram'" in capsys.readouterr().out
 
 
 def test_tensorflow_cannot_be_imported(installed, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow", None)
-    assert call("cli.doctor") == 1
+    assert call("doctor") == 1
     assert "ModuleNotFoundError" in capsys.readouterr().out

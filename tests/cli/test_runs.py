@@ -55,7 +55,7 @@ def search(tmp_path):
 
 
 def shown(capsys, *arguments):
-    assert call("cli.runs", *arguments) == 0
+    assert call("runs", *arguments) == 0
     return capsys.readouterr().out
 
 
@@ -111,14 +111,14 @@ class TestOneRun:
     def test_damaged(self, write, capsys, file, text):
         folder = write("odd", {})
         (folder / file).write_text(text)
-        assert call("cli.runs", folder) == 1
+        assert call("runs", folder) == 1
         assert f"{folder} cannot be read as a run" in capsys.readouterr().err
         assert "No runs in" in shown(capsys, folder.parent)
 
     def test_no_run(self, trained, tmp_path, capsys):
-        assert call("cli.runs", tmp_path / "nothing") == 1
+        assert call("runs", tmp_path / "nothing") == 1
         assert "There is no folder" in capsys.readouterr().err
-        assert call("cli.runs", trained.folder / "model") == 1
+        assert call("runs", trained.folder / "model") == 1
         assert "but a model: give the folder of its run." in capsys.readouterr().err
 
 

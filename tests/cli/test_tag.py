@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from tests.commands import leave_out_export
-from tf_charagram.cli.tag import main
-from tf_charagram.cli.train import main as train
+from tf_charagram.cli import main
 from tf_charagram.tasks.tagging.data import read_tagged
 
 
@@ -19,14 +18,14 @@ def tagger(tmp_path_factory):
     arguments = ["--task", "pos", "--dim", "8", "--lstm-dim", "4", "--hidden-dim", "4"]
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
-        assert train([*arguments, "--epochs", "1", "--out", str(out)]) == 0
+        assert main(["train", *arguments, "--epochs", "1", "--out", str(out)]) == 0
     return str(out)
 
 
 def test_raw_text(tagger, tmp_path, capsys):
     path = tmp_path / "in.txt"
     path.write_text("I can't  go.\n\nÜber 😀\tok\n", encoding="utf-8")
-    assert main([tagger, "--input", str(path)]) == 0
+    assert main(["tag", tagger, "--input", str(path)]) == 0
     blocks = capsys.readouterr().out.split("\n\n")
     first = [line.split("\t") for line in blocks[0].split("\n")]
     assert first[0] == ["# text = I can't go."]
@@ -44,7 +43,7 @@ def test_tokens_and_column(tagger, tmp_path, capsys):
     path = tmp_path / "in.txt"
     path.write_text("can't e-mail\n", encoding="utf-8")
     out = tmp_path / "out.conllu"
-    assert main([tagger, "--input", str(path), "--tokens", "--column", "upos",
+    assert main(["tag", tagger, "--input", str(path), "--tokens", "--column", "upos",
                  "--output", str(out)]) == 0  # fmt: skip
     (sentence,) = read_tagged(out, column="upos")
     assert sentence.words == ("can't", "e-mail")
@@ -57,25 +56,25 @@ def test_standard_input(tagger, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"one \xff two\n")), "utf-8")
     )
-    assert main([tagger]) == 0
+    assert main(["tag", tagger]) == 0
     assert "1\tone\t" in capsys.readouterr().out
 
 
 def test_no_such_file(tagger, capsys):
-    assert main([tagger, "--input", "nowhere.txt"]) == 1
+    assert main(["tag", tagger, "--input", "nowhere.txt"]) == 1
     assert "nowhere.txt: cannot be read" in capsys.readouterr().err
 
 
 def test_an_input_is_not_overwritten(tmp_path, capsys):
     path = tmp_path / "lines.txt"
     path.write_text("one two\n")
-    assert main(["nowhere", "--input", str(path), "--output", str(path)]) == 1
+    assert main(["tag", "nowhere", "--input", str(path), "--output", str(path)]) == 1
     assert f"{path} is read as well, and would be overwritten." in capsys.readouterr().err
     assert path.read_text() == "one two\n"
 
 
 def test_a_model_of_another_kind(tmp_path, capsys, trained):
-    assert main([str(trained.folder)]) == 1
+    assert main(["tag", str(trained.folder)]) == 1
     assert "contains a model of the kind 'embedder'. Expected: 'tagger'" in (
         capsys.readouterr().err
     )

@@ -90,7 +90,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def get(serve, cache):
-    return functools.partial(fetch, progress=False)
+    return fetch
 
 
 def zip_of(files):
@@ -221,14 +221,6 @@ def test_network_errors(server, serve, cache, get):
     assert list(cache.iterdir()) == []
 
 
-def test_progress_bar_goes_to_stderr(capsys, get):
-    get(PPDB, progress=True)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert PPDB_FILE in captured.err
-    assert "100%" in captured.err
-
-
 def test_unknown_name(get):
     with pytest.raises(ConfigError, match=r"Unknown data set 'SL99'\. Did you mean 'SL999'"):
         get("SL99")
@@ -237,7 +229,7 @@ def test_unknown_name(get):
 def test_list(cache, capsys):
     (cache / "SST").mkdir(parents=True)
     (cache / "SST" / "train.txt").write_text("(3 good)\n" * 2000)
-    assert call("cli.data") == 0
+    assert call("data") == 0
     text = capsys.readouterr().out
     assert all(name in text for name in SOURCES if not name.startswith("ppdb-"))
     assert text.count("ppdb-") == 2  # one row, and the pattern of all
@@ -246,12 +238,12 @@ def test_list(cache, capsys):
     assert "charagram train --task sentiment --data" in shown and f"{cache}/SST/train.txt" in shown
 
 
-def test_get(serve, tmp_path, capsys):
-    assert call("cli.data", "get", PPDB, "--data-dir", tmp_path) == 0
+def test_get(serve, cache, capsys):
+    assert call("data", "get", PPDB) == 0
     streams = capsys.readouterr()
-    assert streams.out == f"{PPDB} -> {tmp_path / PPDB_FILE}\n"
-    assert "licence: CC BY 3.0 US" in streams.err
-    assert call("cli.data", "--data-dir", tmp_path) == 0
+    assert streams.out == f"{PPDB} -> {cache / PPDB_FILE}\n"
+    assert streams.err == f"{PPDB}: licence: CC BY 3.0 US (paraphrase.org)\n"
+    assert call("data") == 0
     assert capsys.readouterr().out.count("ppdb-") == 3
 
 
@@ -260,9 +252,8 @@ def test_get(serve, tmp_path, capsys):
     [
         (["get"], "Give `charagram data` or `charagram data get NAME`. Received: get"),
         (["get", "sl999"], "Unknown data set 'sl999'. Did you mean 'SL999'?"),
-        (["--data-dir", "none"], "none: no such folder to look for data sets"),
     ],
 )
 def test_command_errors(arguments, message, capsys):
-    assert call("cli.data", *arguments) == 1
+    assert call("data", *arguments) == 1
     assert message in capsys.readouterr().err

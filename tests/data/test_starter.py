@@ -7,9 +7,8 @@ from itertools import chain, combinations
 
 import pytest
 
-from tf_charagram.data.readers.columns import read_scored_pairs
+from tf_charagram.data.readers.columns import read_labelled, read_scored_pairs
 from tf_charagram.data.starter import graded_pairs, starter_file, train_pairs
-from tf_charagram.tasks.pairs.data import read_labelled_pairs
 from tf_charagram.tasks.sentiment.data import read_labelled_texts
 from tf_charagram.tasks.tagging.data import read_tagged
 
@@ -36,8 +35,8 @@ def test_no_graded_word_is_trained_on():
 @pytest.mark.parametrize("split", SPLITS)
 def test_labels_are_balanced_and_agree_with_scores(split):
     file = starter_file("inference", split)
-    pairs, scored = read_labelled_pairs(file), read_scored_pairs(file)
-    assert (scored.left, scored.right) == (pairs.left, pairs.right)
+    pairs, scored = read_labelled(file, 2), read_scored_pairs(file)
+    assert (scored.left, scored.right) == pairs.sides
     counts = Counter(pairs.labels)
     assert set(counts) == {"ENTAILMENT", "NEUTRAL", "CONTRADICTION"}
     assert len(set(counts.values())) == 1
@@ -51,12 +50,12 @@ def test_labels_are_balanced_and_agree_with_scores(split):
 
 def _sentences(split):
     """Returns the lowercase texts of a split, by set."""
-    pairs = read_labelled_pairs(starter_file("inference", split))
+    pairs = read_labelled(starter_file("inference", split), 2)
     reviews = read_labelled_texts(starter_file("sentiment", split))
     tagged = read_tagged(starter_file("tagged", split))
     return {
-        "inference": {text.lower() for text in (*pairs.left, *pairs.right)},
-        "sentiment": {text.lower() for text in reviews.texts},
+        "inference": {text.lower() for side in pairs.sides for text in side},
+        "sentiment": {text.lower() for text in reviews.sides[0]},
         "tagged": {" ".join(sentence.words).lower() for sentence in tagged},
     }
 

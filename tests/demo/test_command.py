@@ -42,7 +42,7 @@ def stopped(monkeypatch):
 def test_prints_the_address_and_ends(model, texts_file, stopped, monkeypatch, capsys):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    assert call("cli.demo", model, "--texts", texts_file) == 0
+    assert call("demo", model, "--texts", texts_file) == 0
     (server,) = stopped
     streams = capsys.readouterr()
     assert streams.out == f"{model}, {len(TEXTS)} texts: {server.url} (Ctrl-C ends it)\n"
@@ -50,12 +50,12 @@ def test_prints_the_address_and_ends(model, texts_file, stopped, monkeypatch, ca
     assert server.socket.fileno() == -1
     assert list(server.answers.texts) == TEXTS
     port = server.server_address[1]
-    assert call("cli.demo", model, "--texts", texts_file, "--open", "--port", port) == 0
+    assert call("demo", model, "--texts", texts_file, "--open", "--port", port) == 0
     assert opened == [stopped[1].url] == [server.url]
 
 
 def test_words_of_a_run(trained, stopped):
-    assert call("cli.demo", trained.folder) == 0
+    assert call("demo", trained.folder) == 0
     words = (trained.folder / "texts.txt").read_text().splitlines()
     assert list(stopped[0].answers.texts) == words
 
@@ -67,7 +67,7 @@ def test_errors(model, texts_file, tmp_path, capsys):
         ((model, "--texts", tmp_path / "nothing"), "cannot be read: No such file"),
         ((model, "--texts", texts_file, "--port", -1), "`port` must be in [0, 65535]. Receiv"),
     ]:
-        assert call("cli.demo", *arguments) == 1
+        assert call("demo", *arguments) == 1
         assert message in capsys.readouterr().err
 
 

@@ -137,8 +137,8 @@ def frozen():
 @pytest.mark.parametrize(
     ("make", "settings", "message"),
     [
-        (Dan, {"l2": -1.0}, "`l2` must not be negative. Received: l2=-1.0"),
-        (Dan, {"l2": float("inf")}, "`l2` must be a finite number. Received: l2=inf"),
+        (Dan, {"l2": -1.0}, r"`l2` must be in \[0, 1000\]. Received: l2=-1.0"),
+        (Dan, {"l2": float("inf")}, r"`l2` must be in \[0, 1000\]. Received: l2=inf"),
         (
             Charagram,
             {"l2_words": 0.1},

@@ -99,5 +99,5 @@ def test_card_describes_the_files():
 
 
 def test_listed(capsys):
-    assert call("cli.models") == 0
+    assert call("models") == 0
     assert NAME in capsys.readouterr().out

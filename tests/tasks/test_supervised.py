@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tf_charagram.data.readers.columns import Labelled
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import score_labels
 from tf_charagram.tasks.labelled import named_sets
 from tf_charagram.tasks.pairs.task import relatedness_table, score_relatedness
-from tf_charagram.tasks.sentiment.data import LabelledTexts
 from tf_charagram.tasks.supervised import (
     check_known_labels,
     classification_table,
@@ -34,7 +34,7 @@ def test_named_sets(eval_data, data, expected):
 
 def test_check_known_labels():
     def check(labels, known):
-        check_known_labels(LabelledTexts("dev.tsv", [], labels), known)
+        check_known_labels(Labelled("dev.tsv", (), labels), known)
 
     check(["a"], ["a", "b"])
     with pytest.raises(DataError, match=r"dev\.tsv: .* \('a', 'b'\), found also 'c', 'd'\. Check"):

@@ -12,8 +12,7 @@ import tensorflow as tf
 from tests.commands import leave_out_export
 from tests.contracts import some_now
 from tf_charagram import TextEmbedder
-from tf_charagram.cli.evaluate import main as evaluate
-from tf_charagram.cli.train import main
+from tf_charagram.cli import main
 from tf_charagram.tasks.pairs.model import PairClassifier, PairScorer
 from tf_charagram.tasks.sentiment.model import TextClassifier
 
@@ -24,7 +23,7 @@ CLASSES = {
 
 
 def train(task, *arguments, quick=QUICK):
-    return main(["--task", task, *quick, *map(str, arguments)])
+    return main(["train", "--task", task, *quick, *map(str, arguments)])
 
 
 def scores(out):
@@ -50,8 +49,8 @@ def universal(tmp_path_factory):
     out = tmp_path_factory.mktemp("universal") / "run"
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
-        assert main(["--data", "starter", "--dim", "12", "--epochs", "1", "--ngrams", "2,3",
-                     "--out", str(out)]) == 0  # fmt: skip
+        flags = ["--dim", "12", "--epochs", "1", "--ngrams", "2,3", "--out", str(out)]
+        assert main(["train", "--data", "starter", *flags]) == 0
     return out
 
 
@@ -174,10 +173,10 @@ def test_balanced_classes(tmp_path):
 def test_evaluate_alone_and_side_by_side(scorers, capsys):
     runs = scorers
     capsys.readouterr()
-    assert evaluate([str(runs[0]), "--json"]) == 0
+    assert main(["evaluate", str(runs[0]), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["scores"] == pytest.approx(scores(runs[0]), abs=0.01)
-    assert evaluate([*map(str, runs), "--json"]) == 0
+    assert main(["evaluate", *map(str, runs), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     for run, model in zip(runs, found["models"], strict=True):
         assert model["scores"] == pytest.approx(scores(run), abs=0.01)
@@ -202,7 +201,7 @@ def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
         (["--pull-back"], "`pull_back` needs `init`"),
         (["--num-classes", "1"], "`num_classes` must be at least 2"),
         (["--data", "nowhere.tsv"], "nowhere.tsv: no such file"),
-        (["--l2-head", "-1"], "`l2_head` must not be negative"),
+        (["--l2-head", "-1"], "`l2_head` must be in [0, 1000]"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tests.contracts import some_now
 from tf_charagram import TextEmbedder
-from tf_charagram.cli.train import main
+from tf_charagram.cli import main
 from tf_charagram.encoders import ENCODERS
 
 TEXTS = ["big red car", "large red auto", "", "unseen wörd", "😀", "a"]
@@ -35,7 +35,7 @@ def test_trains_and_is_served(name, pairs, tmp_path, capsys):
     arguments = ["--encoder", *FLAGS[name], "--data", pairs, "--out", out, "--dim", 12]
     arguments += ["--epochs", 3]
     arguments += ["--batch-size", 5, "--evaluations-per-epoch", 1, "--json"]
-    assert main([str(argument) for argument in arguments]) == 0
+    assert main(["train", *map(str, arguments)]) == 0
     metrics = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert metrics["encoder"] == FLAGS[name][0]
     history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
@@ -57,6 +57,6 @@ def test_trains_and_is_served(name, pairs, tmp_path, capsys):
     [("cse", "--ngrams", "2,3"), ("char_cnn", "--hash-buckets", "100")],
 )  # fmt: skip
 def test_options_of_other_encoders_are_refused(encoder, option, value, capsys):
-    assert main(["--encoder", encoder, option, value]) == 1
+    assert main(["train", "--encoder", encoder, option, value]) == 1
     message = f"is not an option of the encoder '{encoder}'"
     assert message in capsys.readouterr().err

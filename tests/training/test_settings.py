@@ -61,9 +61,9 @@ def test_replace():
     [
         (ParaphraseConfig, {"encoder": "ces"}, r"Unknown encoder 'ces'\. Did you mean 'cse'\?"),
         (ParaphraseConfig, {"precision": "bfloat16"}, "Unknown precision 'bfloat16'. Did you mean"),
-        (ParaphraseConfig, {"l2": 1e30}, "`l2` must be at most 1000. Received: l2=1e"),
-        (SupervisedConfig, {"l2_head": float("inf")}, "`l2_head` must be a finite number"),
-        (TaggingConfig, {"l2": -1.0}, "`l2` must not be negative. Received: l2=-1.0"),
+        (ParaphraseConfig, {"l2": 1e30}, "`l2` must be in [0, 1000]. Received: l2=1e"),
+        (SupervisedConfig, {"l2_head": float("inf")}, "`l2_head` must be in [0, 1000]"),
+        (TaggingConfig, {"l2": -1.0}, "`l2` must be in [0, 1000]. Received: l2=-1.0"),
         (ParaphraseConfig, {"clip_norm": 1e39}, "`clip_norm` must be above 0 and finite in"),
         (ParaphraseConfig, {"clip_norm": 0.0}, "`clip_norm` must be above 0 and finite in"),
         (ParaphraseConfig, {"epochs": float("nan")}, "`epochs` must be at least 1e-06"),

@@ -13,7 +13,7 @@ from tf_charagram.tuning import workers
 
 def tune(data, *more):
     flags = ["--data", data[0], "--eval-data", data[1], "--dim", 8, "--select", "scored"]
-    return call("tuning.command", *flags, *more)
+    return call("tune", *flags, *more)
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,6 @@ def test_the_model_to_start_from_is_not_overwritten(data, tmp_path, capsys):
     (folder / "search.json").write_text('{"settings": {}, "data_files": {}}')
     flags = ["--init", folder / "winner", "--out", folder, "--trial-epochs", 1, "--overwrite"]
     flags = ["--data", data[0], "--eval-data", data[1], "--select", "scored", *flags]
-    assert call("tuning.command", *flags) == 1
+    assert call("tune", *flags) == 1
     assert "`init` must not lie in `out`" in capsys.readouterr().err
     assert (folder / "winner" / "config.json").is_file()

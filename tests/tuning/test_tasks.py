@@ -19,7 +19,7 @@ POS = (
 
 
 def tune(*flags):
-    return call("tuning.command", *flags)
+    return call("tune", *flags)
 
 
 def test_taggers(tmp_path):

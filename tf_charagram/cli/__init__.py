@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from tf_charagram._version import __version__
+from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import unknown_name
 
-#: Command -> the module whose `main` runs it, and its purpose.
+#: Command -> the module with a function of its name, and its purpose.
 COMMANDS = {
     "train": ("tf_charagram.cli.train", "train a model on text pairs"),
     "tune": ("tf_charagram.tuning.command", "search settings, a short training run per trial"),
@@ -31,7 +32,10 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command that the first argument names; only its module is imported."""
+    """Runs the command that the first argument names; only its module is imported.
+
+    Returns its exit status, or that of the error it ended with.
+    """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if command in ("--help", "-h"):
         lines = [f"  {name:10} {purpose}" for name, (_, purpose) in COMMANDS.items()]
@@ -44,4 +48,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command not in COMMANDS:
         sys.stderr.write(f"error: {unknown_name('command', command, COMMANDS)}\n")
         return 2
-    return import_module(COMMANDS[command][0]).main(rest)
+    return run_command(getattr(import_module(COMMANDS[command][0]), command), rest)

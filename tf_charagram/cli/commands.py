@@ -10,12 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from tf_charagram.errors import CharagramError, ConfigError
 from tf_charagram.files.writing import UNWRITABLE, check_local, write_problem
 
-_PACKAGES = {
-    "tensorflow": "tensorflow",
-    "keras": "keras",
-    "tensorflow_text": "tensorflow-text",
-}
-
 
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
     """Runs a command; returns its exit status, or that of the error it ended with."""
@@ -37,15 +31,6 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         # The reader of our output, such as `head`, has enough; Python would complain on exit.
         sys.stdout = None
         return 0
-    except ImportError as error:
-        package = _PACKAGES.get((error.name or "").partition(".")[0])
-        if package is None:
-            raise
-        sys.stderr.write(
-            f"error: {package} cannot be imported ({error}): pip install tf-charagram. `charagram "
-            "doctor` lists what else is missing.\n"
-        )
-        return 1
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise

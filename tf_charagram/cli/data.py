@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.markup import escape
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import ConfigError
 from tf_charagram.reporting import make_table, number, table_console
 
 _PPDB = "ppdb-{1.0,2.0}-{s,m,l,xl,xxl,xxxl}-{lexical,phrasal,o2m,m2o,all}"
@@ -23,7 +21,6 @@ def make_parser() -> Parser:
         "action", nargs="*", metavar="get NAME",
         help="download these sets [list all]",
     )  # fmt: skip
-    parser.add_argument("--data-dir", help="folder of downloads [the cache]")
     return parser
 
 
@@ -31,25 +28,23 @@ def data(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
     if not values.action:
-        return _list(values.data_dir)
+        return _list()
     verb, *names = values.action
     if verb != "get" or not names:
         given = " ".join(values.action)
         raise ConfigError(f"Give `charagram data` or `charagram data get NAME`. Received: {given}")
-    return _get(names, values.data_dir)
+    return _get(names)
 
 
-def _list(data_dir: str | None) -> int:
+def _list() -> int:
     """Prints a table of all sets; of the sixty files of PPDB, the first and those downloaded."""
     from tf_charagram.data.download import SOURCES, USES, cached
 
-    if data_dir is not None and not Path(data_dir).is_dir():
-        raise DataError(data_dir, "no such folder to look for data sets")
     table = make_table("Data sets", ("name", "kind", "licence", "use"), ("MB",))
     table.columns[3].overflow = "fold"  # Paths are to be copied.
     has_ppdb = False
     for name, source in sorted(SOURCES.items(), key=lambda item: [*USES].index(item[1].kind)):
-        path = cached(name, cache_dir=data_dir)
+        path = cached(name)
         if name.startswith("ppdb-"):
             if has_ppdb and path is None:
                 continue
@@ -69,16 +64,11 @@ def _list(data_dir: str | None) -> int:
     return 0
 
 
-def _get(names: Sequence[str], data_dir: str | None) -> int:
+def _get(names: Sequence[str]) -> int:
     from tf_charagram.data.download import SOURCES, fetch
 
     for name in names:
-        path = fetch(name, cache_dir=data_dir, progress=sys.stderr.isatty())
+        path = fetch(name)
         sys.stdout.write(f"{name} -> {path}\n")
         sys.stderr.write(f"{name}: licence: {SOURCES[name].licence}\n")
     return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(data, arguments)

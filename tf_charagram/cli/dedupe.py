@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.match import add_threshold_flags, read_labels, say_learned, say_scores
 from tf_charagram.cli.search import add_scoring_flags, model_of
@@ -60,8 +60,3 @@ def dedupe(arguments: Sequence[str]) -> int:
         f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
     )
     return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(dedupe, arguments)

@@ -6,7 +6,6 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.reporting import load_tensorflow
 
@@ -46,8 +45,3 @@ def demo(arguments: Sequence[str]) -> int:
         except KeyboardInterrupt:
             sys.stderr.write("\n")
     return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(demo, arguments)

@@ -12,7 +12,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram._version import __version__
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.download import SOURCES, cache_folder, cached
 from tf_charagram.models.locations import shipped_models
@@ -68,8 +67,3 @@ def doctor(arguments: Sequence[str]) -> int:
     for name, value in facts.items():
         console.print(f"{name:13} {value}", soft_wrap=True, markup=False)
     return 0 if is_complete else 1
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(doctor, arguments)

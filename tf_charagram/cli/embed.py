@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.errors import ConfigError
@@ -124,8 +124,3 @@ def _say_corrections(embedder: TextEmbedder, first: list[str], values: dict[str,
     corrections.add(first)
     is_long = len(first) == _FEW_LINES
     corrections.say(values["show_corrections"], f"first {_FEW_LINES:,} lines" if is_long else "")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(embed, arguments)

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from rich.table import Table
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of, tuple_of
 from tf_charagram.data.readers.lines import BadLines
@@ -195,8 +194,3 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
         for number, model in enumerate(values.model)
     ]  # fmt: skip
     return labelled_json(results), labelled_tables(results)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(evaluate, arguments)

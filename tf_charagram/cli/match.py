@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.reporting import load_tensorflow
@@ -105,8 +105,3 @@ def say_scores(scores: Iterable[float]) -> None:
         if count:
             bar = "#" * -(-_BAR * count // max(counts))
             sys.stderr.write(f"score {place / _NUM_BINS:.2f}  {count:9,}  {bar}\n")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(match, arguments)

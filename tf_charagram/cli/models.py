@@ -5,14 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
-from tf_charagram.errors import RunError
-from tf_charagram.models.locations import CARD, read_card, read_config, shipped_models
+from tf_charagram.models.locations import read_card, read_config, shipped_models
 from tf_charagram.reporting import make_table, table_console
-
-# Fields of a card, as `recipes/ship.py` writes it.
-_FACTS = ("summary", "scores", "licence", "data")
 
 
 def make_parser() -> Parser:
@@ -30,10 +25,6 @@ def models(arguments: Sequence[str]) -> int:
     )
     for name, folder in shipped_models().items():
         encoder, card = read_config(folder)["encoder"]["config"], read_card(folder) or {}
-        if missing := [fact for fact in _FACTS if fact not in card]:
-            raise RunError(
-                f"{folder / CARD} lacks {', '.join(missing)}. Install the package again."
-            )
         scores = ", ".join(f"{set_name} {value}" for set_name, value in card["scores"].items())
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
         table.add_row(
@@ -45,8 +36,3 @@ def models(arguments: Sequence[str]) -> int:
     else:
         sys.stdout.write("No model ships with this installation. Train one: charagram train\n")
     return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(models, arguments)

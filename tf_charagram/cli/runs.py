@@ -12,7 +12,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import CharagramError, RunError
 from tf_charagram.files.json_files import read_json
@@ -259,8 +258,3 @@ def runs(arguments: Sequence[str]) -> int:
     else:
         sys.stdout.write(f"No runs in {folder}.\n")
     return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(runs, arguments)

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.readers.lines import STDIN
@@ -179,8 +178,3 @@ def _prompt(is_terminal: bool) -> Iterator[str]:
             return
         if line.strip():
             yield line.strip("\r\n")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(search, arguments)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.reporting import load_tensorflow
 from tf_charagram.tasks.tagging.data import COLUMNS, to_conllu
@@ -58,8 +58,3 @@ def tag(arguments: Sequence[str]) -> int:
         output.flush()
     progress.say(progress.summary())
     return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(tag, arguments)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import QUIET, Flag, SettingsParser, switch
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
 from tf_charagram.errors import ConfigError, check_positive
@@ -128,8 +127,3 @@ def _print_results(run: TrainingRun, console: Console) -> None:
         console.print(history_table(history, run.config.select, console.width))
     for table in run.tables():
         console.print(table)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(train, arguments)

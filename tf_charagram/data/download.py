@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from tf_charagram.data.readers.lines import GZIP_MAGIC
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.files.writing import partial_folder, whole_file
+from tf_charagram.reporting import is_quiet
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -148,7 +149,7 @@ SOURCES: dict[str, Source] = {
 }
 
 
-def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = True) -> Path:
+def fetch(name: str) -> Path:
     """Returns the file of a data set, downloaded unless it is cached.
 
     If a checksum was published, cached downloads are checked at each call, and replaced if they
@@ -156,9 +157,6 @@ def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = Tr
 
     Args:
         name: Name in `SOURCES`. `WS353` is the union of its two halves, each row once.
-        cache_dir: Folder for downloads. Defaults to the environment variable
-            `TF_CHARAGRAM_CACHE`, otherwise to the user's cache folder.
-        progress: Whether to draw a progress bar on stderr.
 
     Returns:
         The data file: PPDB as gzip, others unpacked; a folder if the set has many files.
@@ -168,11 +166,11 @@ def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = Tr
         DataError: The file cannot be fetched, or has the wrong checksum or content.
         RunError: Files of an archive cannot be written.
     """
-    target = _target(name, cache_dir)
+    target = _target(name)
     source = SOURCES[name]
     download = target.parent / _file_name(source)
     try:
-        _download(source, download, progress)
+        _download(source, download)
         try:
             if target == download:
                 _check_gzip(download)
@@ -191,25 +189,21 @@ def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = Tr
     return target
 
 
-def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
+def cached(name: str) -> Path | None:
     """Returns the file or folder of a data set if it is cached, without network or checks.
 
-    Args:
-        name: Name in `SOURCES`.
-        cache_dir: As for `fetch`.
-
     Raises:
-        ConfigError: The name is unknown.
+        ConfigError: The name is not in `SOURCES`.
     """
-    target = _target(name, cache_dir)
+    target = _target(name)
     return target if target.exists() else None
 
 
-def cache_folder(cache_dir: str | Path | None = None) -> Path:
-    """Returns the folder of downloads; see `fetch`."""
+def cache_folder() -> Path:
+    """Returns the folder of downloads: `TF_CHARAGRAM_CACHE`, or the user's cache folder."""
     import pooch
 
-    folder = cache_dir or os.environ.get(CACHE_VARIABLE) or pooch.os_cache("tf_charagram")
+    folder = os.environ.get(CACHE_VARIABLE) or pooch.os_cache("tf_charagram")
     return Path(folder).expanduser().resolve()
 
 
@@ -217,11 +211,11 @@ def _file_name(source: Source) -> str:
     return PurePosixPath(source.url).name
 
 
-def _target(name: str, cache_dir: str | Path | None) -> Path:
+def _target(name: str) -> Path:
     """Returns the file or folder of a data set in the cache."""
     if name not in SOURCES:
         raise ConfigError(unknown_name("data set", name, SOURCES))
-    source, folder = SOURCES[name], cache_folder(cache_dir)
+    source, folder = SOURCES[name], cache_folder()
     if source.is_folder:
         return folder / name
     if len(source.members) > 1:
@@ -229,14 +223,15 @@ def _target(name: str, cache_dir: str | Path | None) -> Path:
     return folder / (source.members[0] if source.members else _file_name(source))
 
 
-def _download(source: Source, path: Path, progress: bool) -> None:
+def _download(source: Source, path: Path) -> None:
     """Downloads a file unless it is there with the right checksum."""
     import pooch
     from rich.console import Console
     from rich.progress import Progress
 
     def downloader(*arguments: Any) -> None:
-        with Progress(console=Console(stderr=True), disable=not progress) as bar:
+        console = Console(stderr=True)
+        with Progress(console=console, disable=is_quiet() or not console.is_terminal) as bar:
             pooch.HTTPDownloader(
                 progressbar=_Bar(bar, path.name),
                 chunk_size=_CHUNK_BYTES,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
+from tf_charagram.data.readers.columns import Labelled
 from tf_charagram.data.starter import STARTER
 from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
@@ -148,11 +149,15 @@ class SupervisedTask(LabelledTask):
 
 
 class LabelTask(SupervisedTask):
-    """A supervised task whose examples have labels: sets with `name` and `labels`."""
+    """A supervised task whose examples have labels."""
 
     labels: tuple[str, ...]
 
-    def take_examples(self, examples: Sequence[Any]) -> None:
+    def sides(self, examples: Labelled) -> tuple[list[str], ...]:
+        """Returns the texts."""
+        return examples.sides
+
+    def take_examples(self, examples: Sequence[Labelled]) -> None:
         """Stores the examples and their labels."""
         self.labels = tuple(sorted({label for each in examples for label in each.labels}))
         if len(self.labels) < 2:
@@ -169,7 +174,7 @@ class LabelTask(SupervisedTask):
         for examples in self.sets:
             check_known_labels(examples, self.labels)
 
-    def targets(self, examples: Any) -> NDArray[Any]:
+    def targets(self, examples: Labelled) -> NDArray[Any]:
         """Returns the indices of the labels."""
         index = {label: i for i, label in enumerate(self.labels)}
         return np.array([index[label] for label in examples.labels], np.int64)
@@ -188,7 +193,7 @@ class LabelTask(SupervisedTask):
         counts = Counter(label for examples in self.examples for label in examples.labels)
         return np.array([1.0 / counts[label] for label in self.labels])
 
-    def score_set(self, model: Any, examples: Any, scoring: Scoring) -> ClassificationScore:
+    def score_set(self, model: Any, examples: Labelled, scoring: Scoring) -> ClassificationScore:
         """Compares predicted labels with the human labels."""
         check_known_labels(examples, model.labels)
         predicted = [classified.label for classified in model.classify(*self.sides(examples))]
@@ -209,7 +214,7 @@ class LabelTask(SupervisedTask):
         ]
 
 
-def check_known_labels(examples: Any, labels: Sequence[str]) -> None:
+def check_known_labels(examples: Labelled, labels: Sequence[str]) -> None:
     """Checks that the labels of a set occur in the training data.
 
     Raises:

@@ -175,13 +175,8 @@ def end_with(launcher: int) -> None:
 # Workers may differ in these settings: they change no weights, or name files that are compared by
 # content.
 _MAY_DIFFER = (
-    "--out", "--data", "--eval-data", "--init", "--pairs",
-    "--checkpoint-every-s", "--max-minutes",
-)  # fmt: skip
-# Files that may be in another folder on each worker.
-_FILES = (
-    "--word-vectors", "--dictionary", "--teacher", "--second-teacher",
-    "--misspellings",
+    "out", "data", "eval_data", "init", "pairs", "word_vectors", "dictionary", "teacher",
+    "second_teacher", "misspellings", "checkpoint_every_s", "max_minutes",
 )  # fmt: skip
 _SAME_VERSIONS = ("tf_charagram", "tensorflow", "keras", "numpy")
 
@@ -198,16 +193,12 @@ def comparable(identity: dict[str, Any], files: Sequence[Path]) -> dict[str, Any
         f"file {number}, {path.name} (sha256)": identity["data_files"][str(path)]
         for number, path in enumerate(files, start=1)
     }
-    flags = {f"--{key.replace('_', '-')}": value for key, value in identity["settings"].items()}
-    flags |= {name: _without_folders(flags[name]) for name in _FILES if name in flags}
-    flags = {name: value for name, value in flags.items() if name not in _MAY_DIFFER}
+    flags = {
+        f"--{name.replace('_', '-')}": value
+        for name, value in identity["settings"].items()
+        if name not in _MAY_DIFFER
+    }
     return flags | versions | checksums
-
-
-def _without_folders(value: Any) -> Any:
-    if isinstance(value, str):
-        return Path(value.rpartition(":")[2]).name
-    return value and [_without_folders(each) for each in value]
 
 
 @contextmanager

@@ -14,18 +14,18 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import call
-from tests.export.serving.servers import NAME, SERVERS, predictor
+from tests.export.serving.servers import NAME, predictor, rest_server
 from tests.texts import words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import RunError
-from tf_charagram.export.check import checks
+from tf_charagram.export.check import checks, probe
 from tf_charagram.export.check.checks import VersionChecks, measure_in_process, version_folder
 from tf_charagram.export.serving.version import GOLDEN, ServingFolder
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 
-COMMAND = "export.check.command"
+COMMAND = "check"
 CHECKS = ["loads", "golden answers", "huge texts", "empty batch", "latency"]
 
 
@@ -76,7 +76,7 @@ class TestFolder:
         assert found["model"] == str(version)
         assert [(row["where"], row["name"]) for row in found["checks"]] == [
             *(("only tensorflow", name) for name in CHECKS),
-            *(("C++ runtime", name) for name in CHECKS),
+            *(("graph session", name) for name in CHECKS),
         ]
         assert all(row["ok"] is True for row in found["checks"])
 
@@ -95,52 +95,42 @@ class TestFolder:
         del card["signatures"]["similarity"], card["signatures"]["read_as"]
         (tmp_path / "1" / "model_card.json").write_text(json.dumps(card))
         request = VersionChecks(tmp_path / "1").request
-        answers = measure_in_process("c_library", request)["answers"]
-        assert answers["huge texts"].startswith("RuntimeError: ")
+        for runtime in probe.RUNTIMES:
+            assert "pyfunc" in str(measure_in_process(runtime, request))
 
 
 class TestServers:
-    @pytest.fixture
-    def serve(self, version):
-        """Returns a function that serves the version; a context manager that gives the URL."""
-
-        def serve(kind):
-            if kind == "grpc":
-                pytest.importorskip("tensorflow_serving.apis")
-            return SERVERS[kind](predictor(version))
-
-        return serve
-
-    def test_both_at_once(self, serve, version, check):
-        with serve("rest") as rest, serve("grpc") as grpc:
-            status, found = check(version, "--url", rest, grpc)
+    def test_two_at_once(self, version, check):
+        predict = predictor(version)
+        with rest_server(predict) as one, rest_server(predict) as other:
+            status, found = check(version, "--url", one, other)
         assert status == 0, found
         assert [(row["where"], row["name"]) for row in found["checks"]] == [
-            (place, name) for place in (rest, grpc) for name in CHECKS
+            (place, name) for place in (one, other) for name in CHECKS
         ]
 
-    def test_golden_answers_of_another_model(self, serve, copy, check):
+    def test_golden_answers_of_another_model(self, version, copy, check):
         golden = json.loads((copy / GOLDEN).read_text())
         golden[0][2]["embedding"][2][5] += 0.001
         (copy / GOLDEN).write_text(json.dumps(golden))
-        with serve("rest") as url:
+        with rest_server(predictor(version)) as url:
             status, found = check(copy, "--url", url)
         assert status == 1 and failures(found) == {(url, "golden answers")}
         (detail,) = (row["detail"] for row in found["checks"] if row["name"] == "golden answers")
         message = "serving_default: 1 of 160 values of `embedding` differ by up to 0.001"
         assert detail.startswith(message) and detail.endswith("in row 2")
 
-    def test_no_server(self, serve, version, check):
-        with serve("rest") as url:
+    def test_no_server(self, version, check):
+        with rest_server(predictor(version)) as url:
             pass
         status, found = check(version, "--url", url)
         assert status == 1
         assert [row["name"] for row in found["checks"]] == ["loads"]
         assert "no connection" in found["checks"][0]["detail"]
 
-    def test_tables(self, serve, copy, capsys):
+    def test_tables(self, copy, capsys):
         (copy / GOLDEN).unlink()
-        with serve("rest") as rest:
+        with rest_server(predictor(copy)) as rest:
             assert call(COMMAND, copy, "--url", rest) == 0
         printed = capsys.readouterr().out
         rows = [line.split("│")[1:-1] for line in printed.splitlines() if line.startswith("│")]
@@ -153,21 +143,17 @@ class TestServers:
         binary = os.environ.get("TF_MODEL_SERVER")
         if not binary:
             pytest.skip("TF_MODEL_SERVER names no server")
-        pytest.importorskip("tensorflow_serving.apis")
         ports = [free_port(), free_port()]
         command = [
             binary, f"--port={ports[0]}", f"--rest_api_port={ports[1]}", f"--model_name={NAME}",
             f"--model_base_path={version.parent}",
         ]  # fmt: skip
-        urls = [
-            f"grpc://127.0.0.1:{ports[0]}/{NAME}",
-            f"http://127.0.0.1:{ports[1]}/v1/models/{NAME}",
-        ]
+        url = f"http://127.0.0.1:{ports[1]}/v1/models/{NAME}"
         with open(tmp_path / "log", "wb") as log:
             server = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             wait_for(server, ports, tmp_path / "log")
-            status, found = check(version, "--url", *urls)
+            status, found = check(version, "--url", url)
             assert status == 0, found
         finally:
             server.terminate()

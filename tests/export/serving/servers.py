@@ -1,11 +1,10 @@
-"""Servers that speak as TensorFlow Serving does, over REST and over gRPC."""
+"""A server that speaks as TensorFlow Serving does, over REST."""
 
 from __future__ import annotations
 
 import base64
 import json
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -91,38 +90,3 @@ def rest_server(predict):
         handler.wfile.write(body)
 
     return http_server(respond)
-
-
-@contextmanager
-def grpc_server(predict):
-    """Serves a model as TensorFlow Serving's `PredictionService` does; gives the model's URL."""
-    import grpc
-    from tensorflow_serving.apis.predict_pb2 import PredictRequest, PredictResponse
-
-    def handle(message, context):
-        request = PredictRequest.FromString(message)
-        spec = request.model_spec
-        inputs = {key: tf.make_ndarray(value).tolist() for key, value in request.inputs.items()}
-        status, value = answer(predict, spec.name == NAME, "", spec.signature_name, inputs)
-        if status is not None:
-            context.abort(grpc.StatusCode[status], value)
-        response = PredictResponse(model_spec=spec)
-        for key, array in value.items():
-            response.outputs[key].CopyFrom(tf.make_tensor_proto(array))
-        return response.SerializeToString()
-
-    class AnyMethod(grpc.GenericRpcHandler):
-        def service(self, details):
-            return grpc.unary_unary_rpc_method_handler(handle)
-
-    options = [("grpc.max_receive_message_length", 2**31 - 1)]
-    server = grpc.server(ThreadPoolExecutor(2), handlers=[AnyMethod()], options=options)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    try:
-        yield f"grpc://127.0.0.1:{port}/{NAME}"
-    finally:
-        server.stop(None).wait()
-
-
-SERVERS = {"rest": rest_server, "grpc": grpc_server}

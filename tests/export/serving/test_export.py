@@ -12,8 +12,9 @@ import yaml
 from google.protobuf import text_format
 
 from tests.commands import call, full_disk
+from tf_charagram.cli import main
 from tf_charagram.errors import RunError
-from tf_charagram.export.command import main, real_texts
+from tf_charagram.export.command import real_texts
 from tf_charagram.export.serving.card import about_run, page
 from tf_charagram.export.serving.requests import prediction_log, read_golden, write_warmup
 from tf_charagram.export.serving.version import (
@@ -27,7 +28,7 @@ from tf_charagram.training.loop import TrainingLoop
 
 
 def export(*arguments):
-    return main([str(argument) for argument in arguments])
+    return main(["export", *map(str, arguments)])
 
 
 def version_like(path):

@@ -13,10 +13,9 @@ from tests.commands import call
 from tests.contracts import some_now
 from tests.models.answers import TEXTS, decided, parts, randomized
 from tf_charagram.export.check import checks, probe
-from tf_charagram.export.check.c_runtime import CRuntime
 from tf_charagram.export.check.checks import VersionChecks
 from tf_charagram.export.check.judge import judged
-from tf_charagram.export.check.probe import measure, saved_model
+from tf_charagram.export.check.probe import graph_session, measure, saved_model
 from tf_charagram.export.serving.requests import make_inputs, read_golden, sample_texts
 from tf_charagram.export.serving.version import BATCHING_PARAMETERS, GOLDEN, WARMUP
 from tf_charagram.models.locations import MODELS, load_any, model_class
@@ -34,7 +33,7 @@ HEADS = {
 # Classifiers of pairs are exported as scorers and as classifiers of texts are.
 KINDS = some_now(HEADS, "tagger", "pair_classifier")
 CHECKS = ["loads", "golden answers", "huge texts", "empty batch", "latency"]
-COMMAND = "export.check.command"
+COMMAND = "check"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def export(tmp_path_factory):
             if kind != "tagger":
                 decided(model, model.embedder.encode([*TEXTS, *reversed(TEXTS)]))
             model.save(folder / kind)
-            assert call("export.command", folder / kind, "--to", folder / "models" / kind) == 0
+            assert call("export", folder / kind, "--to", folder / "models" / kind) == 0
             done[kind] = load_any(folder / kind), folder / "models" / kind / "1"
         return done[kind]
 
@@ -79,12 +78,9 @@ def judge(version, load):
 @pytest.mark.parametrize("kind", KINDS)
 def test_round_trip(export, kind):
     _, version = export(kind)
-    found = judge(version, lambda: saved_model(tf, str(version)))
-    assert all(ok for ok, _ in found.values()), found
-    if kind == "tagger":  # It needs tensorflow-text, which the C library does not load.
-        return
-    found = judge(version, lambda: CRuntime(version))
-    assert all(ok for ok, _ in found.values()), found
+    for load in (saved_model, graph_session):
+        found = judge(version, lambda load=load: load(tf, str(version)))
+        assert all(ok for ok, _ in found.values()), found
 
 
 def golden(version, signature="serving_default"):
@@ -172,7 +168,7 @@ def test_page_of_a_tagger(export):
 
 def test_only_embedders_are_made_smaller(export, tmp_path, capsys):
     folder = export("tagger")[1].parents[2] / "tagger"
-    assert call("export.command", folder, "--to", tmp_path / "small", "--dtype", "int8") == 1
+    assert call("export", folder, "--to", tmp_path / "small", "--dtype", "int8") == 1
     assert "make embedders smaller" in capsys.readouterr().err
     assert not (tmp_path / "small").exists()
 

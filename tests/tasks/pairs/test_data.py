@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.columns import read_scored_pairs
+from tf_charagram.data.readers.columns import read_labelled, read_scored_pairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.errors import DataError
-from tf_charagram.tasks.pairs.data import read_labelled_pairs
 
 OFFICIAL = (
     "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
@@ -35,9 +34,9 @@ def write(tmp_path):
 )
 def test_sick(write, content, name):
     path = write(content, name)
-    labelled, scored = read_labelled_pairs(path), read_scored_pairs(path)
-    assert labelled.left == scored.left == ["a dog runs", "a cat"]
-    assert labelled.right == scored.right == ["a dog", "a bird"]
+    labelled, scored = read_labelled(path, 2), read_scored_pairs(path)
+    assert labelled.sides == (scored.left, scored.right)
+    assert labelled.sides == (["a dog runs", "a cat"], ["a dog", "a bird"])
     assert labelled.labels == ["ENTAILMENT", "NEUTRAL"]
     np.testing.assert_array_equal(scored.scores, [4.5, 1])
     assert scored.metric == "pearson"
@@ -49,7 +48,7 @@ def test_sick(write, content, name):
 def test_columns(write):
     columns = ["2", "1", "3"]
     path = write("a\tb\tYES\nc\td\tNO\n")
-    assert read_labelled_pairs(path, columns=columns).left == ["b", "d"]
+    assert read_labelled(path, 2, columns=columns).sides[0] == ["b", "d"]
     scored = read_scored_pairs(write("a\tb\t2\nc\td\t7,5\n"), 1, 8, columns=columns)
     assert scored.scores.tolist() == [2, 7.5]
     with pytest.raises(DataError, match="column 1 should hold texts, but it holds numbers"):

@@ -29,14 +29,14 @@ def test_sentences(path, tmp_path):
     assert read_trees(path) == [(good, "1"), (bad, "0"), (bad, "0")]
     fine = read_labelled_texts(path, fine_labels=True)
     assert (fine.name, fine.labels) == ("train", ["3", "0", "2", "0"])
-    assert fine.texts == [good, bad, "A film/play", bad]
+    assert fine.sides[0] == [good, bad, "A film/play", bad]
     packed = tmp_path / "dev.txt.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert read_trees(packed) == read_trees(path)
 
 
 def test_phrases(path, tmp_path):
-    assert read_labelled_texts(path, phrases=True).texts == [
+    assert read_labelled_texts(path, phrases=True).sides[0] == [
         "It 's a lovely film .", "'s a lovely film .", "'s a lovely film", "a lovely film",
         "lovely film", "lovely", "No fun ( at all )", "No fun", "fun",
     ]  # fmt: skip
@@ -81,13 +81,13 @@ def test_tables(path, tmp_path, monkeypatch):
     flat = tmp_path / "sst.binary.train.tsv"
     flat.write_text("1\tIt -lrb-\n0\tbad\n")
     found = read_labelled_texts(flat)
-    assert (found.name, found.texts, found.labels) == (
-        "sst.binary.train", ["It (", "bad"], ["1", "0"],
+    assert (found.name, found.sides, found.labels) == (
+        "sst.binary.train", (["It (", "bad"],), ["1", "0"],
     )  # fmt: skip
     stars = tmp_path / "x.csv"
     stars.write_text("id,body,stars\n1,good,5\n2,awful,1\n")
     found = read_labelled_texts(stars, columns=["body", "stars"])
-    assert (found.texts, found.labels) == (["good", "awful"], ["5", "1"])
+    assert (found.sides, found.labels) == ((["good", "awful"],), ["5", "1"])
     with pytest.raises(DataError, match=r"train\.txt: expected a column 5"):
         read_labelled_texts(path, columns=["1", "5"])
     for option in ("phrases", "fine_labels"):
@@ -95,4 +95,4 @@ def test_tables(path, tmp_path, monkeypatch):
             read_labelled_texts(flat, **{option: True})
     stream = io.BufferedReader(io.BytesIO(b"1\tgood\n0\tbad\n"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
-    assert read_labelled_texts("-").texts == ["good", "bad"]
+    assert read_labelled_texts("-").sides[0] == ["good", "bad"]

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from tests.contracts import some_now
-from tf_charagram.cli.train import main
+from tf_charagram.cli import main
 from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.training.run import TrainingRun
@@ -29,7 +29,7 @@ def tagged(tmp_path_factory):
 
 
 def train(*arguments):
-    return main([*QUICK, *map(str, arguments)])
+    return main(["train", *QUICK, *map(str, arguments)])
 
 
 @pytest.mark.parametrize("encoder", some_now(["charagram", "char_cnn", "char_lstm"], "charagram"))

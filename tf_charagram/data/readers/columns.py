@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
@@ -118,6 +119,45 @@ def read_columns(
         raise DataError(path, f"no rows found: {table.bad.summary()}. {table.advice()}")
     _check_content(table, rows, chosen, is_scored)
     return rows
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Texts, or pairs of texts, with a label each.
+
+    Attributes:
+        name: Name of the set.
+        sides: The texts: one list, or left and right ones.
+        labels: Label of each text or pair.
+    """
+
+    name: str
+    sides: tuple[list[str], ...]
+    labels: list[str]
+
+
+def read_labelled(
+    path: str | Path,
+    num_texts: int,
+    *,
+    name: str | None = None,
+    **options: Unpack[ColumnOptions],
+) -> Labelled:
+    """Reads texts or pairs of texts with labels from a table, for example SICK.
+
+    Args:
+        path: A file of a format that `Rows` lists, or `"-"` for standard input.
+        num_texts: Texts in a row: 1 or 2.
+        name: Name of the set. Default: the file name without suffix.
+        **options: See `ColumnOptions`.
+
+    Raises:
+        ConfigError: An argument is wrong or does not fit the file.
+        DataError: See `read_columns`.
+    """
+    rows = read_columns(path, num_texts=num_texts, **options)
+    sides = tuple([row.texts[side] for row in rows] for side in range(num_texts))
+    return Labelled(name or set_name(path), sides, [row.label for row in rows])
 
 
 def read_scored_pairs(

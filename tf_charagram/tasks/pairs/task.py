@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from rich.table import Table
 
-from tf_charagram.data.readers.columns import read_scored_pairs
+from tf_charagram.data.readers.columns import Labelled, read_labelled, read_scored_pairs
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.statistics import (
     Floats,
@@ -23,7 +23,6 @@ from tf_charagram.evaluation.statistics import (
     resampled_spearman,
     spearman,
 )
-from tf_charagram.tasks.pairs.data import LabelledPairs, read_labelled_pairs
 from tf_charagram.tasks.pairs.model import PairClassifier, PairScoreHead, PairScorer
 from tf_charagram.tasks.supervised import LabelTask, SupervisedTask, metric_table
 from tf_charagram.training.task import Scoring
@@ -81,13 +80,9 @@ class Entailment(LabelTask):
     model_class = PairClassifier
     starter = "inference"
 
-    def read_file(self, path: Path, split: str, name: str) -> LabelledPairs:
+    def read_file(self, path: Path, split: str, name: str) -> Labelled:
         """Reads pairs with labels."""
-        return read_labelled_pairs(path, split=split, name=name, **self.table_options(name))
-
-    def sides(self, examples: LabelledPairs) -> tuple[list[str], ...]:
-        """Returns lefts and rights."""
-        return examples.left, examples.right
+        return read_labelled(path, 2, split=split, name=name, **self.table_options(name))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from tf_charagram.data.readers.columns import ColumnOptions, read_columns
+from tf_charagram.data.readers.columns import ColumnOptions, Labelled, read_labelled
 from tf_charagram.data.readers.lines import STDIN, BadLines, read_lines
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError
@@ -22,24 +21,6 @@ _ESCAPES = {"-lrb-": "(", "-rrb-": ")", "\\/": "/", "\\*": "*"}
 _ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)), re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class LabelledTexts:
-    """Texts with a label each.
-
-    Attributes:
-        name: Name of the set.
-        texts: The texts.
-        labels: Label of each text.
-    """
-
-    name: str
-    texts: list[str]
-    labels: list[str]
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-
 def read_labelled_texts(
     path: str | Path,
     *,
@@ -47,7 +28,7 @@ def read_labelled_texts(
     fine_labels: bool = False,
     name: str | None = None,
     **options: Unpack[ColumnOptions],
-) -> LabelledTexts:
+) -> Labelled:
     """Reads texts with labels from a table, or from trees of the Stanford Sentiment Treebank.
 
     Penn Treebank escapes such as `-LRB-` become brackets in both, because some tables of the
@@ -65,15 +46,16 @@ def read_labelled_texts(
         DataError: The file cannot be read, a line is bad, or there are no texts; see
             `read_columns`.
     """
-    name = name or set_name(path)
     if not options.get("columns") and _has_trees(path):
         on_bad_line = options.get("on_bad_line", "error")
         rows = read_trees(path, phrases=phrases, fine_labels=fine_labels, on_bad_line=on_bad_line)
     elif phrases or fine_labels:
         raise ConfigError(f"`phrases` and `fine_labels` are for trees. Received a table: {path}")
     else:
-        rows = [(unescape(row.texts[0]), row.label) for row in read_columns(path, **options)]
-    return LabelledTexts(name, [text for text, _ in rows], [label for _, label in rows])
+        table = read_labelled(path, 1, **options)
+        rows = list(zip(map(unescape, table.sides[0]), table.labels, strict=True))
+    sides = ([text for text, _ in rows],)
+    return Labelled(name or set_name(path), sides, [label for _, label in rows])
 
 
 def read_trees(

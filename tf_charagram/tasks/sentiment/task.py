@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tf_charagram.tasks.sentiment.data import LabelledTexts, read_labelled_texts
+from tf_charagram.data.readers.columns import Labelled
+from tf_charagram.tasks.sentiment.data import read_labelled_texts
 from tf_charagram.tasks.sentiment.model import TextClassifier
 from tf_charagram.tasks.supervised import LabelTask
 
@@ -15,7 +16,7 @@ class Sentiment(LabelTask):
     model_class = TextClassifier
     starter = "sentiment"
 
-    def read_file(self, path: Path, split: str, name: str) -> LabelledTexts:
+    def read_file(self, path: Path, split: str, name: str) -> Labelled:
         """Reads texts with labels."""
         return read_labelled_texts(
             path,
@@ -24,7 +25,3 @@ class Sentiment(LabelTask):
             name=name,
             **self.table_options(name),
         )
-
-    def sides(self, examples: LabelledTexts) -> tuple[list[str], ...]:
-        """Returns the texts."""
-        return (examples.texts,)
