@@ -24,7 +24,8 @@ def test_spread_of_lengths(task, encoder, are_similar, tmp_path):
         lengths = np.array(
             [max(map(len, map(str.split, pair))) for pair in zip(*sides, strict=True)]
         )
-    spread = np.mean([np.ptp(lengths[batch]) for batch in run.stream.epoch(0)])
+    (segment,) = run.stream.segments(0, run.stream.steps_per_epoch)
+    spread = np.mean([np.ptp(lengths[batch]) for batch in run.stream._rows(segment)])
     shuffled = np.random.default_rng(0).permutation(len(lengths))
     batches = np.array_split(shuffled, -(-len(shuffled) // run.stream.step_size))
     at_random = np.mean([np.ptp(lengths[batch]) for batch in batches])

@@ -15,15 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.corpus import Example
-from tf_charagram.data.stream import (
-    BUCKET_BATCHES,
-    Segment,
-    Stream,
-    bucketed_batches,
-    shuffle_full_batches,
-    shuffled,
-    split_batches,
-)
+from tf_charagram.data.stream import Segment, Stream
 from tf_charagram.files.writing import writing
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.optimizers.exchange import ALONE, Exchange
@@ -140,9 +132,7 @@ class PairStream(Stream):
         seed: Seed of the orders.
         file_order_first: Whether the first epoch keeps the order of the file, most confident pairs
             first (Charagram, section 4.1.4).
-        bucket_by_length: Whether to sort the pairs of 32 batches at a time by length before
-            splitting them into batches, to reduce padding. The batches then come in random order,
-            but a smaller batch stays last.
+        bucket_by_length: Whether to sort the pairs by length, see `Stream`, if they are shuffled.
     """
 
     def __init__(
@@ -155,9 +145,11 @@ class PairStream(Stream):
         file_order_first: bool = False,
         bucket_by_length: bool = False,
     ) -> None:
-        super().__init__(num_pairs, step_size=batch_size, unit="pairs", prefetch=64, seed=seed)
+        super().__init__(
+            num_pairs, step_size=batch_size, unit="pairs", prefetch=64, seed=seed,
+            lengths=self._longer if bucket_by_length else None,
+        )  # fmt: skip
         self.file_order_first = file_order_first
-        self.bucket_by_length = bucket_by_length
         self._load = load
 
     @cached_property
@@ -180,39 +172,11 @@ class PairStream(Stream):
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the rows of the texts of each step, lefts first."""
-        if self.bucket_by_length and not self._is_in_order(segment.epoch):
-            steps = self._bucketed(segment)
-        else:
-            first = segment.offset * self.step_size
-            last = first + segment.num * self.step_size
-            steps = split_batches(self._shuffled(first, last, segment.epoch), self.step_size)
-        return [np.concatenate([2 * pairs, 2 * pairs + 1]) for pairs in steps]
+        return [np.concatenate([2 * p, 2 * p + 1]) for p in self._examples(segment)]
 
-    def _bucketed(self, segment: Segment) -> list[np.ndarray]:
-        """Returns the pairs of each step of a segment, with similar lengths in each batch."""
-        size = BUCKET_BATCHES * self.step_size
-        end = segment.offset + segment.num
-        first_window = segment.offset // BUCKET_BATCHES
-        steps: list[np.ndarray] = []
-        for window in range(first_window, -(-end // BUCKET_BATCHES)):
-            pairs = self._shuffled(window * size, (window + 1) * size, segment.epoch)
-            batches = bucketed_batches(pairs, self._lengths(pairs), self.step_size)
-            random = np.random.default_rng([self.seed, segment.epoch, 0, window])
-            shuffle_full_batches(batches, self.step_size, random)
-            steps += batches
-        begin = segment.offset - first_window * BUCKET_BATCHES
-        return steps[begin : begin + segment.num]
-
-    def _lengths(self, pairs: np.ndarray) -> np.ndarray:
+    def _longer(self, pairs: np.ndarray) -> np.ndarray:
         """Returns the number of ids of the longer text of each pair."""
         with tf.device("CPU:0"):
             splits, starts = self.pairs.ids.row_splits, tf.constant([2 * pairs, 2 * pairs + 1])
             lengths = tf.gather(splits, starts + 1) - tf.gather(splits, starts)
             return tf.reduce_max(lengths, axis=0).numpy()
-
-    def _shuffled(self, first: int, last: int, epoch: int) -> np.ndarray:
-        """Returns the pairs from `first` to before `last` in the order of an epoch."""
-        positions = np.arange(first, min(last, self.size))
-        if self._is_in_order(epoch):
-            return positions
-        return shuffled(positions, self.size, [self.seed, epoch])

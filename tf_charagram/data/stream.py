@@ -50,16 +50,27 @@ class Stream(ABC):
         unit: Name of the examples in messages, such as `"pairs"`.
         prefetch: Number of batches to prepare ahead.
         seed: Seed of the orders.
+        lengths: Returns the lengths of examples. If given, the examples of 32 batches at a time are
+            sorted by length before they are split into batches, to reduce padding. The batches then
+            come in random order, but a smaller batch stays last.
     """
 
     def __init__(
-        self, num_examples: int, *, step_size: int, unit: str, prefetch: int, seed: int
+        self,
+        num_examples: int,
+        *,
+        step_size: int,
+        unit: str,
+        prefetch: int,
+        seed: int,
+        lengths: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         self.size = num_examples
         self.step_size = step_size
         self.unit = unit
         self.seed = seed
         self._prefetch = prefetch
+        self._lengths = lengths
 
     def open(self) -> None:  # noqa: B027  (optional)
         """Prepares the batches, once; call before training."""
@@ -109,9 +120,40 @@ class Stream(ABC):
         batches = batches.prefetch(self._prefetch).with_options(options)
         return batches if device is None else on_device(batches, device)
 
-    @abstractmethod
     def _rows(self, segment: Segment) -> list[np.ndarray]:
-        """Returns the rows of the batch of each step of a segment."""
+        """Returns the rows of the batch of each step of a segment: by default, the examples."""
+        return self._examples(segment)
+
+    def _examples(self, segment: Segment) -> list[np.ndarray]:
+        """Returns the examples of each step of a segment."""
+        if self._lengths is None or self._is_in_order(segment.epoch):
+            first = segment.offset * self.step_size
+            last = first + segment.num * self.step_size
+            return split_batches(self._shuffled(first, last, segment.epoch), self.step_size)
+        size = BUCKET_BATCHES * self.step_size
+        end = segment.offset + segment.num
+        first_window = segment.offset // BUCKET_BATCHES
+        steps: list[np.ndarray] = []
+        for window in range(first_window, -(-end // BUCKET_BATCHES)):
+            examples = self._shuffled(window * size, (window + 1) * size, segment.epoch)
+            order = np.argsort(self._lengths(examples), kind="stable")
+            batches = split_batches(examples[order], self.step_size)
+            num_full = len(batches) - (len(batches[-1]) < self.step_size)
+            random = np.random.default_rng([self.seed, segment.epoch, 0, window])
+            steps += [batches[i] for i in random.permutation(num_full)] + batches[num_full:]
+        begin = segment.offset - first_window * BUCKET_BATCHES
+        return steps[begin : begin + segment.num]
+
+    def _is_in_order(self, epoch: int) -> bool:
+        """Returns whether an epoch visits the examples in their order."""
+        return False
+
+    def _shuffled(self, first: int, last: int, epoch: int) -> np.ndarray:
+        """Returns the examples from `first` to before `last` in the order of an epoch."""
+        positions = np.arange(first, min(last, self.size))
+        if self._is_in_order(epoch):
+            return positions
+        return shuffled(positions, self.size, [self.seed, epoch])
 
     @abstractmethod
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
@@ -128,9 +170,7 @@ class ExampleStream(Stream):
         batch_size: Examples per batch; the last batch of an epoch may have fewer.
         unit: Name of the examples in messages, such as `"sentences"`.
         seed: Seed of the orders.
-        lengths: `(num_examples,)`. If given, the examples of 32 batches at a time are sorted by
-            length before they are split into batches, to reduce padding; the batches come in random
-            order.
+        lengths: `(num_examples,)`, to sort by; see `Stream`.
     """
 
     def __init__(
@@ -143,21 +183,11 @@ class ExampleStream(Stream):
         seed: int = 0,
         lengths: np.ndarray | None = None,
     ) -> None:
-        super().__init__(num_examples, step_size=batch_size, unit=unit, prefetch=16, seed=seed)
+        super().__init__(
+            num_examples, step_size=batch_size, unit=unit, prefetch=16, seed=seed,
+            lengths=None if lengths is None else lengths.__getitem__,
+        )  # fmt: skip
         self._make_batch = make_batch
-        self._lengths = lengths
-
-    def epoch(self, epoch: int) -> list[np.ndarray]:
-        """Returns the indices of the examples of each batch of an epoch."""
-        random = np.random.default_rng([self.seed, epoch])
-        order = random.permutation(self.size)
-        if self._lengths is None:
-            return split_batches(order, self.step_size)
-        batches: list[np.ndarray] = []
-        for window in split_batches(order, BUCKET_BATCHES * self.step_size):
-            batches += bucketed_batches(window, self._lengths[window], self.step_size)
-        shuffle_full_batches(batches, self.step_size, random)
-        return batches
 
     def orders(self, segment: Segment, num_steps: int) -> list[np.ndarray]:
         """Returns the examples of a segment without assembling batches.
@@ -175,24 +205,8 @@ class ExampleStream(Stream):
             for first in range(0, len(steps), num_steps)
         ]
 
-    def _rows(self, segment: Segment) -> list[np.ndarray]:
-        return self.epoch(segment.epoch)[segment.offset : segment.offset + segment.num]
-
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
         return self._make_batch
-
-
-def bucketed_batches(window: np.ndarray, lengths: np.ndarray, batch_size: int) -> list[np.ndarray]:
-    """Splits a window of examples with these lengths, sorted by length, into batches."""
-    return split_batches(window[np.argsort(lengths, kind="stable")], batch_size)
-
-
-def shuffle_full_batches(
-    batches: list[np.ndarray], batch_size: int, random: np.random.Generator
-) -> None:
-    """Shuffles batches in place; a smaller batch stays last, as `num_examples` assumes."""
-    num_full = len(batches) - (len(batches[-1]) < batch_size)
-    batches[:num_full] = [batches[i] for i in random.permutation(num_full)]
 
 
 def split_batches(rows: np.ndarray, size: int) -> list[np.ndarray]:
