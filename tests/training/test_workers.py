@@ -125,8 +125,7 @@ def facts_of(root, **settings):
     """Returns the facts that a worker compares, for a worker with its own folder of files."""
     config = DistillConfig(**{
         "data": (f"{root}/x/train.tsv", f"{root}/y/train.tsv"),
-        "teacher": (f"{root}/x/vectors.npy",),
-        "second_teacher": (f"sentence-transformers:{root}/teacher",),
+        "teacher": ("vectors.npy",),
         "misspellings": f"{root}/misspellings.txt",
         "typos": 0.1, "neighbor_batch_size": 9, **settings,
     })  # fmt: skip
@@ -159,7 +158,6 @@ def test_files_are_compared_by_content(roots):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"misspellings": "others.txt"},
         {"teacher": ("sentence-transformers:other",)},
         {"temperature": 0.3},
     ],

@@ -175,8 +175,8 @@ def end_with(launcher: int) -> None:
 # Workers may differ in these settings: they change no weights, or name files that are compared by
 # content.
 _MAY_DIFFER = (
-    "out", "data", "eval_data", "init", "pairs", "word_vectors", "dictionary", "teacher",
-    "second_teacher", "misspellings", "checkpoint_every_s", "max_minutes",
+    "out", "data", "eval_data", "init", "pairs", "word_vectors", "dictionary", "misspellings",
+    "checkpoint_every_s", "max_minutes",
 )  # fmt: skip
 _SAME_VERSIONS = ("tf_charagram", "tensorflow", "keras", "numpy")
 
