@@ -128,7 +128,7 @@ def main(runtime: str, request_path: str, answer_path: str) -> None:
     request = pickle.loads(Path(request_path).read_bytes())
     # Importing them is an error from here on; tensorflow-text imports Keras.
     forbidden = ["tf_charagram", *(() if request["packages"] else ("keras", "tensorflow_text"))]
-    sys.modules.update(dict.fromkeys(forbidden))  # type: ignore[arg-type]
+    sys.modules.update(dict.fromkeys(forbidden))
     tf = import_module("tensorflow")
     for name in request["packages"]:
         import_module(name.replace("-", "_"))

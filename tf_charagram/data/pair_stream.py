@@ -172,7 +172,7 @@ class PairStream(Stream):
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the rows of the texts of each step, lefts first."""
-        return [np.concatenate([2 * p, 2 * p + 1]) for p in self._examples(segment)]
+        return [np.concatenate([2 * p, 2 * p + 1]) for p in self._order(segment)]
 
     def _longer(self, pairs: np.ndarray) -> np.ndarray:
         """Returns the number of ids of the longer text of each pair."""

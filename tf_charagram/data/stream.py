@@ -122,9 +122,9 @@ class Stream(ABC):
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the rows of the batch of each step of a segment: by default, the examples."""
-        return self._examples(segment)
+        return self._order(segment)
 
-    def _examples(self, segment: Segment) -> list[np.ndarray]:
+    def _order(self, segment: Segment) -> list[np.ndarray]:
         """Returns the examples of each step of a segment."""
         if self._lengths is None or self._is_in_order(segment.epoch):
             first = segment.offset * self.step_size
