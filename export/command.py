@@ -58,6 +58,7 @@ def export(arguments: Sequence[str]) -> int:
     lines = []
     if options != ShrinkOptions():
         model, options = _made_smaller(model, options, texts, folder)
+    if options != ShrinkOptions():  # A model can fit into --max-mb as it is.
         about["made_smaller"] = dataclasses.asdict(options)
         chosen = [f"{name} {value}" for name, value in about["made_smaller"].items() if value]
         lines.append(f"Made smaller: {', '.join(chosen)}")

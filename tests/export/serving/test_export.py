@@ -87,11 +87,14 @@ class TestVersion:
         assert "## Scores" not in page({**card, "training": {}}, "words")
 
     @pytest.mark.parametrize("flags", [("--dtype", "int8", "--dim", 4), ("--max-mb", 2)])
-    def test_made_smaller(self, trained, tmp_path, flags):
+    def test_made_smaller(self, trained, tmp_path, flags, capsys):
         assert export(trained.folder, "--to", tmp_path / "small", *flags) == 0
+        is_quantized = "--dtype" in flags  # The model has less than 2 MB.
+        assert ("Made smaller: dtype int8, dim 4\n" in capsys.readouterr().out) == is_quantized
         version = tmp_path / "small" / "1"
         text = (version / "README.md").read_text()
-        assert "* dtype: " in text and "## Scores before it was made smaller: " in text
+        assert ("* dtype: int8" in text) == is_quantized
+        assert ("## Scores before it was made smaller: " in text) == is_quantized
         texts, vectors = golden_vectors(version)
         served = tf.saved_model.load(str(version)).signatures["serving_default"]
         found = served(texts=tf.constant(texts))["embedding"]
@@ -99,7 +102,6 @@ class TestVersion:
         size = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
         assert size < 2e6
         card = json.loads((version / "model_card.json").read_text())
-        is_quantized = "--dtype" in flags
         assert card["encoder"]["name"] == ("quantized_charagram" if is_quantized else "charagram")
         assert len(vectors[0]) == (4 if "--dim" in flags else 8)
 
