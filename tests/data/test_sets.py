@@ -49,9 +49,9 @@ class TestFolder:
         assert names(evaluation_sets(folder, kinds=(kind,))) == KINDS[kind]
 
     def test_no_set_of_that_kind(self, tmp_path):
-        with pytest.raises(DataError, match="no known word similarity set, such as SL999, WS353"):
+        with pytest.raises(DataError, match=r"found no set of word similarity \(SL999, WS353\)"):
             evaluation_sets(tmp_path)
-        with pytest.raises(DataError, match=r"no known phrase similarity set in this folder\."):
+        with pytest.raises(DataError, match="no set of phrase similarity with its usual name"):
             evaluation_sets(tmp_path, ["phrases"])
 
     def test_bad_lines(self, folder):

@@ -20,9 +20,9 @@ from tf_charagram.errors import ConfigError, DataError
 
 # Group -> how messages describe its sets; in the order of `evaluation_sets`.
 _DESCRIPTIONS = {
-    "wordsim": "word similarity set, such as SL999, WS353",
-    "sts": "sentence similarity set, such as STS.input.OnWN.txt, SICK.txt",
-    "phrases": "phrase similarity set",
+    "wordsim": "word similarity (SL999, WS353)",
+    "sts": "sentence similarity (STS.input.OnWN.txt, SICK.txt)",
+    "phrases": "phrase similarity",
 }
 _formats: list[SetFormat] = []
 
@@ -86,8 +86,8 @@ def evaluation_sets(
     if not sets:
         kinds_of_sets = " or ".join(_DESCRIPTIONS[group] for group in groups)
         raise DataError(
-            path, f"no known {kinds_of_sets} in this folder. Files of other names can be given one "
-            "by one.",
+            path, f"found no set of {kinds_of_sets} with its usual name. Give files of other names "
+            "one by one.",
         )  # fmt: skip
     return sets
 
