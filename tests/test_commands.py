@@ -175,7 +175,7 @@ class TestEmbed:
         expected = embedder.encode([*LINES, "dog", "no end"])
         np.testing.assert_allclose(np.load(out), expected, rtol=0, atol=1e-6)
         said = capsys.readouterr().err
-        assert said.startswith("8 lines in ") and said.endswith("1 of 8 texts are empty\n")
+        assert said.startswith("8 lines in ") and said.endswith("1 of 8 texts empty\n")
 
     @pytest.mark.parametrize("flags", [[], ["--shard-lines", 4], ["--format=npy", "--resume"]])
     def test_shards(self, trained, embedder, lines, tmp_path, flags):

@@ -27,8 +27,8 @@ def test_counts(shows_all, end, capsys):
     corrections.add(TEXTS[2:])
     corrections.say(shows_all, "some texts")
     assert capsys.readouterr().err == (
-        "some texts: 6 of 8 words are read as others: vehicls as vehicles (3 times), raod as "
-        f"road, thsi as this{end}\nsome texts: 1 of 4 texts are empty\n"
+        "some texts: 6 of 8 words read as others: vehicls as vehicles (3 times), raod as "
+        f"road, thsi as this{end}\nsome texts: 1 of 4 texts empty\n"
     )
 
 
@@ -52,7 +52,7 @@ def test_other_forms_are_no_corrections(capsys):
     corrections = Corrections(embedder_of(vectorizer))
     corrections.add(["\ufb01re fi\u00adre fir\u00e9e"])
     corrections.say(shows_all=True)
-    assert capsys.readouterr().err == "1 of 3 words are read as others: firee as fire\n"
+    assert capsys.readouterr().err == "1 of 3 words read as others: firee as fire\n"
 
 
 def test_unknown_and_empty_texts(capsys):
@@ -61,14 +61,14 @@ def test_unknown_and_empty_texts(capsys):
     for embedder, unknown in (
         (
             embedder_of(vectorizer),
-            "2 of 6 texts are mostly characters that the model does not know\n",
+            "2 of 6 texts mostly characters that the model does not know\n",
         ),
         (TextEmbedder(words, WordAverage(num_rows=words.num_rows, dim=2)), ""),
     ):
         corrections = Corrections(embedder)
         corrections.add(["fire \u65e5", "\u65e5\u672c", "\u0436 \u0436 f", "", " \t", "fi\u0436"])
         corrections.say(shows_all=False)
-        assert capsys.readouterr().err == f"{unknown}2 of 6 texts are empty\n"
+        assert capsys.readouterr().err == f"{unknown}2 of 6 texts empty\n"
 
 
 def test_commands(tmp_path, capsys):
@@ -83,19 +83,19 @@ def test_commands(tmp_path, capsys):
         return [line for line in capsys.readouterr().err.splitlines() if " of " in line]
 
     assert said("search", lines, "raod", "cars") == [
-        "1 of 2 words are read as others: raod as road",
+        "1 of 2 words read as others: raod as road",
     ]
     texts = [
-        "1 of 5 texts are mostly characters that the model does not know",
-        "1 of 5 texts are empty",
+        "1 of 5 texts mostly characters that the model does not know",
+        "1 of 5 texts empty",
     ]
     for output in (tmp_path / "v.npy", f"{tmp_path}/shards/"):
         assert said(*embed, "--output", output) == [
-            "6 of 9 words are read as others: vehicls as vehicles (3 times), raod as road, thsi as "
+            "6 of 9 words read as others: vehicls as vehicles (3 times), raod as road, thsi as "
             "this, wrods as words",
             *texts,
         ]
-    assert said(*evaluate) == ["english: 1 of 6 words are read as others: vehicls as vehicles"]
+    assert said(*evaluate) == ["english: 1 of 6 words read as others: vehicls as vehicles"]
     keep = ["--keep-words", lines]
     for output in (tmp_path / "kept.npy", f"{tmp_path}/kept/"):
         assert said(*embed, *keep, "--output", output) == texts

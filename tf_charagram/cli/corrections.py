@@ -78,9 +78,9 @@ class Corrections:
         end = "" if len(shown) == len(self._counts) else ", ... (--show-corrections lists all)"
         of_words, of_texts = f"of {self._num_words:,} words", f"of {self._num_texts:,} texts"
         for count, what in (
-            (total, f"{of_words} are read as others: {', '.join(pairs)}{end}"),
-            (self._num_unknown, f"{of_texts} are mostly characters that the model does not know"),
-            (self._num_empty, f"{of_texts} are empty"),
+            (total, f"{of_words} read as others: {', '.join(pairs)}{end}"),
+            (self._num_unknown, f"{of_texts} mostly characters that the model does not know"),
+            (self._num_empty, f"{of_texts} empty"),
         ):
             if count:
                 sys.stderr.write(f"{texts}{': ' if texts else ''}{count:,} {what}\n")
