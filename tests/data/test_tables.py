@@ -111,9 +111,9 @@ def test_streams(write):
     ("name", "content", "message"),
     [
         ("x.csv", "", "x.csv: no rows found: the file is empty"),
-        ("x.csv", "id,text\n", "x.csv: no rows found"),
+        ("x.csv", "id,text\n", "x.csv: no rows found: only a header"),
         ("x.csv", 'id,text\n1,"a\n', r"x.csv:2: the row is not valid CSV .*quotes"),
-        ("x.csv", "id,text\n1,a\n2,b,c\n", r"x.csv:3: expected 2 .* found 3\. .*--on-bad"),
+        ("x.csv", "id,text\n1,a\n2,b,c\n", r"x.csv:3: expected 2 .* found 3\. Correct .*ne \(in"),
         ("x.csv", "Report\nid,text\n1,a\n", r"x.csv:1: .* 1\. .* 1 'id', 2 'text'\. .*--on "),
         ("x.jsonl", '{"a": 1}\n{"a"\n', r"x.jsonl:2: expected a JSON object in each line \("),
         ("x.jsonl", '{"a": 1}\n[1]\n', r"x.jsonl:2: expected a JSON .* \(another value\)"),
@@ -141,7 +141,9 @@ def test_text_of():
     assert table.text_of(["city", "name", "id"]) == ["Emma 1", "2.5"]
     with pytest.raises(ConfigError, match=r"Unknown column 'nam'\. Did you mean 'name'\? Avail"):
         table.text_of(["nam"])
-    with pytest.raises(ConfigError, match=r"Name the columns of the texts: 1, 2\."):
+    with pytest.raises(
+        ConfigError, match=r"`on` must name the columns of the texts. Available: 1, 2\."
+    ):
         Table(["1", "2"], []).text_of()
     table.add("name", [True, ["é"]])
     assert table.columns[-1] == "name_2" and table.text_of(["4"]) == ["true", '["é"]']

@@ -133,9 +133,17 @@ def test_labels(csv_file, labels, tmp_path, capsys):
         err = capsys.readouterr().err
         assert "learned from labels: threshold 0." in err and "(on held-out labels)" in err
         assert command == "match" or f"threshold {threshold:.2f}, precision" in err
-    labels.write_text("a\tb\t1\na\tc\t1\nb\tc\t1\n")
-    assert call("dedupe", csv_file, *arguments) == 1
-    assert "`labels` must be 1 or 0 for each pair, both at least twice" in capsys.readouterr().err
+    for content, message in (
+        ("a\tb\t1\na\tc\t1\nb\tc\t1\n", "`labels` must be 1 or 0 for each pair, both at least"),
+        (
+            "left\tright\tlabel\na\tc\tyes\n",
+            "expected 0 or 1 in column label, for",
+        ),
+        ("this\tthat\nb\tc\n", "left, right, label."),
+    ):
+        labels.write_text(content)
+        assert call("dedupe", csv_file, *arguments) == 1
+        assert message in capsys.readouterr().err
 
 
 def test_table_errors(csv_file, tmp_path, capsys):
@@ -143,8 +151,8 @@ def test_table_errors(csv_file, tmp_path, capsys):
     other.write_text("key,value\n1,a\n2,b\n")
     cases = [
         (["dedupe", csv_file, "--on", "nam"], "Did you mean 'name'? Available: city, id, name."),
-        (["match", csv_file, other, "--on", "name"], "Available: key, value."),
-        (["dedupe", other], "Name the columns of the texts: key, value."),
+        (["match", csv_file, other, "--on", "name"], "other.csv: Unknown column 'name'."),
+        (["dedupe", other], "`on` must name the columns of the texts. Available: key, value."),
         (["dedupe", csv_file, "--output", csv_file], "rows.csv is read as well, and would be over"),
         (["match", other, csv_file, "--output", csv_file], "rows.csv is read as well"),
         (["dedupe", csv_file, "--output", tmp_path / "x.xls"], "must end in .csv, .tsv, .jsonl or"),

@@ -113,6 +113,8 @@ def test_labels():
     for few in ([], labels[:9], [("a", "b", 0)] * 3):
         with pytest.raises(ConfigError, match=r"`labels` must be 1 or 0 .* at least twice"):
             deduplicate(texts, None, labels=few)
+    with pytest.raises(ConfigError, match=r"`labels` must be two texts and 1 or 0 each"):
+        deduplicate(texts, None, labels=[("a", "b")])
 
 
 def test_odd_lists():

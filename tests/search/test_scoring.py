@@ -101,7 +101,9 @@ def test_best_threshold_equals_trying_all(seed):
     assert recall == pytest.approx(found[is_match].mean())
 
 
-@pytest.mark.parametrize("labels", [[], [1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 1, 0, 0]])
+@pytest.mark.parametrize(
+    "labels", [[], [1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 1, 0, 0], ["1", "0", "no"]]
+)
 def test_too_few_labels(labels):
     scorer = TextScorer(["cat"], None)
     with pytest.raises(ConfigError, match=r"`labels` must be 1 or 0 .* at least twice\. Received"):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
-from tf_charagram.cli.match import add_threshold_flags, read_labels, say_learned, say_scores
+from tf_charagram.cli.match import add_threshold_flags, say_learned, say_scores
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.reporting import load_tensorflow
 
@@ -30,14 +30,16 @@ def dedupe(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     check_not_read(values.output, [values.table])
     load_tensorflow()
+    from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.data.tables import Table, check_table_file
     from tf_charagram.search.matching import deduplicate
 
     check_table_file(values.output)
+    labels = read_labels(values.labels) if values.labels else None
     table = Table.read(values.table, values.on)
     found = deduplicate(
         table.text_of(values.on), model_of(values), lexical=not values.vectors_only,
-        threshold=values.threshold, labels=read_labels(values.labels), shows_progress=True,
+        threshold=values.threshold, labels=labels, shows_progress=True,
     )  # fmt: skip
     num_rows = len(table.rows)
     if values.drop:

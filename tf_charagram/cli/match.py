@@ -13,7 +13,6 @@ from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.search.learning import Learned
-    from tf_charagram.search.matching import Label
 
 _NUM_BINS, _BAR = 20, 40
 
@@ -52,16 +51,18 @@ def match(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     check_not_read(values.output, [values.left, values.right])
     load_tensorflow()
+    from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.data.tables import Table, check_table_file
     from tf_charagram.search import matching
 
     check_table_file(values.output)
     on_right = values.on if values.on_right is None else values.on_right
+    labels = read_labels(values.labels) if values.labels else None
     left, right = Table.read(values.left, values.on), Table.read(values.right, on_right)
     found = matching.match(
         left.text_of(values.on), right.text_of(on_right), model_of(values),
         lexical=not values.vectors_only, threshold=values.threshold,
-        one_to_one=values.one_to_one, labels=read_labels(values.labels), shows_progress=True,
+        one_to_one=values.one_to_one, labels=labels, shows_progress=True,
     )  # fmt: skip
     partners = {pair.left: pair for pair in found.pairs}
     rows = [partners.get(row) for row in range(len(left.rows))]
@@ -75,16 +76,6 @@ def match(arguments: Sequence[str]) -> int:
         f"{len(found.pairs):,} of {len(rows):,} rows matched, threshold {found.threshold:.2f}\n"
     )
     return 0
-
-
-def read_labels(path: str | None) -> list[Label] | None:
-    """Reads a table of two texts and a label."""
-    if path is None:
-        return None
-    from tf_charagram.data.readers.columns import read_columns
-
-    rows = read_columns(path, num_texts=2, is_scored=True)
-    return [(row.texts[0], row.texts[1], int(float(row.label) > 0)) for row in rows]
 
 
 def say_learned(learned: Learned | None) -> None:

@@ -54,9 +54,9 @@ class Table:
             on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
         Raises:
-            ConfigError: A column of `on` is missing, `on_bad_line` is unknown, or pyarrow is not
-                installed.
-            DataError: The file cannot be read, has no row, or a row of another length.
+            ConfigError: `on_bad_line` is unknown, or pyarrow is not installed.
+            DataError: The file cannot be read, has no row, a row of another length, or lacks a
+                column of `on`.
         """
         rows = Rows(path, on, on_bad_line=on_bad_line, flag="--on")
         names = rows.names
@@ -64,10 +64,12 @@ class Table:
             names = ["text"]
         table = cls(_distinct(names), [cells for _, cells in rows], rows.separator or ",")
         if not table.rows:
-            reason = rows.bad.summary() if rows.names else "the file is empty"
+            empty = "only a header" if rows.names else "the file is empty"
+            reason = rows.bad.summary() if rows.bad.count else empty
             raise DataError(path, f"no rows found: {reason}")
         for column in on:
-            table.index(column)
+            if column_position(table.columns, column) is None:
+                raise DataError(path, unknown_name("column", column, table.columns))
         return table
 
     def index(self, column: str) -> int:
@@ -97,7 +99,8 @@ class Table:
         if not on and len(self.columns) > 1:
             known = [name for name in TEXT_NAMES if column_position(self.columns, name) is not None]
             if not known:
-                raise ConfigError(f"Name the columns of the texts: {', '.join(self.columns)}.")
+                columns = ", ".join(self.columns)
+                raise ConfigError(f"`on` must name the columns of the texts. Available: {columns}.")
             on = known[:1]
         positions = [self.index(column) for column in on] or [0]
         return [

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tf_charagram.data.readers.pairs import Labelled
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
@@ -17,9 +18,6 @@ from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
 THRESHOLD = 0.7
 # Similar texts that are looked at, of which others may take some.
 _NUM_PARTNERS = 20
-
-#: A pair of texts and whether they are the same thing, 1 or 0.
-Label = tuple[str, str, int]
 
 
 class Match(NamedTuple):
@@ -76,7 +74,7 @@ def match(
     left: Iterable[str | bytes], right: Iterable[str | bytes],
     model: str | Path | TextEmbedder | None = "english", *, lexical: bool = True,
     threshold: float | None = None, one_to_one: bool = False,
-    labels: Iterable[Label] | None = None, shows_progress: bool = False,
+    labels: Iterable[Labelled] | None = None, shows_progress: bool = False,
 ) -> Matches:  # fmt: skip
     """Finds the best right text for each left one.
 
@@ -125,7 +123,7 @@ def match(
 
 def deduplicate(
     texts: Iterable[str | bytes], model: str | Path | TextEmbedder | None = "english", *,
-    lexical: bool = True, threshold: float | None = None, labels: Iterable[Label] | None = None,
+    lexical: bool = True, threshold: float | None = None, labels: Iterable[Labelled] | None = None,
     shows_progress: bool = False,
 ) -> Duplicates:  # fmt: skip
     """Groups the texts that are the same thing.
@@ -201,7 +199,7 @@ def _stars(similar: Sequence[Mapping[int, float]], sizes: Sequence[int]) -> Iter
 
 def _scorer(
     texts: Sequence[str], model: str | Path | TextEmbedder | None, lexical: bool,
-    threshold: float | None, labels: Iterable[Label] | None,
+    threshold: float | None, labels: Iterable[Labelled] | None,
 ) -> tuple[TextScorer, float, Learned | None]:  # fmt: skip
     if threshold is not None and not 0 <= threshold <= 1:
         raise ConfigError(f"`threshold` must be in [0, 1]. Received: {threshold}")
@@ -209,9 +207,7 @@ def _scorer(
     if labels is None:
         return scorer, threshold or 0.0, None
     pairs = [*labels]
-    learned = scorer.learn(
-        [left for left, _, _ in pairs],
-        [right for _, right, _ in pairs],
-        [bool(label) for _, _, label in pairs],
-    )
+    if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
+        raise ConfigError('`labels` must be two texts and 1 or 0 each, as ("tv", "TV set", 1).')
+    learned = scorer.learn(*([pair[i] for pair in pairs] for i in range(3)))
     return scorer, learned.threshold if threshold is None else threshold, learned

@@ -199,12 +199,14 @@ class TextScorer:
             ConfigError: The lists differ in length, or there are not two matches and two others.
         """
         lefts, rights, pairs = self._paired(left, right)
-        is_match = np.asarray([*labels], bool)
-        if len(is_match) != len(pairs) or min(is_match.sum(), (~is_match).sum()) < 2:
+        values = [*labels]
+        num_ones, num_zeros = values.count(1), values.count(0)
+        if not len(values) == len(pairs) == num_ones + num_zeros or min(num_ones, num_zeros) < 2:
             raise ConfigError(
                 "`labels` must be 1 or 0 for each pair, both at least twice. "
-                f"Received: {len(pairs)} pairs, {is_match.sum()} ones, {(~is_match).sum()} zeros"
+                f"Received: {len(pairs)} pairs, {num_ones} ones, {num_zeros} zeros"
             )
+        is_match = np.array(values, bool)
         self._learned, found = learn_weights(self._features(lefts, rights, pairs), is_match)
         return found
 

@@ -27,9 +27,11 @@ _OTHER_DATA = re.compile(
     rb"(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)"
     rb"|(?P<zip>PK\x03\x04)|(?P<Parquet>PAR1\x15)|(?P<UTF_16>\xff\xfe|\xfe\xff)"
 )
-_CORRECT_OR_SKIP = (
+#: Remedies for a bad line, in commands with `--on-bad-line` and in others.
+CORRECT_OR_SKIP = (
     "Correct the line, or skip bad lines with --on-bad-line skip (in Python, on_bad_line='skip')."
 )
+CORRECT = "Correct the line (in Python, on_bad_line='skip' skips bad lines)."
 #: Enough bytes to tell these formats.
 NUM_MAGIC_BYTES = 16
 
@@ -39,6 +41,7 @@ class BadLines:
 
     Args:
         on_bad_line: `"error"` raises at the first bad line; `"skip"` counts it.
+        remedy: Remedy in the error.
 
     Attributes:
         count: Number of bad lines skipped so far.
@@ -50,17 +53,18 @@ class BadLines:
 
     POLICIES = ("error", "skip")
 
-    def __init__(self, on_bad_line: str = "error") -> None:
+    def __init__(self, on_bad_line: str = "error", remedy: str = CORRECT_OR_SKIP) -> None:
         if on_bad_line not in self.POLICIES:
             raise ConfigError(unknown_name("on_bad_line", on_bad_line, self.POLICIES))
         self.on_bad_line = on_bad_line
+        self._remedy = remedy
         self.count = 0
         self.first = ""
 
     @classmethod
-    def of(cls, on_bad_line: str | BadLines) -> BadLines:
+    def of(cls, on_bad_line: str | BadLines, remedy: str = CORRECT_OR_SKIP) -> BadLines:
         """Returns the policy itself, or makes one from its name."""
-        return on_bad_line if isinstance(on_bad_line, BadLines) else cls(on_bad_line)
+        return on_bad_line if isinstance(on_bad_line, BadLines) else cls(on_bad_line, remedy)
 
     def report(self, path: str | Path, line: int, message: str, remedy: str = "") -> None:
         """Raises or counts one bad line.
@@ -69,13 +73,13 @@ class BadLines:
             path: File of the line.
             line: 1-based line number.
             message: The problem, such as `expected 2 texts, found 1`.
-            remedy: A sentence. Default: to correct the line, or to skip bad lines.
+            remedy: A sentence in place of the usual remedy.
 
         Raises:
             DataError: The policy is `"error"`.
         """
         if self.on_bad_line == "error":
-            raise DataError(path, f"{message}. {remedy or _CORRECT_OR_SKIP}", line)
+            raise DataError(path, f"{message}. {remedy or self._remedy}", line)
         self.count += 1
         self.first = self.first or str(DataError(path, message, line))
 

@@ -11,6 +11,8 @@ from tf_charagram.data.readers.tables import PPDB_SEPARATOR, Rows, as_text, say_
 from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]
+#: Two texts and whether they mean the same, 1 or 0.
+Labelled = tuple[str, str, int]
 
 # Whether the texts of a pair mean the same.
 _IS_MATCH = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
@@ -43,41 +45,55 @@ def read_pairs(
     """
     table = Rows(path, columns, on_bad_line=on_bad_line)
     num_pairs = num_others = 0
-    for pair in _ppdb(table) if _is_ppdb(table) else _matches(table, columns):
-        if pair is None:
+    if _is_ppdb(table):
+        pairs = _ppdb(table)
+    else:
+        hint = "; to use all rows, name only the texts"
+        pairs = _matches(table, choose_columns(table, columns, 2, "match"), hint)
+    for left, right, is_match in pairs:
+        if not is_match:
             num_others += 1
             continue
         num_pairs += 1
-        yield pair
+        yield left, right
     if num_others:
         say_once(path, f"left out {num_others:,} pairs that do not mean the same")
     if not num_pairs:
         raise DataError(path, f"no pairs found: {table.bad.summary()}. {table.advice()}")
 
 
-def _matches(table: Rows, columns: Sequence[str]) -> Iterator[Pair | None]:
-    """Yields the pairs of a table, and `None` for those that do not mean the same."""
-    left, right, *match = choose_columns(table, columns, 2, "match")
+def read_labels(path: str | Path) -> list[Labelled]:
+    """Reads a table of two texts and 1 or 0, whether they mean the same.
+
+    Raises:
+        DataError: The file cannot be read, has no such columns or a bad line.
+    """
+    table = Rows(path, flag="")
+    return [*_matches(table, choose_columns(table, (), 2, "score"))]
+
+
+def _matches(table: Rows, columns: Sequence[int], hint: str = "") -> Iterator[Labelled]:
+    """Yields the pairs of a table; all mean the same if there is no third column."""
+    left, right, *match = columns
     for line, cells in table:
         found = as_text(cells[match[0]]).strip() if match else "1"
         is_match = _IS_MATCH.get(found.lower())
         if is_match is not None:
-            yield (as_text(cells[left]), as_text(cells[right])) if is_match else None
+            yield as_text(cells[left]), as_text(cells[right]), int(is_match)
             continue
         column = f"column {table.names[match[0]]}, for whether the texts mean the same"
-        hint = "to use all rows, name only the texts"
-        table.report(line, f"expected 0 or 1 in {column}, found '{found[:40]}'; {hint}")
+        table.report(line, f"expected 0 or 1 in {column}, found '{found[:40]}'{hint}")
 
 
 def _is_ppdb(table: Rows) -> bool:
     return len(table.names) == 1 and PPDB_SEPARATOR in str(table.first[:1])
 
 
-def _ppdb(table: Rows) -> Iterator[Pair]:
+def _ppdb(table: Rows) -> Iterator[Labelled]:
     for line, (cell,) in table:
         fields = as_text(cell).split(PPDB_SEPARATOR)
         if len(fields) in (5, 6):
-            yield fields[1], fields[2]
+            yield fields[1], fields[2], 1
         else:
             table.report(line, f"expected 5 or 6 fields separated by '|||', found {len(fields)}")
 

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.lines import CORRECT, CORRECT_OR_SKIP, BadLines, read_lines
 from tf_charagram.data.readers.scored import is_decimal
 from tf_charagram.errors import DataError
 from tf_charagram.files.json_files import parse_json
@@ -80,7 +80,7 @@ class Rows:
         path: The file, or `"-"` for standard input.
         columns: Names, or numbers from 1, of columns that will be asked for.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
-        flag: The flag that names columns, for errors.
+        flag: The flag that names columns, for errors; empty if there is none.
 
     Attributes:
         names: The names of the columns; their numbers from 1 if there is no header.
@@ -103,7 +103,8 @@ class Rows:
         flag: str = "--columns",
     ) -> None:
         self.path = path
-        self.bad = BadLines.of(on_bad_line)
+        remedy = CORRECT_OR_SKIP if flag == "--columns" else CORRECT
+        self.bad = BadLines.of(on_bad_line, remedy)
         self._flag = flag
         self._wanted = {column.lower() for column in columns if not column.isdecimal()}
         self.separator = ""
@@ -215,9 +216,10 @@ class Rows:
             hint = "tabs separate columns, or commas in .csv files."
             return f"There is one column, {shown[0]}; {hint}"
         more = [f"and {len(shown) - _MAX_SHOWN} more"] if len(shown) > _MAX_SHOWN else []
+        choose = f"Choose with {self._flag} NAME,NAME (names, or numbers from 1)"
         return (
-            f"The columns, each with a value: {', '.join([*shown[:_MAX_SHOWN], *more])}. Choose "
-            f"with {self._flag} NAME,NAME (names, or numbers from 1)."
+            f"The columns, each with a value: {', '.join([*shown[:_MAX_SHOWN], *more])}. "
+            f"{choose if self._flag else 'Name them in a header, such as left, right, label'}."
         )
 
     def index(self, column: str) -> int:
