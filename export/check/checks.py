@@ -22,6 +22,7 @@ from tf_charagram.files.json_files import read_json
 from tf_charagram.models.locations import EMBEDDER, model_class
 from tf_charagram.models.saved_model import MODEL_CARD
 
+CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
 _SAVED_MODEL = "saved_model.pb"
 _TIMEOUT_S = 1800
 # How long each batch size is timed.
@@ -85,13 +86,14 @@ class VersionChecks:
             raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error
 
     def check_runtimes(self) -> list[Result]:
-        """Loads the model in fresh processes, in Python and as TensorFlow Serving does."""
-        packages = " and ".join(["only tensorflow", *self.request["packages"]])
-        return [
-            result
-            for runtime, where in (("tensorflow", packages), ("session", "graph session"))
-            for result in judged(where, measure_in_process(runtime, self.request), self.golden)
-        ]
+        """Loads the model in fresh processes."""
+        packages = self.request["packages"]
+        where = " and ".join([CLEAN, *packages])
+        results = judged(where, measure_in_process("tensorflow", self.request), self.golden)
+        if packages:
+            detail = f"skipped, because it does not load {', '.join(packages)}"
+            return [*results, Result(RUNTIME, "loads", None, detail)]
+        return results + judged(RUNTIME, measure_in_process("c_library", self.request), self.golden)
 
     def check_server(self, client: RestClient) -> list[Result]:
         """Checks the answers of a server.
@@ -122,7 +124,7 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
     """Runs `probe.measure` in a process of its own; `{"error"}` if the process fails.
 
     Args:
-        runtime: A name in `probe.RUNTIMES`.
+        runtime: `"tensorflow"` or `"c_library"`.
         request: As for `probe.measure`, with the `folder` of the SavedModel and the `packages` that
             have its operations.
     """

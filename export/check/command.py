@@ -1,7 +1,7 @@
 """`charagram check`: checks that an exported version can be served, and measures its latency.
 
-It is loaded in a process that has only `tensorflow`, and in a graph session, as TensorFlow Serving
-does. With `--url`, servers are checked instead.
+It is loaded in a process that has only `tensorflow`, and by TensorFlow's C++ runtime without any
+Python. With `--url`, servers are checked instead.
 """
 
 from __future__ import annotations

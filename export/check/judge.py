@@ -28,7 +28,7 @@ class Result:
     """The outcome of one check.
 
     Args:
-        where: The runtime or server, for instance `"graph session"`.
+        where: The runtime or server, for instance `"C++ runtime"`.
         name: Name of the check.
         ok: Whether it passed; `None` if it was skipped.
         detail: Explanation for people.

@@ -1,7 +1,7 @@
 """Calls the signatures of a model and measures its latency.
 
-As a program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process with only TensorFlow, so
-this file imports nothing of `tf_charagram`. Both files are pickles.
+As a program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process with only that runtime, so
+this file imports nothing of `tf_charagram` itself. Both files are pickles.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import cycle, islice
 from pathlib import Path
@@ -102,40 +103,28 @@ def saved_model(tf: Any, folder: str) -> Call:
     return call
 
 
-def graph_session(tf: Any, folder: str) -> Call:
-    """Loads a SavedModel into a session, as TensorFlow Serving does."""
-    session = tf.compat.v1.Session(graph=tf.Graph())
-    with session.graph.as_default():
-        signatures = tf.compat.v1.saved_model.load(session, ["serve"], folder).signature_def
-
-    def call(name: str, **inputs: Sequence[Any]) -> dict[str, np.ndarray]:
-        specs = signatures[name].inputs
-        fed = {
-            specs[key].name: np.array(values, tf.as_dtype(specs[key].dtype).as_numpy_dtype)
-            for key, values in inputs.items()
-        }
-        fetched = {key: spec.name for key, spec in signatures[name].outputs.items()}
-        return session.run(fetched, fed)
-
-    return call
-
-
-RUNTIMES = {"tensorflow": saved_model, "session": graph_session}
+def _forbid(*names: str) -> None:
+    """Makes importing packages an error."""
+    sys.modules.update(dict.fromkeys(names))  # type: ignore[arg-type]
 
 
 def main(runtime: str, request_path: str, answer_path: str) -> None:
     """Measures a SavedModel in this process."""
     request = pickle.loads(Path(request_path).read_bytes())
-    # Importing them is an error from here on; tensorflow-text imports Keras.
-    forbidden = ["tf_charagram", *(() if request["packages"] else ("keras", "tensorflow_text"))]
-    sys.modules.update(dict.fromkeys(forbidden))
-    tf = import_module("tensorflow")
-    for name in request["packages"]:
-        import_module(name.replace("-", "_"))
+    folder, packages = request["folder"], request["packages"]
+    if runtime == "c_library":
+        from tf_charagram.export.check.c_runtime import CRuntime, library
 
-    def load() -> Call:
-        return RUNTIMES[runtime](tf, request["folder"])
-
+        library()  # Finds the package `tensorflow`, but does not import it.
+        _forbid("tensorflow", "keras")
+        load: Callable[[], Call] = partial(CRuntime, folder)
+    else:
+        # tensorflow-text imports Keras.
+        _forbid("tf_charagram", *(() if packages else ("keras", "tensorflow_text")))
+        tf = import_module("tensorflow")
+        for name in packages:
+            import_module(name.replace("-", "_"))
+        load = partial(saved_model, tf, folder)
     Path(answer_path).write_bytes(pickle.dumps(measure(load, request)))
 
 

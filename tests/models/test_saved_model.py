@@ -46,18 +46,14 @@ TEXTS = [to_bytes(text) for text in ("cat", "a cat", "Cats!", "never seen", *NAS
 # Folded n-grams are summed in another order; the longest text has ten thousand.
 TOLERANCE = {"rtol": 2e-4, "atol": 1e-6}
 
-# Reads texts from JSON and writes vectors.
+# Both scripts read texts from JSON and write vectors; they differ in `load`.
 SCRIPT = """
 import base64, json, sys
-import numpy as np, tensorflow as tf
-def load(folder):
-    model = tf.saved_model.load(folder)
-    def call(signature, **texts):
-        texts = {name: tf.constant(value, tf.string, [len(value)]) for name, value in texts.items()}
-        return {name: value.numpy() for name, value in model.signatures[signature](**texts).items()}
-    return call
+assert not any(name.split(".")[0] in {forbidden} for name in sys.modules)
+import numpy as np
+{load}
 texts = [base64.b64decode(text) for text in json.load(open(sys.argv[1]))]
-results = {}
+results = {{}}
 for folder in sys.argv[3:]:
     call = load(folder)
     results[folder + "|all"] = call("serving_default", texts=texts)["embedding"]
@@ -67,10 +63,32 @@ for folder in sys.argv[3:]:
     results[folder + "|none"] = call("serving_default", texts=[])["embedding"]
     results[folder + "|cosine"] = call("similarity", texts_a=texts, texts_b=texts[::-1])["cosine"]
     results[folder + "|no_cosine"] = call("similarity", texts_a=[], texts_b=[])["cosine"]
-found = {name.split(".")[0] for name in sys.modules} & {"tf_charagram", "tensorflow_text"}
+found = {{name.split(".")[0] for name in sys.modules}} & {forbidden}
 assert not found, found
 np.savez(sys.argv[2], **results)
 """
+LOADERS = {
+    "tensorflow": (
+        "{'tf_charagram', 'tensorflow_text'}",
+        """
+import tensorflow as tf
+def load(folder):
+    model = tf.saved_model.load(folder)
+    def call(signature, **texts):
+        texts = {name: tf.constant(value, tf.string, [len(value)]) for name, value in texts.items()}
+        return {name: value.numpy() for name, value in model.signatures[signature](**texts).items()}
+    return call
+""",
+    ),
+    "c_library": (
+        "{'tensorflow', 'keras'}",
+        """
+from tf_charagram.export.check.c_runtime import CRuntime
+def load(folder):
+    return CRuntime(folder)
+""",
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -96,14 +114,16 @@ def vectors(models):
     return {name: embedder.encode(TEXTS) for name, (embedder, _) in models.items()}
 
 
-@pytest.fixture(scope="module")
-def served(models, tmp_path_factory):
+@pytest.fixture(scope="module", params=LOADERS)
+def served(request, models, tmp_path_factory):
     """Returns the results of a fresh process, by model and kind of call."""
     folder = tmp_path_factory.mktemp("served")
     texts = [base64.b64encode(text).decode() for text in TEXTS]
     (folder / "texts.json").write_text(json.dumps(texts))
+    forbidden, load = LOADERS[request.param]
+    script = SCRIPT.format(forbidden=forbidden, load=load)
     folders = {name: str(run.saved_model) for name, (_, run) in models.items()}
-    command = [sys.executable, "-c", SCRIPT, "texts.json", "out.npz", *folders.values()]
+    command = [sys.executable, "-c", script, "texts.json", "out.npz", *folders.values()]
     ended = run(command, cwd=folder)
     assert ended.returncode == 0, ended.stderr
     with np.load(folder / "out.npz") as results:
