@@ -37,15 +37,6 @@ def test_equals_reference(texts, raws, max_chars, lowercase):
     assert ids_of(vectorizer, raws) == expected
 
 
-def test_by_hand():
-    """Alphabet a, b, t: ids 3, 4, 5."""
-    vectorizer = CharacterVectorizer.from_texts(iter(["Tab", "bat"]))
-    assert vectorizer.num_rows == 6
-    assert ids_of(vectorizer, ["bAt", " a\tz ", "", " "]) == [
-        [1, 4, 3, 5, 1], [1, 3, 1, 2, 1], [], []
-    ]  # fmt: skip
-
-
 def test_counts_more_texts_than_one_chunk():
     texts = (chr(0x4E00 + i % 3_000) for i in range(3_500))
     assert CharacterVectorizer.from_texts(texts).num_rows == 3 + 3_000

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import correction as reference
-from tests.reference.correction import look_alikes, skeletons
 from tests.reference.text import normalize
 from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, slow_property_settings
-from tf_charagram.errors import ConfigError
 from tf_charagram.text.correction import MAX_LETTERS
 from tf_charagram.text.dictionary import LETTER, NUM_MARKED, OTHER, Dictionary, is_in_word, marked
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -188,32 +186,6 @@ def test_cut_texts():
     cut, whole, right, other, _ = vectorizer(tf.constant(texts)).to_list()
     assert cut == whole == right
     assert (len(cut), len(other)) == (len(" vehicles ") - 7, len(" road ve ") - 7)
-
-
-def test_resources():
-    vectorizer = hashing(COUNTS)
-    known, patterns = vectorizer.resources
-    # Words of four letters and more, and an entry because tables must not be empty.
-    assert int(known.size()) == 1 + 5
-    num_variants = sum(len(skeletons(word) | look_alikes(word)) for word in COUNTS)
-    # The empty word has a key, too.
-    assert int(patterns.size()) == 1 + 6 + sum(map(len, COUNTS)) + num_variants
-
-
-def test_adapting_keeps_the_dictionary():
-    vectorizer = NgramVectorizer(orders=[2], dictionary=Dictionary(COUNTS))
-    vectorizer.adapt(["vehicles on the road"])
-    assert read_as(vectorizer, "vehicls") == "vehicles"
-    assert "dictionary_utf8" in vectorizer.state()
-
-
-def test_clones_without_n_grams_know_the_words():
-    vectorizer = NgramVectorizer(orders=[2], dictionary=Dictionary(COUNTS))
-    clone = NgramVectorizer.from_config(vectorizer.get_config())
-    with pytest.raises(ConfigError, match="has no vocabulary yet"):
-        _ = clone.num_rows
-    clone.adapt(["vehicles on the road"])
-    assert read_as(clone, "vehicls") == "vehicles"
 
 
 @pytest.mark.parametrize("options", [{"hash_buckets": 9}, {"vocabulary": None}])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from unicodedata import normalize
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,22 +48,6 @@ def folding(text, **options):
 def test_equals_reference(texts, alphabet):
     alphabet = {char for char in alphabet if normalized(char, pad=False) == char}
     assert reader(alphabet).read_as(texts) == [fold(text, alphabet) for text in texts]
-
-
-@property_settings
-@given(text_lists)
-def test_folding_twice_changes_nothing(texts):
-    read_as = reader(ASCII).read_as
-    assert read_as(read_as(texts)) == read_as(texts)
-
-
-@property_settings
-@given(st.lists(st.sampled_from(ACCENTED + LETTERS)), alphabets)
-def test_composed_and_decomposed(chars, alphabet):
-    composed, apart = ("".join(normalize(form, char) for char in chars) for form in ("NFC", "NFD"))
-    # Decomposed, it follows the vowels of an alphabet one by one.
-    first, second = reader(alphabet - {"\u09cb"}).read_as([composed, apart])
-    assert first == second
 
 
 @pytest.mark.parametrize(("form", "plain"), [

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import text as reference
+from tests.reference.word_filter import splitmix64
 from tests.text.strategies import order_sets, property_settings, text_lists
 from tf_charagram.text.keys import (
     OTHER_SYMBOL,
@@ -25,14 +26,6 @@ from tf_charagram.text.keys import (
     symbol_bits,
 )
 from tf_charagram.text.normalize import SPACE, collapse, decode
-
-MASK = 2**64 - 1
-
-
-def splitmix64(value):
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
-    return value ^ (value >> 31)
 
 
 def keys_of(raws, orders, bits):
@@ -109,14 +102,6 @@ def test_padded_keys_begin_with_those_of_all_orders(raws, order, max_chars):
     np.testing.assert_array_equal(prefix_keys(padded.numpy(), 1, order, 12), unigrams)
 
 
-def test_mixed_keys_tell_order_and_length_apart():
-    keys = {
-        mixed_keys(np.array([[ord(char) for char in ngram]], np.int32)).item()
-        for ngram in ("ab", "ba", "a", "b", "aa", "aaa", "\x00", "\x00\x00", "a\x00", "\x00a")
-    }
-    assert len(keys) == 10
-
-
 @pytest.mark.parametrize("bits", [7, 10, 21])
 def test_exact_digits_undo_the_shifts(bits):
     rng = np.random.default_rng(bits)
@@ -124,12 +109,6 @@ def test_exact_digits_undo_the_shifts(bits):
     digits[:20, 0] = 0
     keys = sum(digits[:, i] << bits * (63 // bits - 1 - i) for i in range(63 // bits))
     np.testing.assert_array_equal(exact_digits(keys, bits, 63 // bits), digits)
-
-
-@pytest.mark.parametrize("bits", [None, 7])
-@pytest.mark.parametrize("num_texts", [0, 1, 3])
-def test_texts_without_anything(bits, num_texts):
-    assert keys_of([""] * num_texts, {1, 2, 8}, bits) == [[]] * num_texts
 
 
 def alphabet(chars):

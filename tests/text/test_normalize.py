@@ -16,7 +16,6 @@ from tests.text.strategies import encoded, max_chars_or_none, property_settings,
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.normalize import (
     SPACE,
-    WHITE_SPACE,
     FlatTexts,
     collapse,
     decode,
@@ -56,22 +55,6 @@ def test_every_code_point(lowercase):
     assert normalize(raws, lowercase) == expected
 
 
-def test_white_space_is_the_references():
-    assert set(WHITE_SPACE) == set(map(ord, reference.WHITE_SPACE))
-
-
-def test_starts_and_ends():
-    """' ab ' and 'c ' share a space; the middle text has nothing but white space."""
-    codes, boundaries = decode(tf.constant(["ab", " \t", "c"]))
-    flat = collapse(codes, boundaries, SPACE)
-    assert bytes(flat.symbols.numpy().astype(np.uint8)) == b" ab \t c "
-    codes, boundaries = decode(tf.constant(["ab", "  ", "c"]))
-    flat = collapse(codes, boundaries, SPACE)
-    assert bytes(flat.symbols.numpy().astype(np.uint8)) == b" ab c "
-    assert flat.starts.numpy().tolist() == [0, 3, 3]
-    assert flat.ends.numpy().tolist() == [3, 3, 5]
-
-
 @pytest.mark.parametrize("dropped", [[], [0], [6], [2, 3, 6], [0, 1, 2, 3, 4, 5, 6]])
 def test_values_that_are_dropped(dropped):
     values, positions = np.arange(10, 17, dtype=np.int32), np.array([0, 0, 3, 4, 7], np.int32)
@@ -79,13 +62,6 @@ def test_values_that_are_dropped(dropped):
     expected = [values[keep].tolist(), [int(keep[:stop].sum()) for stop in positions]]
     for found in (masked(values, keep, positions), without_few(values, ~keep, positions)):
         assert [part.numpy().tolist() for part in found] == expected
-
-
-def test_empty_batch():
-    codes, boundaries = decode(tf.zeros([0], tf.string))
-    flat = collapse(codes, boundaries, SPACE, 5)
-    assert flat.starts.shape == flat.ends.shape == (0,)
-    assert flat.symbols.numpy().tolist() == [SPACE]
 
 
 @pytest.mark.parametrize("max_chars", [2**31 - 3, 2**31 - 2, 2**31 - 1])

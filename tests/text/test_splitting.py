@@ -9,7 +9,6 @@ from hypothesis import given
 from tests.reference import text as text_reference
 from tests.reference import tokens as reference
 from tests.text.strategies import encoded, raw_lists, slow_property_settings
-from tests.texts import NASTY
 from tf_charagram.data.starter import starter_file
 from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.text.splitting import split_tokens, split_words
@@ -152,24 +151,3 @@ def test_penn_keeps_the_words_of_the_starter_set():
         if sentence.words != tuple(token for token, _, _ in row)
     ]
     assert not wrong
-
-
-@pytest.mark.parametrize("name", NASTY)
-def test_nasty_text_leaves_its_neighbours_alone(name):
-    rows = tokens("Dog", NASTY[name], "a Cat")
-    assert rows[0] == [("Dog", 0, 3)]
-    assert rows[2] == [("a", 0, 1), ("Cat", 2, 5)]
-    text = as_text(NASTY[name])
-    assert all(text[start:end] == token for token, start, end in rows[1])
-
-
-def test_runs_in_a_graph():
-    graph = tf.function(split_tokens, input_signature=[tf.TensorSpec([None], tf.string)])
-    assert not any(
-        op.type in {"PyFunc", "EagerPyFunc"}
-        for op in graph.get_concrete_function().graph.get_operations()
-    )
-    for batch in ([], [""], ["Dog's cat", "", "cat"]):
-        texts = tf.constant(batch, tf.string)
-        for eager, traced in zip(split_tokens(texts), graph(texts), strict=True):
-            assert traced.to_list() == eager.to_list()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import tensorflow as tf
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -74,18 +73,6 @@ def test_ngrams():
     assert [name for name, _ in ngrams[-4:]] == names
     assert ngrams[-4:] == [(name, rows_of(name)) for name in names]
     assert ngrams[:-4] == vectorizer_of(unknown_rows=0).ngrams("ab\u65e5B \u6771")
-
-
-@pytest.mark.parametrize("texts", [
-    ["\u65e5\u672c\u8a9e", "\u6771\u4eac", "\u6587\u5b57", "\u5b57\u6587"],
-    ["ab \u30d7\u30ea\u30a6\u30b9", "ab \u30e4\u30ea\u30b9"],
-    ["\U0001f600", "\U0001f601", "\U0010ffff"],
-])  # fmt: skip
-def test_different_texts_differ(texts):
-    ids = ids_of(vectorizer_of(unknown_rows=5000), texts)
-    assert len({*map(tuple, ids)}) == len(texts)
-    plain = ids_of(vectorizer_of(unknown_rows=0), texts)
-    assert all(row == plain[0] for row in plain)
 
 
 def test_words_with_unknown_characters_are_not_corrected():

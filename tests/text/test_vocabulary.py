@@ -158,16 +158,6 @@ def test_one_long_text_is_counted_whole():
     assert counts == {"ab": 2_000_000, "ba": 1_999_998, " a": 2, "b ": 3, " b": 1}
 
 
-@pytest.mark.parametrize("texts", [["cat", "hat"], ["cat", CJK_126]])
-def test_arrays_round_trip(texts, tmp_path):
-    found = NgramVocabulary.from_texts(texts, orders=[1, 8])
-    np.savez(tmp_path / "arrays.npz", **found.to_arrays())
-    with np.load(tmp_path / "arrays.npz", allow_pickle=False) as arrays:
-        restored = NgramVocabulary.from_arrays(dict(arrays))
-    assert_same(found, restored)
-    assert restored.bits == found.bits and restored.ngrams() == found.ngrams()
-
-
 @pytest.mark.parametrize("keys", [[], [5, 0], [-1, 5]])
 def test_keys_that_are_not_above_0(keys):
     arrays = NgramVocabulary.from_texts(["cat"], orders=[2]).to_arrays()
