@@ -83,11 +83,6 @@ def test_unknown_characters_are_told_apart(english):
     assert max(english.similarity(lefts, rights)) < 0.75
 
 
-def test_search_finds_its_words(capsys):
-    assert call("search", NAME, "vehicals") == 0
-    assert "vehicles" in capsys.readouterr().out
-
-
 def test_card_describes_the_files():
     folder, card = shipped_models()[NAME], read_card(shipped_models()[NAME])
     sizes = {file.name: file.stat().st_size for file in folder.iterdir()}

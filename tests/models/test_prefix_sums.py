@@ -78,15 +78,6 @@ def test_fold_table():
     assert_array_equal(fold_table(table, np.array([3, -1, -1, 1]))[:, 0], [1011, 10, 100, 1010])
 
 
-def test_loaded_folded(tmp_path):
-    plain = embedder(NgramVectorizer.from_texts(WORDS))
-    plain.save(tmp_path / "model")
-    loaded = TextEmbedder.load(tmp_path / "model", folded=True)
-    assert loaded.vectorizer.longest_only
-    assert_array_equal(loaded.encode(WORDS), plain.folded().encode(WORDS))
-    assert_allclose(plain.encode(WORDS), loaded.encode(WORDS), rtol=1e-5, atol=1e-6)
-
-
 def test_models_that_cannot_be_folded():
     words = WordVectorizer.from_texts(WORDS)
     mixed = NgramVocabulary((2, 3), None, np.array([5, 7]), np.array([1, 1]))

@@ -15,7 +15,6 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.core.protobuf import saved_model_pb2
 
 from tests.commands import run
 from tests.contracts import some_now
@@ -155,34 +154,6 @@ class TestGoldenVectors:
     def test_empty_batch(self, models, served, name):
         assert served[name]["none"].shape == (0, models[name][0].dim)
         assert served[name]["no_cosine"].shape == (0,)
-
-    def test_signatures(self, models, name):
-        embedder, folder = models[name]
-        signatures = tf.saved_model.load(str(folder.saved_model)).signatures
-        assert set(signatures) == {"serving_default", "similarity"}
-        default, similarity = signatures["serving_default"], signatures["similarity"]
-        assert default.structured_input_signature == (
-            (), {"texts": tf.TensorSpec([None], tf.string, name="texts")},
-        )  # fmt: skip
-        assert set(similarity.structured_input_signature[1]) == {"texts_a", "texts_b"}
-        embedding = default.structured_outputs["embedding"]
-        assert set(default.structured_outputs) == {"embedding"}
-        assert (embedding.dtype, embedding.shape.as_list()) == (tf.float32, [None, embedder.dim])
-        cosine = similarity.structured_outputs["cosine"]
-        assert set(similarity.structured_outputs) == {"cosine"}
-        assert (cosine.dtype, cosine.shape.as_list()) == (tf.float32, [None])
-
-    def test_the_graph_needs_no_python(self, models, name):
-        path = models[name][1].saved_model / "saved_model.pb"
-        message = saved_model_pb2.SavedModel()
-        message.ParseFromString(path.read_bytes())
-        graph = message.meta_graphs[0].graph_def
-        nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
-        ops = {node.op for node in nodes}
-        assert "UnicodeDecode" in ops
-        assert not [op for op in ops if "PyFunc" in op or "CustomOp" in op]
-        # Operations of other libraries, such as tensorflow-text, have a `>` in their names.
-        assert not [op for op in ops if ">" in op]
 
 
 class TestExport:
