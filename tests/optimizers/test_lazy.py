@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
 from tf_charagram.errors import ConfigError
-from tf_charagram.optimizers import OPTIMIZERS, LazyAdagrad, LazyAdam, MomentumSgd, make_optimizer
+from tf_charagram.optimizers import LazyAdagrad, LazyAdam, MomentumSgd, make_optimizer
 
 KINDS = [
     (LazyAdam, reference.Adam, reference.LazyAdam),
@@ -41,25 +41,6 @@ def every_row(rng, with_repeats):
 
 
 @kinds
-@pytest.mark.parametrize("with_repeats", [False, True])
-@pytest.mark.parametrize("seed", range(5))
-def test_equals_dense_numpy_if_every_row_is_named(
-    optimizer_class, dense_class, lazy_class, with_repeats, seed
-):
-    rng = np.random.default_rng(seed)
-    optimizer, expected = optimizer_class(0.1), dense_class(0.1)
-    w = rng.normal(size=SHAPE)
-    (table,) = built(optimizer, w)
-    for _ in range(4):
-        rows, gradients = every_row(rng, with_repeats)
-        gradient = np.zeros(SHAPE)
-        np.add.at(gradient, rows, gradients)
-        w = expected.step(w, gradient)
-        optimizer.apply([slices(rows, gradients)], [table])
-        assert_allclose(table, w, rtol=1e-4, atol=1e-5)
-
-
-@kinds
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_lazy_numpy_on_some_rows(optimizer_class, dense_class, lazy_class, in_graph, seed):
@@ -82,35 +63,6 @@ def test_equals_lazy_numpy_on_some_rows(optimizer_class, dense_class, lazy_class
         assert_allclose(table, w, rtol=1e-4, atol=1e-5)
     assert_array_equal(table.numpy()[5], w.astype(np.float32)[5])
     assert int(optimizer.iterations) == 5
-
-
-@kinds
-def test_untouched_rows_keep_value_and_state(optimizer_class, dense_class, lazy_class):
-    rng = np.random.default_rng(0)
-    optimizer = optimizer_class(0.1)
-    (table,) = built(optimizer, rng.normal(size=SHAPE))
-    optimizer.apply([slices(*every_row(rng, True))], [table])
-    held = [table, *(v for v in optimizer.variables if tuple(v.shape) == SHAPE)]
-    assert len(held) == (3 if optimizer_class is LazyAdam else 2)
-    before = [variable.numpy() for variable in held]
-    optimizer.apply([slices([1, 4, 1], rng.normal(size=(3, 3)))], [table])
-    for old, variable in zip(before, held, strict=True):
-        new = variable.numpy()
-        assert_array_equal(new[[0, 2, 3, 5]], old[[0, 2, 3, 5]])
-        assert (new[[1, 4]] != old[[1, 4]]).all()
-
-
-@kinds
-def test_equal_rows_move_by_the_sum_of_their_gradients(optimizer_class, dense_class, lazy_class):
-    moved = []
-    for rows, gradients in (([2, 2], [[1.0, 2, 3], [10, 20, 30]]), ([2], [[11.0, 22, 33]])):
-        optimizer = optimizer_class(0.1)
-        (table,) = built(optimizer, np.zeros(SHAPE))
-        for _ in range(2):
-            optimizer.apply([slices(rows, gradients)], [table])
-        moved.append(table.numpy())
-    assert_array_equal(*moved)
-    assert moved[0][2].all() and not moved[0][[0, 1, 3, 4, 5]].any()
 
 
 @pytest.mark.parametrize(
@@ -197,14 +149,6 @@ def test_learning_rate_can_be_changed_and_config_restored(optimizer_class, dense
     optimizer.learning_rate = 0.0
     optimizer.apply([slices([1], np.ones((1, 3)))], [table])
     assert_array_equal(table, np.ones(SHAPE))
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_make_optimizer(name):
-    optimizer = make_optimizer(name, 0.25)
-    classes = {"adam": LazyAdam, "adagrad": LazyAdagrad, "sgd": MomentumSgd}
-    assert type(optimizer) is classes[name]
-    assert float(optimizer.learning_rate) == 0.25
 
 
 def test_start_of_adagrad():

@@ -76,16 +76,3 @@ def test_errors_in_a_row_and_in_a_column_add_up_as_if_independent():
     for axis in (1, 2):
         assert ups.sum(axis=axis).var(axis=0).mean() == pytest.approx(30 / 4, rel=0.1)
     assert ups.sum(axis=(1, 2)).var() == pytest.approx(900 / 4, rel=0.35)
-
-
-def test_the_order_of_rows_does_not_matter():
-    values, rows = some_values(0, (9, 4)), np.arange(9) * 3
-    order = np.random.default_rng(0).permutation(9)
-    assert_array_equal(rounded(values[order], rows[order]), rounded(values, rows)[order])
-
-
-@pytest.mark.parametrize("other", [{"step": 4}, {"seed": 4}, {"salt": 4}], ids=str)
-def test_draws_depend_on(other):
-    values = np.full((20, 20), 1 + 2.0**-8, np.float32)
-    ups = rounded(values, **{"step": 3, **other}) > values
-    assert 0.3 < np.mean(ups != (rounded(values, step=3) > values)) < 0.7

@@ -6,18 +6,11 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
+from tests.optimizers.test_lazy import SHAPE, built
 from tests.reference import optimizers as reference
 from tf_charagram.optimizers import MomentumSgd
-
-SHAPE = (6, 3)
-
-
-def built(optimizer, *values):
-    variables = [keras.Variable(value.astype(np.float32)) for value in values]
-    optimizer.build(variables)
-    return variables
 
 
 def stepper(optimizer, table, in_graph):
@@ -68,13 +61,3 @@ def test_dense_gradients(nesterov):
         theirs.apply(gradients, others)
         for one, other in zip(ours, others, strict=True):
             assert_allclose(one, other, rtol=1e-5, atol=1e-6)
-
-
-def test_learning_rate_can_be_changed_and_config_restored():
-    optimizer = MomentumSgd(0.1, 0.5)
-    restored = MomentumSgd.from_config(optimizer.get_config())
-    assert restored.get_config() == optimizer.get_config()
-    (variable,) = built(optimizer, np.ones(SHAPE))
-    optimizer.learning_rate = 0.0
-    optimizer.apply([tf.ones(SHAPE)], [variable])
-    assert_array_equal(variable, np.ones(SHAPE))
