@@ -72,12 +72,6 @@ def test_every_epoch_visits_every_pair_once(seed, batch_size, settings):
         assert len({tuple(order) for order in orders}) == 4
 
 
-def test_file_order_changes_only_the_first_epoch():
-    plain, ordered = make(seed=2), make(seed=2, file_order_first=True)
-    assert pairs_of(ordered, 0, 3) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
-    assert pairs_of(ordered, 3, 6) == pairs_of(plain, 3, 6)
-
-
 @pytest.mark.parametrize("settings", [{}, {"file_order_first": True}, {"bucket_by_length": True}])
 def test_a_batch_is_a_function_of_seed_and_step(settings):
     whole = batches_of(make(seed=4, **settings), 0, 10)

@@ -73,13 +73,6 @@ def test_orders_equal_the_batches(num_steps):
         ]
 
 
-@pytest.mark.parametrize("size", [100, 103])
-def test_num_examples(size):
-    stream = make_stream(size, lengths=np.arange(size))
-    seen = np.cumsum([0, *map(len, batches_of(stream, 0, 25))])
-    assert [stream.num_examples(step) for step in range(26)] == seen.tolist()
-
-
 def test_batches_hold_examples_of_similar_length():
     lengths = np.random.default_rng(0).integers(1, 100, 640)
     stream = make_stream(640, 20, lengths=lengths)

@@ -9,7 +9,7 @@ import pytest
 from tf_charagram.data.corpus import PairCorpus, pairs_reader
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.pairs import read_aligned, read_pairs
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import DataError
 
 
 def ppdb(phrase, paraphrase, score=None, entailment=None):
@@ -131,11 +131,6 @@ def test_bad_lines_of_ppdb(read):
     bad = BadLines("skip")
     assert read(content, on_bad_line=bad)[2:] == [("dog", "animal"), (" ", "x")]
     assert bad.count == 1
-
-
-def test_policies():
-    with pytest.raises(ConfigError, match=r"Unknown on_bad_line 'stop'\. Available: error"):
-        next(read_pairs("none.tsv", on_bad_line="stop"))
 
 
 class TestAligned:
