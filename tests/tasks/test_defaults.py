@@ -6,7 +6,7 @@ import pytest
 
 from tests.texts import words
 from tf_charagram.encoders import encoder_class, vectorizer_of
-from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_settings
 from tf_charagram.tasks.defaults import check_init, check_start, fine_tuning
@@ -107,11 +107,6 @@ def test_other_settings(save, name, options, given, message):
     config = make_settings("words", init=save(name, **options), **given)
     with pytest.raises(ConfigError, match=rf"was trained with other settings\. .*{message}"):
         check_start(config)
-
-
-def test_no_model(tmp_path):
-    with pytest.raises(RunError, match=r"nothing is not a model folder: it has no config\.json"):
-        make_settings("words", init=str(tmp_path / "nothing"))
 
 
 def test_init_and_out(tmp_path, monkeypatch):

@@ -12,7 +12,6 @@ from tf_charagram import TextEmbedder
 from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import encoder_class
-from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.shrinking import pruned
 from tf_charagram.models.locations import read_config
 from tf_charagram.models.model_folder import read_dictionary
@@ -158,9 +157,3 @@ def test_bad_files(text, message, pairs, known, tmp_path, capsys):
     assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 1
     error = capsys.readouterr().err
     assert message in error and "Traceback" not in error
-
-
-@pytest.mark.parametrize("encoder", ["char_cnn", "word_average"])
-def test_encoders_without_use(encoder):
-    with pytest.raises(ConfigError, match=f"`dictionary` is not an option .* '{encoder}'"):
-        ParaphraseConfig(encoder=encoder, dictionary=("known.tsv",))

@@ -50,13 +50,3 @@ def test_trains_and_is_served(name, pairs, tmp_path, capsys):
     np.testing.assert_allclose(
         served(texts=tf.constant(TEXTS))["embedding"], vectors, rtol=1e-4, atol=1e-5
     )
-
-
-@pytest.mark.parametrize(
-    ("encoder", "option", "value"),
-    [("cse", "--ngrams", "2,3"), ("char_cnn", "--hash-buckets", "100")],
-)  # fmt: skip
-def test_options_of_other_encoders_are_refused(encoder, option, value, capsys):
-    assert main(["train", "--encoder", encoder, option, value]) == 1
-    message = f"is not an option of the encoder '{encoder}'"
-    assert message in capsys.readouterr().err

@@ -22,13 +22,8 @@ from tf_charagram.losses.negatives import STRATEGIES
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks import TASKS, make_task, settings_class
 from tf_charagram.tasks.distillation.step import DistillModel
-from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.paraphrase import model as paraphrase_model
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.sentiment.model import TextHead
-from tf_charagram.tasks.supervised_step import SupervisedModel
-from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.tasks.tagging.task import TaggingModel
 from tf_charagram.training.run import TrainingRun
 
 pytestmark = pytest.mark.skipif(
@@ -188,53 +183,6 @@ def test_step_with_settings_of_word_vectors(name, dense_l2, specs_of):
 def test_step_with_options(name, options, specs_of):
     """Without peepholes, with dropout, and with other ways to pool."""
     check(paraphrase(name, options=options), specs_of("words"))
-
-
-HEADS = {
-    "similarity": lambda: PairScoreHead(dim=6, num_classes=5),
-    "entailment": lambda: PairLabelHead(dim=6, labels=["no", "maybe", "yes"]),
-    "sentiment": lambda: TextHead(dim=6, labels=["no", "yes"]),
-}
-
-
-@pytest.mark.parametrize(
-    ("task", "encoder"),
-    some_now(
-        [*itertools.product(HEADS, ["charagram", "cse", None])],
-        ("sentiment", None),
-    ),
-)  # fmt: skip
-def test_supervised_step(task, encoder, specs_of):
-    """Without an encoder, the batches are vectors, as of a run whose encoder is frozen."""
-    made = None if encoder is None else encoder_class(encoder)(num_rows=50, dim=6)
-    model = SupervisedModel(made, HEADS[task]())
-    weights = {"entailment": [1.0, 2.0, 3.0], "sentiment": [1.0, 2.0]}.get(task)
-    pulled = {} if encoder is None else {"l2_composition": 0.1, "pull_back": True}
-    model.compile(
-        make_optimizer("adam", 0.01), class_weights=weights, l2_head=0.1, clip_norm=1.0, **pulled
-    )
-    ids, targets = specs_of(task)
-    check(model, (tf.TensorSpec([None, 6]) if encoder is None else ids, targets))
-
-
-@pytest.mark.parametrize(
-    ("optimizer", "use_peepholes"),
-    some_now([*itertools.product(OPTIMIZERS, [False, True])], ("sgd", True)),
-)
-def test_step_of_the_tagger(optimizer, use_peepholes, specs_of):
-    settings = {"l2": 0.1, "l2_head": 0.1, "dense_l2": use_peepholes, "clip_norm": 1.0}
-    check(tagger("charagram", optimizer, use_peepholes, **settings), specs_of("pos"))
-
-
-def tagger(name, optimizer="sgd", use_peepholes=False, **settings):
-    encoder = encoder_class(name)(num_rows=50, dim=6)
-    head = TaggingHead(
-        labels=["A", "B"], word_dim=6, lstm_dim=4, hidden_dim=3, use_capitals=True,
-        use_peepholes=use_peepholes,
-    )  # fmt: skip
-    model = TaggingModel(encoder, head)
-    model.compile(make_optimizer(optimizer, 0.01), **settings)
-    return model
 
 
 @pytest.mark.parametrize("num_replicas", [1, 2])

@@ -13,7 +13,6 @@ from tests.texts import NASTY, words
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import WordEncoder
-from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -170,11 +169,6 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
     grown = TextEmbedder(*grow_from(tmp_path, vectorizer_of("dan", NEW), make))
     assert not grown.encoder.table.trainable
     np.testing.assert_array_equal(grown.encode(OLD), old.encode(OLD))
-
-
-def test_no_model(tmp_path):
-    with pytest.raises(RunError, match=r"nothing is not a model folder: it has no config\.json"):
-        grow_from(tmp_path / "nothing", vectorizer_of("dan", NEW), maker("dan"))
 
 
 def test_a_square_weight_is_no_table():

@@ -79,6 +79,9 @@ def test_replace():
         (ParaphraseConfig, {"encoder": "lstm", "ngrams": (2,)}, "`ngrams` is not an option of"),
         (ParaphraseConfig, {"encoder": "char_cnn", "min_count": 2}, "`min_count` is not an optio"),
         (ParaphraseConfig, {"word_vectors": "v.txt"}, "`word_vectors` is not an option of the"),
+        (ParaphraseConfig, {"freeze_words": True}, "`freeze_words` is not an option of the"),
+        (ParaphraseConfig, {"l2_words": 0.1}, "`l2_words` is not an option of the encoder"),
+        (ParaphraseConfig, {"encoder": "dan", "dictionary": ("k.tsv",)}, "`dictionary` is not an"),
     ],
 )  # fmt: skip
 def test_what_is_refused(config, settings, message):

@@ -54,10 +54,9 @@ def build(config, texts=TEXTS):
     return vectorizer, dict(zip(words, encoder.word_table.numpy(), strict=True)), random, found
 
 
-@pytest.mark.parametrize("header", [(), ("6 3",)], ids=["GloVe", "word2vec"])
 @pytest.mark.parametrize("name", ["cse", "word_average"])
-def test_start_from_pretrained_vectors(name, header, tmp_path):
-    path = write(tmp_path, *header, *VECTORS)
+def test_start_from_pretrained_vectors(name, tmp_path):
+    path = write(tmp_path, *VECTORS)
     vectorizer, table, random, found = build(config_for(path, name))
     assert vectorizer.words == WORDS and found == 3
     assert_array_equal(table["cat"], [1, 2, 3])
@@ -126,21 +125,6 @@ def test_bad_lines(tmp_path):
     assert bad_lines.count == 2
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (("cat",), "vectors.txt:1: expected a word and numbers, found 0 numbers"),
-        ((), "vectors.txt: expected lines of a word and its numbers, found none"),
-        (("1 0",), "vectors.txt:1: expected a width of at least 1, found '1 0'"),
-        (("2 3", "cat 1 2"), "vectors.txt:2: expected 3 numbers, found 2"),
-    ],
-)
-def test_bad_files(lines, message, tmp_path):
-    config = config_for(write(tmp_path, *lines))
-    with pytest.raises(DataError, match=message):
-        build(config)
-
-
 @pytest.mark.parametrize("name", WORD_ENCODERS)
 def test_frozen_words(name, tmp_path):
     config = config_for(write(tmp_path, *VECTORS), name, freeze_words=True)
@@ -153,24 +137,6 @@ def test_frozen_words(name, tmp_path):
     encoder = make_encoder(config, 5)
     paths = [weight.path for weight in encoder.trainable_variables]
     assert paths and encoder.word_table.path not in paths
-
-
-@pytest.mark.parametrize("name", WORD_ENCODERS)
-def test_word_dropout_reaches_the_encoder(name):
-    assert make_encoder(config_for(encoder=name, word_dropout=0.25), 5).word_dropout == 0.25
-    assert make_encoder(config_for(encoder=name), 5).word_dropout == 0.0
-
-
-@pytest.mark.parametrize("encoder", ["charagram", "char_lstm"])
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("word_vectors", "file"), ("freeze_words", True),
-     ("word_dropout", 0.5), ("l2_words", 0.1)],
-)  # fmt: skip
-def test_options_of_word_encoders_only(encoder, option, value):
-    message = f"`{option}` is not an option of the encoder '{encoder}'. Received: {option}="
-    with pytest.raises(ConfigError, match=message):
-        check_options(ParaphraseConfig.from_dict({"encoder": encoder, option: value}))
 
 
 @pytest.mark.parametrize(
