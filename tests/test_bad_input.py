@@ -184,13 +184,6 @@ class TestOutputFolder:
         result = train(GOOD + b"x\ty\n", "--resume")
         assert_error(result, "was started with other settings", "pairs.tsv was ")
 
-    def test_overwrite_of_a_folder_that_is_no_run(self, train, tmp_path):
-        (tmp_path / "run").mkdir()
-        (tmp_path / "run" / "thesis.tex").write_text("years of work")
-        result = train(GOOD, "--overwrite")
-        assert_error(result, "run is not a run folder, so it is not overwritten.")
-        assert (tmp_path / "run" / "thesis.tex").is_file()
-
     def test_a_file_is_in_the_way(self, train, tmp_path):
         (tmp_path / "run").write_text("x")
         assert_error(train(GOOD), "run is a file. Give a folder with --out.")

@@ -190,13 +190,6 @@ class TestEmbed:
         arguments = ["--input", lines, "--output", out, *flags]
         assert call("embed", trained.folder, *arguments) == (0 if "--resume" in flags else 1)
 
-    def test_shards_of_no_lines(self, trained, lines, tmp_path, capsys):
-        arguments = ["--input", lines, "--output", tmp_path / "out", "--shard-lines", 0]
-        assert call("embed", trained.folder, *arguments) == 1
-        assert (
-            "`shard_lines` must be at least 1. Received: shard_lines=0" in capsys.readouterr().err
-        )
-
     @pytest.mark.parametrize(
         ("flag", "output"),
         [("--resume", "a.npy"), ("--engine=ray", "-"), ("--format=npy", "a.tsv")],
