@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_files, read_config
@@ -57,9 +56,6 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
             ConfigError: `X` is not a list of texts.
             RunError: The model cannot be loaded.
         """
-        # Iterating over a data frame or a mapping gives the names of its columns.
-        if isinstance(X, Mapping) or hasattr(X, "columns"):
-            raise ConfigError(f"`X` must be a list of texts. Received: {type(X).__name__}")
         return self._embedder().encode(texts_of(X, "X"), batch_size=self.batch_size)
 
     def _embedder(self) -> TextEmbedder:

@@ -71,7 +71,9 @@ def task_arguments(task, folder: Path):
         scored = write_scored(folder / "scored.tsv")
         teacher = ("--teacher", folder / "vectors.npy")
         return ("--data", folder / "lines.txt", *teacher, "--eval-data", scored, *QUICK[2:])
-    name = {"pos": "tagged.tsv", "sentiment": "texts.tsv"}.get(task, "pairs.tsv")
+    if task == "pos":
+        return ("--data", folder / "tagged.tsv", "--optimizer", "adam", *QUICK)
+    name = "texts.tsv" if task == "sentiment" else "pairs.tsv"
     if task in ("words", "sentences"):
         scored = write_scored(folder / "scored.tsv")
         return ("--data", write_pairs(folder / "words.tsv"), "--eval-data", scored, *QUICK)

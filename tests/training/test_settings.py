@@ -73,6 +73,7 @@ def test_replace():
         (ParaphraseConfig, {"decay": "linaer"}, "Unknown decay 'linaer'. Did you mean 'linear'"),
         (ParaphraseConfig, {"unicode_form": "NFX"}, "Unknown unicode_form 'NFX'"),
         (ParaphraseConfig, {"preset": "paper"}, "Unknown preset 'paper'"),
+        (TaggingConfig, {"precision": "mixed_bfloat16"}, "`precision` must be float32 for `optim"),
         (ParaphraseConfig, {"rows_per_ngram": 2}, "`rows_per_ngram` is for `hash_buckets` only"),
         (ParaphraseConfig, {"hash_buckets": 9, "min_count": 2}, "which `hash_buckets` replaces"),
         (ParaphraseConfig, {"encoder": "lstm", "hash_buckets": 9}, "`hash_buckets` is not an opt"),

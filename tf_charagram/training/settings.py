@@ -160,6 +160,11 @@ class RunConfig:
         for name in _PENALTIES:
             check_penalty(name, getattr(self, name))
         check_clip_norm(self.clip_norm)
+        if self.optimizer == "sgd" and self.precision != "float32":
+            raise ConfigError(
+                "`precision` must be float32 for `optimizer` sgd, which moves all rows of a table "
+                "at every step. Choose adam or adagrad, or leave out `precision`."
+            )
         _check_text_settings(self)
 
     def _fill_in(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -26,16 +25,6 @@ _MAX_ROWS = 2_000
 _MAX_COSINES = 5_000_000
 
 
-class LineVectors(Protocol):
-    """Vectors of numbered lines."""
-
-    def __len__(self) -> int:
-        """Returns the number of lines."""
-
-    def vectors(self, numbers: np.ndarray) -> np.ndarray:
-        """Returns the vectors of lines, of unit length, float32 `(len(numbers), dim)`."""
-
-
 class MeanOfTeachers:
     """The vectors of several teachers side by side, so that cosines are means over the teachers.
 
@@ -50,7 +39,7 @@ class MeanOfTeachers:
         return len(self._teachers[0])
 
     def vectors(self, numbers: np.ndarray) -> np.ndarray:
-        """Returns vectors of unit length; see `LineVectors`."""
+        """Returns vectors of unit length; float32 `(len(numbers), dim)`."""
         vectors = [teacher.vectors(numbers) for teacher in self._teachers]
         return np.concatenate(vectors, axis=1) / np.sqrt(np.float32(len(vectors)))
 
@@ -122,7 +111,7 @@ class TeacherLines:
         return len(self.texts)
 
     def vectors(self, numbers: np.ndarray) -> np.ndarray:
-        """Returns vectors of unit length; see `LineVectors`."""
+        """Returns vectors of unit length; float32 `(len(numbers), dim)`."""
         return normalized(self._gather(self._rows[numbers]))
 
     def principal_directions(self, dim: int) -> np.ndarray:
@@ -174,7 +163,9 @@ def normalized(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
 
 
-def nearest_lines(lines: LineVectors, number: int, *, seed: int = 0) -> np.ndarray:
+def nearest_lines(
+    lines: TeacherLines | MeanOfTeachers, number: int, *, seed: int = 0
+) -> np.ndarray:
     """Finds lines whose vectors have a large cosine with the vector of each line.
 
     Only the cluster of a line is searched, so the lines are near, but not always the nearest:
@@ -208,7 +199,7 @@ def _nearest_centers(vectors: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return (vectors @ centers.T).argmax(axis=1)
 
 
-def _centers(lines: LineVectors, seed: int) -> np.ndarray:
+def _centers(lines: TeacherLines | MeanOfTeachers, seed: int) -> np.ndarray:
     """Returns the centers of the clusters, of unit length, float32 `(num_clusters, dim)`."""
     num_clusters = max(1, len(lines) // _CLUSTER_SIZE)
     random = np.random.default_rng(seed)

@@ -14,7 +14,7 @@ from tf_charagram.data.stream import Segment, Stream, shuffled, split_batches
 from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.lines import (
-    LineVectors,
+    MeanOfTeachers,
     TeacherLines,
     nearest_lines,
     normalized,
@@ -91,7 +91,7 @@ class DistillStream(Stream):
         dim: int,
         neighbor_batch_size: int = 0,
         num_neighbors: int = 32,
-        judge: LineVectors | None = None,
+        judge: MeanOfTeachers | None = None,
         seed: int = 0,
     ) -> None:
         super().__init__(len(lines), step_size=batch_size, unit="texts", prefetch=16, seed=seed)
@@ -105,7 +105,7 @@ class DistillStream(Stream):
         self._num_pairs, self._pair_batch_size = num_pairs, pair_batch_size
         self._vectorizer, self._errors = vectorizer, errors
         self._neighbor_batch_size, self._num_neighbors = neighbor_batch_size, num_neighbors
-        self._judge: LineVectors = lines if judge is None else judge
+        self._judge = lines if judge is None else judge
         self._nearest: np.ndarray | None = None
         self._dim = dim
         self._projection = None if dim == lines.dim else lines.principal_directions(dim)

@@ -41,10 +41,6 @@ class SentenceTransformer:
     def __init__(self, name: str) -> None:
         self.name = SENTENCE_TRANSFORMERS + name
         path = Path(name)
-        if (path.is_dir() or len(path.parts) > 2) and not (path / "modules.json").is_file():
-            raise ConfigError(
-                f"{name} is not a model folder of sentence-transformers: it has no modules.json."
-            )
         if path.is_dir():
             # Vectors are cached by this name, and the folder may get another model.
             self.name += f" {_fingerprint(path)}"
