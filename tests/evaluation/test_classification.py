@@ -35,7 +35,7 @@ def test_by_hand():
     F1 2 / 3. Macro-F1 (4 / 5 + 2 / 3) / 2 = 11 / 15, because c is nowhere.
     """
     score = score_labels(["a", "a", "a", "b"], ["a", "a", "b", "b"], ["a", "b", "c"])
-    assert score.accuracy == 75 and score.macro_f1 == pytest.approx(1100 / 15)
+    assert score.metrics["accuracy"] == 75 and score.metrics["macro_f1"] == pytest.approx(1100 / 15)
     a, b, c = score.labels
     assert (a.support, a.precision, a.f1) == (3, 100, 80) and a.recall == pytest.approx(200 / 3)
     assert (b.support, b.precision, b.recall) == (1, 50, 100) and b.f1 == pytest.approx(200 / 3)
@@ -51,8 +51,8 @@ PAIRS = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), mi
 def test_equals_reference(pairs):
     gold, predicted = (list(side) for side in zip(*pairs, strict=True))
     score = score_labels(gold, predicted, LABELS, num_resamples=0)
-    assert score.accuracy == times_100(reference.accuracy(gold, predicted))
-    assert score.macro_f1 == times_100(reference.macro_f1(gold, predicted))
+    assert score.metrics["accuracy"] == times_100(reference.accuracy(gold, predicted))
+    assert score.metrics["macro_f1"] == times_100(reference.macro_f1(gold, predicted))
     assert score.confusion.tolist() == reference.confusion(gold, predicted, LABELS)
     for found in score.labels:
         assert found.support == gold.count(found.label)

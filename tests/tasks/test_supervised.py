@@ -53,7 +53,7 @@ def test_relatedness_table():
     good = score_relatedness(gold, [1.5, 2.5, 3.5, 5.0] * 300, num_resamples=50)
     constant = score_relatedness(gold[:4], [3.0] * 4, num_resamples=0)
     first, second = cells(relatedness_table([("[test]", good), ("flat", constant)]))
-    assert first[:3] == [r"\[test]", "1,200", f"{good.pearson:.2f}"]
+    assert first[:3] == [r"\[test]", "1,200", f"{good.metrics['pearson']:.2f}"]
     assert first[6] == "0.1875" and first[7].startswith("0.1") and " to 0." in first[7]
     assert second == ["flat", "4", "-", "-", "-", "-", "2.5000", "-"]
 

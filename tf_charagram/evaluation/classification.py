@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.evaluation.statistics import Floats, interval, resample_counts
+from tf_charagram.evaluation.statistics import Floats, MetricScore, interval, resample_counts
 
 
 @dataclass(frozen=True)
@@ -32,37 +32,25 @@ class LabelScore:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassificationScore:
-    """The score of predicted labels; rates x 100.
+class ClassificationScore(MetricScore):
+    """The score of predicted labels: `accuracy` and `macro_f1` x 100.
+
+    `accuracy` is the share of examples whose label was predicted, `macro_f1` the mean F1 of the
+    labels that occur or were predicted.
 
     Attributes:
-        num_examples: Examples scored.
-        accuracy: Share of examples whose label was predicted.
-        macro_f1: Mean F1 of the labels that occur or were predicted.
         labels: The score of each label.
         confusion: Number of examples by label (row) and predicted label (column), int64
             `(num_labels, num_labels)`, in the order of `labels`.
-        intervals: 95 % bootstrap intervals of `"accuracy"` and `"macro_f1"`, if asked for.
     """
 
-    num_examples: int
-    accuracy: float
-    macro_f1: float
     labels: tuple[LabelScore, ...]
     confusion: NDArray[np.int64]
-    intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-
-    @property
-    def metrics(self) -> dict[str, float | None]:
-        """The numbers of the table, x 100."""
-        return {"accuracy": self.accuracy, "macro_f1": self.macro_f1}
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, for JSON."""
         return {
-            "num_examples": self.num_examples,
-            **self.metrics,
-            "intervals": self.intervals,
+            **super().to_dict(),
             "labels": [vars(label) for label in self.labels],
             "confusion": self.confusion.tolist(),
         }
@@ -104,11 +92,13 @@ def score_labels(
     draws = _draws(rows, columns, len(labels), num_resamples, seed) if num_resamples else {}
     return ClassificationScore(
         len(gold),
-        100.0 * float(hits.sum()) / len(gold),
-        float(np.mean([label.f1 for label in per_label if label.f1 is not None])),
+        {
+            "accuracy": 100.0 * float(hits.sum()) / len(gold),
+            "macro_f1": float(np.mean([label.f1 for label in per_label if label.f1 is not None])),
+        },
+        {name: interval(values) for name, values in draws.items()},
         per_label,
         confusion,
-        {name: interval(values) for name, values in draws.items()},
     )
 
 

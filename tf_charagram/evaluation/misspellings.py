@@ -5,7 +5,7 @@ The score is the recall of the right forms of misspellings among the words of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,17 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
-from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import Misspelling, read_misspellings
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.embedders import model_labels
-from tf_charagram.evaluation.statistics import interval, resample_counts
+from tf_charagram.evaluation.statistics import MetricScore, interval, resample_counts
+from tf_charagram.evaluation.tables import metric_table
 from tf_charagram.models.embedder import TextEmbedder, nearest
-from tf_charagram.reporting import INTERVAL, make_table, number
-from tf_charagram.reporting import interval as interval_cell
 from tf_charagram.search.spelling import (
     MAX_CHARS,
     NUM_CANDIDATES,
@@ -114,27 +112,8 @@ class MisspellingQueries:
         return is_before.sum(axis=1) - (is_before[rows, own] & (own >= 0))
 
 
-@dataclass(frozen=True, eq=False)
-class RecallScore:
-    """The recall of right forms.
-
-    Attributes:
-        num_queries: Misspellings scored.
-        metrics: `recall_at_1`, `recall_at_10` and so on, x 100.
-        intervals: Their 95 % bootstrap intervals, if asked for.
-    """
-
-    num_queries: int
-    metrics: Mapping[str, float]
-    intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns all attributes, for JSON."""
-        return {"num_queries": self.num_queries, **self.metrics, "intervals": self.intervals}
-
-
-def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> RecallScore:
-    """Computes recall from the ranks of right forms.
+def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> MetricScore:
+    """Computes `recall_at_1`, `recall_at_10` and so on, x 100, from the ranks of right forms.
 
     Two methods scored with the same seed get the same resamples of queries.
 
@@ -149,7 +128,7 @@ def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> 
     values = np.concatenate([np.empty((0, len(RECALL_AT))), *(counts @ hits for counts in chunks)])
     names = [f"recall_at_{k}" for k in RECALL_AT]
     draws = dict(zip(names, values.T / len(ranks), strict=True)) if num_resamples else {}
-    return RecallScore(
+    return MetricScore(
         len(ranks),
         dict(zip(names, hits.mean(axis=0).tolist(), strict=True)),
         {name: interval(drawn) for name, drawn in draws.items()},
@@ -170,7 +149,7 @@ class MisspellingEvaluation:
     queries: MisspellingQueries
     num_words: int
     models: list[str]
-    scores: dict[str, RecallScore] = field(default_factory=dict)
+    scores: dict[str, MetricScore] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the scores for JSON."""
@@ -185,25 +164,12 @@ class MisspellingEvaluation:
 
     def table(self) -> Table:
         """Returns a table of recall x 100, one row per method."""
-        first = next(iter(self.scores.values()))
-        columns = [
-            header
-            for name in first.metrics
-            for header in (name.removeprefix("recall_"), *([INTERVAL] if first.intervals else ()))
-        ]
         title = f"Recall x 100 of the right form among {self.num_words:,} words"
-        table = make_table(title, ["method"], [name.replace("_", " ") for name in columns])
-        for method, score in self.scores.items():
-            cells = []
-            for name, value in score.metrics.items():
-                cells.append(number(value))
-                if first.intervals:
-                    cells.append(interval_cell(score.intervals[name]))
-            table.add_row(escape(method), *cells)
+        metrics = {f"recall_at_{k}": (f"at {k}", ".2f") for k in RECALL_AT}
+        table = metric_table(title, ("method", "misspellings"), metrics, [*self.scores.items()])
         table.caption = (
-            f"{len(self.queries):,} misspellings; of equal answers the more frequent word comes "
-            f"first. Left out, because no right form is in the vocabulary: "
-            f"{self.queries.num_left_out:,}."
+            "Of equal answers the more frequent word comes first. Left out, because no right form "
+            f"is in the vocabulary: {self.queries.num_left_out:,}."
         )
         return table
 
@@ -241,7 +207,7 @@ def evaluate_misspellings(
         )
     result = MisspellingEvaluation(queries, len(words), list(models))
 
-    def score(ranks: Indices) -> RecallScore:
+    def score(ranks: Indices) -> MetricScore:
         return score_ranks(ranks, num_resamples=num_resamples, seed=seed)
 
     for model, label in zip(models, model_labels(models), strict=True):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,27 @@ _MAX_CELLS = 2_000_000
 _MIN_DEFINED = 0.5
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MetricScore:
+    """Numbers that compare predictions with the truth.
+
+    Attributes:
+        num_examples: Examples scored.
+        metrics: The numbers, by name; `None` if undefined.
+        intervals: 95 % bootstrap intervals of them, if asked for.
+    """
+
+    num_examples: int
+    metrics: Mapping[str, float | None]
+    intervals: Mapping[str, tuple[float, float] | None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all attributes, for JSON."""
+        return {
+            "num_examples": self.num_examples, **self.metrics, "intervals": dict(self.intervals),
+        }  # fmt: skip
 
 
 def bootstrap(

@@ -1,13 +1,14 @@
-"""Tables of similarity scores."""
+"""Tables of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.evaluation.scores import Difference, SetScore
+from tf_charagram.evaluation.statistics import MetricScore
 from tf_charagram.reporting import INTERVAL, interval, make_table, number
 
 _TITLE = "Correlation x 100"
@@ -64,6 +65,37 @@ def comparison_table(
     shown = [rows, *(scores for _, scores in columns)]
     notes = dict.fromkeys(note for scores in shown for note in _notes(scores))
     table.caption = escape("\n".join(notes))
+    return table
+
+
+def metric_table(
+    title: str,
+    columns: tuple[str, str],
+    metrics: Mapping[str, tuple[str, str]],
+    scores: Sequence[tuple[str, MetricScore]],
+) -> Table:
+    """Returns a table of metrics, and of their intervals if there are any, one row per score.
+
+    Args:
+        title: Title of the table.
+        columns: Headers of the names and of the numbers of examples.
+        metrics: Name of each metric -> its header and the format of its numbers.
+        scores: Name and score of each row.
+    """
+    has_intervals = any(score.intervals for _, score in scores)
+    headers = [
+        name
+        for header, _ in metrics.values()
+        for name in (header, *([INTERVAL] if has_intervals else []))
+    ]
+    table = make_table(title, columns[:1], [*columns[1:], *headers])
+    for name, score in scores:
+        cells = []
+        for metric, (_, spec) in metrics.items():
+            cells.append(number(score.metrics[metric], spec))
+            if has_intervals:
+                cells.append(interval(score.intervals.get(metric), spec))
+        table.add_row(escape(name), f"{score.num_examples:,}", *cells)
     return table
 
 

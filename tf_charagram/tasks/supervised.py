@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -21,10 +21,11 @@ from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
+from tf_charagram.evaluation.tables import metric_table
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.reporting import INTERVAL, interval, make_table, number
+from tf_charagram.reporting import make_table, number
 from tf_charagram.tasks.labelled import LabelledTask
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
@@ -204,7 +205,7 @@ class LabelTask(SupervisedTask):
 
     def value(self, score: ClassificationScore) -> float | None:
         """Returns the accuracy."""
-        return score.accuracy
+        return score.metrics["accuracy"]
 
     def tables(self, scores: Mapping[str, ClassificationScore]) -> list[Table]:
         """Returns a table with one row per set, and the confusion matrix of each set."""
@@ -234,8 +235,9 @@ def _listed(labels: Sequence[str]) -> str:
 
 def classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> Table:
     """Returns a table of accuracy and macro-F1 x 100, one row per set."""
-    rows = [(name, score.num_examples, score) for name, score in scores]
-    table = metric_table("Classification: % correct, F1 x 100", "examples", _METRICS, rows)
+    table = metric_table(
+        "Classification: % correct, F1 x 100", ("set", "examples"), _METRICS, scores
+    )
     table.caption = "macro-F1: mean over the labels that occur in the set or were predicted."
     return table
 
@@ -251,30 +253,4 @@ def label_table(score: ClassificationScore, title: str) -> Table:
             escape(label.label), f"{label.support:,}", *rates, *(f"{count:,}" for count in counts)
         )
     table.caption = "->: confusion matrix, the examples of each label by predicted label."
-    return table
-
-
-def metric_table(
-    title: str,
-    unit: str,
-    metrics: Mapping[str, tuple[str, str]],
-    rows: Iterable[tuple[str, int, Any]],
-) -> Table:
-    """Returns a table of metrics and their intervals, one row per set.
-
-    Args:
-        title: Title of the table.
-        unit: Plural noun for the examples.
-        metrics: Name of each metric -> its header and the format of its numbers.
-        rows: Name, number of examples and score of each set.
-    """
-    names = [name for header, _ in metrics.values() for name in (header, INTERVAL)]
-    table = make_table(title, ["set"], [unit, *names])
-    for name, size, score in rows:
-        cells = []
-        for metric, (_, spec) in metrics.items():
-            cells += [
-                number(score.metrics[metric], spec), interval(score.intervals.get(metric), spec),
-            ]  # fmt: skip
-        table.add_row(escape(name), f"{size:,}", *cells)
     return table

@@ -26,10 +26,10 @@ def test_by_hand():
     1 2 3 and 1 2.5 2.5: rho = 1.5 / sqrt(2 * 1.5) = 0.8660.
     """
     score = score_relatedness([1, 2, 4], [1, 3, 3], num_resamples=0)
-    assert score.mse == pytest.approx(2 / 3)
-    assert score.pearson == pytest.approx(75.59, abs=0.005)
-    assert score.spearman == pytest.approx(86.60, abs=0.005)
-    assert (score.num_pairs, score.intervals) == (3, {})
+    assert score.metrics["mse"] == pytest.approx(2 / 3)
+    assert score.metrics["pearson"] == pytest.approx(75.59, abs=0.005)
+    assert score.metrics["spearman"] == pytest.approx(86.60, abs=0.005)
+    assert (score.num_examples, score.intervals) == (3, {})
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -50,9 +50,13 @@ def test_equals_reference(seed):
 
 def test_constant_predictions_have_no_correlation():
     score = score_relatedness([1, 2, 4], [3, 3, 3], num_resamples=20)
-    assert (score.pearson, score.spearman) == (None, None)
-    assert score.mse == pytest.approx((4 + 1 + 1) / 3)
+    assert (score.metrics["pearson"], score.metrics["spearman"]) == (None, None)
+    assert score.metrics["mse"] == pytest.approx((4 + 1 + 1) / 3)
     assert score.intervals["pearson"] is None and score.intervals["mse"] is not None
     found = json.loads(json.dumps(score.to_dict()))
-    assert (found["pearson"], found["num_pairs"], found["intervals"]["spearman"]) == (None, 3, None)
+    assert (found["pearson"], found["num_examples"], found["intervals"]["spearman"]) == (
+        None,
+        3,
+        None,
+    )
     assert len(found["intervals"]["mse"]) == 2

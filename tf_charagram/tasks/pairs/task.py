@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from tf_charagram.data.readers.columns import Labelled, read_labelled, read_scor
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.statistics import (
     Floats,
+    MetricScore,
     hundredfold,
     interval,
     pearson,
@@ -23,8 +23,9 @@ from tf_charagram.evaluation.statistics import (
     resampled_spearman,
     spearman,
 )
+from tf_charagram.evaluation.tables import metric_table
 from tf_charagram.tasks.pairs.model import PairClassifier, PairScoreHead, PairScorer
-from tf_charagram.tasks.supervised import LabelTask, SupervisedTask, metric_table
+from tf_charagram.tasks.supervised import LabelTask, SupervisedTask
 from tf_charagram.training.task import Scoring
 
 
@@ -56,20 +57,18 @@ class Similarity(SupervisedTask):
             dim=dim, num_classes=config.num_classes, hidden_dim=config.hidden_dim, seed=config.seed
         )
 
-    def score_set(
-        self, model: PairScorer, examples: ScoredPairs, scoring: Scoring
-    ) -> RelatednessScore:
+    def score_set(self, model: PairScorer, examples: ScoredPairs, scoring: Scoring) -> MetricScore:
         """Compares predicted scores with the human scores."""
         return score_relatedness(
             examples.scores, model.score(examples.left, examples.right),
             num_resamples=scoring.num_resamples, seed=scoring.seed,
         )  # fmt: skip
 
-    def value(self, score: RelatednessScore) -> float | None:
+    def value(self, score: MetricScore) -> float | None:
         """Returns Pearson's r x 100."""
-        return score.pearson
+        return score.metrics["pearson"]
 
-    def tables(self, scores: Mapping[str, RelatednessScore]) -> list[Table]:
+    def tables(self, scores: Mapping[str, MetricScore]) -> list[Table]:
         """Returns a table with one row per set."""
         return [relatedness_table(list(scores.items()))]
 
@@ -85,42 +84,13 @@ class Entailment(LabelTask):
         return read_labelled(path, 2, split=split, name=name, **self.table_options(name))
 
 
-@dataclass(frozen=True, eq=False)
-class RelatednessScore:
-    """The score of predicted scores.
-
-    Attributes:
-        num_pairs: Number of pairs.
-        pearson: Pearson's r x 100; `None` if one side is constant.
-        spearman: Spearman's rho x 100; `None` if one side is constant.
-        mse: Mean squared error, in squared units of the scale.
-        intervals: 95 % bootstrap interval of each of the three, if asked for.
-    """
-
-    num_pairs: int
-    pearson: float | None
-    spearman: float | None
-    mse: float
-    intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-
-    @property
-    def metrics(self) -> dict[str, float | None]:
-        """The numbers of the table."""
-        return {"pearson": self.pearson, "spearman": self.spearman, "mse": self.mse}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns all attributes, for JSON."""
-        return {
-            "num_pairs": self.num_pairs,
-            **self.metrics,
-            "intervals": self.intervals,
-        }
-
-
 def score_relatedness(
     gold: ArrayLike, predicted: ArrayLike, *, num_resamples: int = 1000, seed: int = 0
-) -> RelatednessScore:
-    """Scores predicted scores.
+) -> MetricScore:
+    """Compares predicted scores with human ones.
+
+    The metrics are `pearson` and `spearman`, x 100 and `None` if one side is constant, and `mse`,
+    the mean squared error, in squared units of the scale.
 
     Args:
         gold: The human scores, `(num_pairs,)`.
@@ -143,21 +113,22 @@ def score_relatedness(
         ]
         values = np.concatenate(resampled, axis=1)
         draws = dict(zip(("pearson", "spearman", "mse"), values, strict=True))
-    return RelatednessScore(
+    return MetricScore(
         len(gold),
-        hundredfold(pearson(predicted, gold)),
-        hundredfold(spearman(predicted, gold)),
-        float(errors.mean()),
+        {
+            "pearson": hundredfold(pearson(predicted, gold)),
+            "spearman": hundredfold(spearman(predicted, gold)),
+            "mse": float(errors.mean()),
+        },
         {name: interval(values) for name, values in draws.items()},
     )
 
 
-def relatedness_table(scores: Sequence[tuple[str, RelatednessScore]]) -> Table:
+def relatedness_table(scores: Sequence[tuple[str, MetricScore]]) -> Table:
     """Returns a table with correlations x 100 and the squared error, one row per set."""
     metrics = {
         "pearson": ("Pearson", ".2f"), "spearman": ("Spearman", ".2f"), "mse": ("MSE", ".4f"),
     }  # fmt: skip
-    rows = [(name, score.num_pairs, score) for name, score in scores]
-    table = metric_table("Relatedness: correlations x 100", "pairs", metrics, rows)
+    table = metric_table("Relatedness: correlations x 100", ("set", "pairs"), metrics, scores)
     table.caption = "MSE: in squared units of the scale."
     return table
