@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import context
 
-from tf_charagram.data.stream import first_gpu
 from tf_charagram.training.step_model import StepModel
 
 
@@ -89,9 +86,6 @@ class FeatureModel(SupervisedModel):
         head: Keras layer from vectors to logits; see `SupervisedModel`.
         make_batch: Returns a batch of vectors and targets from the indices of its examples, int64
             `(batch,)`.
-        use_one_thread: Whether the operations of a step run in one thread if there is no GPU.
-            They take a few microseconds each, and half as long again if handed from thread to
-            thread. TensorFlow then does not optimize the graph, so products round differently.
         **kwargs: As for `keras.Model`.
     """
 
@@ -99,13 +93,10 @@ class FeatureModel(SupervisedModel):
         self,
         head: keras.layers.Layer,
         make_batch: Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]],
-        *,
-        use_one_thread: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(None, head, **kwargs)
         self._make_batch = make_batch
-        self.use_one_thread = use_one_thread and first_gpu() is None
 
     def compile(self, optimizer: keras.optimizers.Optimizer, **kwargs: Any) -> None:
         """Configures training; arguments and errors as for `SupervisedModel.compile`."""
@@ -129,8 +120,7 @@ class FeatureModel(SupervisedModel):
         watchers.on_train_begin()
         orders = stream.orders(segment, self.steps_per_execution)
         for number, order in enumerate(orders):
-            with self._threads():
-                loss = self._train_steps(order, stream.step_size)
+            loss = self._train_steps(order, stream.step_size)
             watchers.on_train_batch_end(number, {"loss": loss})
             if self.stop_training:
                 break
@@ -151,8 +141,3 @@ class FeatureModel(SupervisedModel):
 
         tf.while_loop(lambda start: start < size, step, [0], parallel_iterations=1)
         return self.loss_tracker.result()
-
-    def _threads(self) -> AbstractContextManager[None]:
-        if not self.use_one_thread:
-            return nullcontext()
-        return context.function_executor_type("SINGLE_THREADED_EXECUTOR")
