@@ -129,12 +129,16 @@ class ShardFolder:
     def _check_settings(self, settings: dict[str, Any]) -> None:
         try:
             old = read_json(self.manifest)
-            changed = [name for name, value in settings.items() if old[name] != value]
+            changed = {name: value for name, value in settings.items() if old[name] != value}
+            if "inputs" in changed:
+                new = [each for each in settings["inputs"] if each not in old["inputs"]]
+                changed["inputs"] = new or settings["inputs"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.manifest} is damaged: {error!r}.") from error
         if changed:
+            values = ", ".join(f"{name}={value}" for name, value in changed.items())
             raise RunError(
-                f"{self.manifest} has another {' and '.join(changed)}. Resume with the same, start "
+                f"{self.manifest} has other settings than {values}. Resume with the same, start "
                 "again with --overwrite, or give another --output."
             )
 
