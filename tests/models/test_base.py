@@ -22,7 +22,7 @@ from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
 
-LABELS = ["no", "yes"]
+LABELS = ["no", "maybe", "s\u00ed"]
 HEADS = {
     TaggingHead: lambda: TaggingHead(labels=LABELS, word_dim=6, lstm_dim=4, hidden_dim=5),
     PairScoreHead: lambda: PairScoreHead(dim=6, num_classes=4),

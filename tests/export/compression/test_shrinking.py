@@ -16,7 +16,7 @@ from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.recurrent import Lstm
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.check.probe import graph_session
+from tf_charagram.export.check.c_runtime import CRuntime
 from tf_charagram.export.compression import shrinking
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.quantization import QuantizedEncoder, QuantizedSum
@@ -195,10 +195,10 @@ class TestDim:
 @pytest.mark.parametrize(
     "table_dtype", ["int8", pytest.param("float16", marks=pytest.mark.variant)]
 )
-def test_all_at_once_served(linear, tmp_path, table_dtype):
+def test_all_at_once_served_by_the_c_library(linear, tmp_path, table_dtype):
     small = smaller(linear, dtype=table_dtype, max_ngrams=200, dim=7)
     small.export(tmp_path / "1")
-    runtime = graph_session(tf, str(tmp_path / "1"))
+    runtime = CRuntime(tmp_path / "1")
     found = runtime("serving_default", texts=SHORT)["embedding"]
     assert_allclose(found, small.encode(SHORT), rtol=1e-4, atol=1e-5)
     for texts in ([], [b""]):
