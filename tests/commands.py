@@ -56,6 +56,14 @@ def saved_weights(folder: Path) -> dict[str, Any]:
         return {name: arrays[name] for name in arrays.files}
 
 
+def assert_same_weights(folder: Path, other: Path) -> None:
+    """Checks that the models of two runs have the same weights, to the bit."""
+    expected, found = saved_weights(other), saved_weights(folder)
+    assert sorted(found) == sorted(expected)
+    for name, array in expected.items():
+        assert found[name].tobytes() == array.tobytes(), name
+
+
 def interrupt_training_at(monkeypatch: Any, step: int) -> None:
     """Interrupts training at a step, as by Ctrl-C."""
     from tf_charagram.training.loop import TrainingLoop

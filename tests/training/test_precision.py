@@ -10,7 +10,13 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_array_equal
 
-from tests.commands import call, interrupt_training_at, leave_out_export, saved_weights
+from tests.commands import (
+    assert_same_weights,
+    call,
+    interrupt_training_at,
+    leave_out_export,
+    saved_weights,
+)
 from tests.contracts import some_now
 from tests.texts import write_pairs, write_scored
 from tf_charagram.encoders import ENCODERS
@@ -29,13 +35,6 @@ MIXED = ("--precision", "mixed_bfloat16")
 QUICK = ("--dim", 8, "--epochs", 1, "--batch-size", 6, "--evaluations-per-epoch", 2)
 
 pytestmark = pytest.mark.usefixtures("unexported")
-
-
-def assert_same_weights(folder, other):
-    expected, found = saved_weights(other), saved_weights(folder)
-    assert sorted(found) == sorted(expected)
-    for name, array in expected.items():
-        assert found[name].tobytes() == array.tobytes(), name
 
 
 def is_bfloat16(array):

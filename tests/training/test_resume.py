@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.commands import (
+    assert_same_weights,
     call,
     environment,
     full_disk,
@@ -54,20 +55,8 @@ def whole(arguments, tmp_path_factory, optimized_graphs):
     return folder
 
 
-def weights(folder):
-    with np.load(folder / "model" / "weights.npz") as arrays:
-        return {name: arrays[name] for name in arrays}
-
-
 def history(folder):
     return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
-
-
-def assert_same_weights(folder, whole):
-    expected, found = weights(whole), weights(folder)
-    assert sorted(found) == sorted(expected)
-    for name, array in expected.items():
-        assert found[name].tobytes() == array.tobytes(), name
 
 
 def assert_same_run(folder, whole):

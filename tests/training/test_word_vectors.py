@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.commands import call, interrupt_training_at
-from tests.training.test_resume import assert_same_weights
+from tests.commands import assert_same_weights, call, interrupt_training_at
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import ENCODERS, vectorizer_of
 from tf_charagram.errors import ConfigError, DataError
