@@ -110,8 +110,6 @@ def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
         (["--encoder", "word_average"], "composes words from characters: choose the encoder"),
         (["--data", "nowhere.tsv"], "nowhere.tsv: no such file"),
         (["--data", "."], "is a folder"),
-        (["--select", "dev"], "Unknown set to select by 'dev'"),
-        (["--lstm-dim", "0"], "`lstm_dim` must be at least 1"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
