@@ -15,7 +15,6 @@ from tf_charagram.bulk.inputs import (
     find_inputs,
     read_shards,
     read_texts,
-    to_text,
 )
 from tf_charagram.errors import ConfigError, DataError
 
@@ -70,12 +69,6 @@ class TestShards:
         assert [shard.first_line for shard in shards] == [1, 11, 21]
         assert [int(text) for shard in shards for text in shard.texts] == list(range(25))
         assert all(shard.path == path for shard in shards)
-
-    def test_odd_lines(self, tmp_path):
-        raw = b"\xef\xbb\xbfcaf\xff\r\n\0\n\n\xe2\x80\xa8\nno end"
-        (shard,) = read_shards(write(tmp_path / "a", raw), 0, 10)
-        assert shard.texts == ["caf\ufffd", "\0", "", "\u2028", "no end"]
-        assert shard.identity()["text_bytes"] == len(to_text(shard.texts))
 
     def test_nothing(self, tmp_path):
         assert list(read_shards(write(tmp_path / "a", b""), 0, 10)) == []

@@ -44,14 +44,6 @@ class Canary:
         return open, ("canary", "w")
 
 
-def header(shape, descr="<f4"):
-    """Returns the header of an array without its data."""
-    file = io.BytesIO()
-    fields = {"descr": descr, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_2_0(file, fields)
-    return file.getvalue()
-
-
 def pickled():
     file = io.BytesIO()
     np.save(file, np.array([Canary()], object), allow_pickle=True)
@@ -146,31 +138,11 @@ def test_other_config(model, text, message):
     assert_refused(model, rf"config\.json is damaged.*{message}")
 
 
-MEMBERS = {
-    "overflow": (header((2**62, 2**62), "<i8"), r"announces [\d,]+ bytes and has 0"),
-    "no array": (b"import os", "is damaged"),
-    "pickle": (pickled(), "holds object, expected numbers"),
-}
-
-
 @pytest.mark.parametrize("file", [VOCABULARY, WEIGHTS])
-@pytest.mark.parametrize("name", MEMBERS)
-@pytest.mark.usefixtures("little_memory")
-def test_member(model, file, name):
-    data, message = MEMBERS[name]
+def test_pickle(model, file):
     with zipfile.ZipFile(model / file, "a") as archive:
-        archive.writestr("added.npy", data)
-    assert_refused(model, message)
-
-
-@pytest.mark.usefixtures("little_memory")
-def test_bomb(model):
-    with zipfile.ZipFile(model / WEIGHTS, "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("keys.npy", "w") as member:
-            member.write(header((80 << 20,), "<i4"))
-            for _ in range(80):
-                member.write(bytes(4 << 20))
-    assert_refused(model, r"its arrays would take [\d,]+ bytes, but the file has only")
+        archive.writestr("added.npy", pickled())
+    assert_refused(model, "holds object, expected numbers")
 
 
 def scaled(arrays, shape):
