@@ -117,17 +117,13 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("flag", "value", "parts"),
         [
-            ("--task", "word", ["Unknown task 'word'. Did you mean 'words'?"]),
-            ("--encoder", "charagrm", ["Unknown encoder 'charagrm'. Did you mean 'charagram'?"]),
             ("--data", "startr", ["Unknown file or data set 'startr'. Did you mean 'starter'?"]),
-            ("--margin", "-0.1", ["`margin` must be in [0, 2]", "margin=-0.1"]),
             ("--dim", "0", ["`dim` must be at least 1", "dim=0"]),
             ("--batch-size", "1", ["`batch_size` must be at least 2; the negatives", "size=1"]),
             ("--epochs", "0", ["`epochs` must be at least", "epochs=0"]),
             ("--learning-rate", "0", ["`learning_rate` must be above 0", "0.0"]),
             ("--ngrams", "2,9", ["n-gram orders must be integers from 1 to 8", "(2, 9)"]),
             ("--min-count", "10000", ["occurs 10000 times or more. Lower `min_count`"]),
-            ("--rows-per-ngram", "2", ["`rows_per_ngram` is for `hash_buckets` only", "=2"]),
             ("--seed", "-1", ["`seed` must be at least 0", "seed=-1"]),
         ],
     )

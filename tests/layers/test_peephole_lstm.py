@@ -108,18 +108,6 @@ def test_the_cell_makes_the_same_steps(kind):
     assert_allclose(layer(inputs, mask=mask), rnn(inputs, mask=mask), rtol=1e-5, atol=1e-6)
 
 
-def test_equals_keras_without_peepholes():
-    """Also the initial weights are laid out alike, but for the numbers drawn."""
-    theirs, layer = keras.layers.LSTM(UNITS), randomized(use_peepholes=False)
-    inputs, mask = batch()
-    theirs(inputs, mask=mask)
-    fresh = PeepholeLSTM(UNITS, use_peepholes=False)
-    fresh.build((None, None, DIM))
-    assert_array_equal(fresh.cell.bias, theirs.weights[2])
-    theirs.set_weights(layer.get_weights())
-    assert_allclose(layer(inputs, mask=mask), theirs(inputs, mask=mask), rtol=1e-5, atol=1e-6)
-
-
 def test_large_inputs_stay_finite():
     layer = randomized()
     inputs = tf.constant([[[1e30] * DIM, [-1e30] * DIM]])

@@ -141,15 +141,6 @@ def test_draws_are_a_function_of_seed_and_step(strategy):
     assert len({tuple(row) for row in one}) == 5
 
 
-def test_no_gradient_flows_through_the_choice():
-    vectors, keys = (tf.constant(array) for array in batch(0))
-    with tf.GradientTape() as tape:
-        tape.watch(vectors)
-        chosen, _ = NegativeSampler("mix")(vectors, keys, tf.constant(0, tf.int64))
-        total = tf.reduce_sum(tf.cast(chosen, tf.float32))
-    assert tape.gradient(total, vectors) is None
-
-
 @pytest.mark.parametrize("num_pairs", [9, 8, 2])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_workers_choose_what_one_would(strategy, num_pairs):

@@ -59,12 +59,6 @@ def test_grid_search(model):
     assert search.best_score_ > 0.9
 
 
-def test_parameters(model):
-    transformer = CharagramTransformer(model, batch_size=7)
-    assert transformer.get_params() == {"model": model, "batch_size": 7}
-    assert base.clone(transformer).get_params() == transformer.get_params()
-
-
 def test_another_model(model, tmp_path):
     transformer = CharagramTransformer(model)
     before = transformer.transform(["cat"])

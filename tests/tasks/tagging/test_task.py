@@ -69,30 +69,6 @@ def test_the_starter_set(tmp_path, capsys):
     assert "unknown" in shown and "starter.dev" in shown
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("unexported")
-def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
-    """Also: tags that were never seen count as wrong."""
-    whole, parts, other = tmp_path / "whole", tmp_path / "parts", tmp_path / "other.tsv"
-    other.write_text("Ann\tNN\nwow\tUH\n\n", encoding="utf-8")
-    data = ["--data", tagged, "--eval-data", other]
-    assert train(*data, "--out", whole) == 0
-    (details,) = json.loads((whole / "metrics.json").read_text())["details"]
-    assert [tag["recall"] for tag in details["tags"] if tag["label"] == "UH"] == [0.0]
-    assert details["accuracy"] <= 50
-    with monkeypatch.context() as patch:
-
-        def stop(self, record):
-            raise KeyboardInterrupt
-
-        patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
-        assert train(*data, "--out", parts) == 130
-    assert train(*data, "--out", parts, "--resume") == 0
-    for one, other in zip(Tagger.load(whole).weights, Tagger.load(parts).weights,
-                          strict=True):  # fmt: skip
-        np.testing.assert_array_equal(one, other)
-
-
 def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     data = tmp_path / "train.tsv"
     data.write_text(f"{tagged.read_text()}\nno tag\n")
