@@ -48,7 +48,7 @@ def exported(request, embedder, tmp_path_factory):
                       "text_inputs": ["texts"], "texts": [b"a"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("runtime", ["tensorflow", "session"])
+@pytest.mark.parametrize("runtime", ["tensorflow", "c_library"])
 def test_signature(exported, runtime):
     """A fresh process reads texts as Python does, and in lowercase with single spaces."""
     embedder, request = exported
