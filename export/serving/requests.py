@@ -92,8 +92,8 @@ def write_golden(path: Path, model: TextModel, texts: Sequence[bytes]) -> None:
     for signature, function in model.signatures().items():
         names = [spec.name for spec in function.input_signature]
         inputs = make_inputs(names, texts, [*texts[1:], texts[0]])
-        tensors = {name: tf.constant(values, _dtype_of(name)) for name, values in inputs.items()}
-        outputs = {name: _rounded(value.numpy()) for name, value in function(**tensors).items()}
+        tensors = (tf.constant(values, _dtype_of(name)) for name, values in inputs.items())
+        outputs = {name: _rounded(value.numpy()) for name, value in function(*tensors).items()}
         calls.append([signature, inputs, outputs])
     with whole_file(path, "w") as file:
         json.dump(calls, file, default=lambda value: value.decode("latin-1"))

@@ -109,7 +109,7 @@ def test_nothing(kind):
 def test_served_sides_that_differ():
     answer = make("classifier").signatures()["serving_default"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ in length"):
-        answer(texts_a=tf.constant(["a", "b", "c"]), texts_b=tf.constant(["a"]))
+        answer(tf.constant(["a", "b", "c"]), tf.constant(["a"]))
 
 
 @pytest.mark.parametrize(

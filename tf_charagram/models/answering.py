@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import keras
 import numpy as np
@@ -13,7 +13,7 @@ from keras.layers import Layer
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.models.base import TEXT_PAIRS, TEXTS, HeadedModel
+from tf_charagram.models.base import TEXTS, HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.tensors import distinct
 
@@ -28,6 +28,9 @@ class Classified(NamedTuple):
 class AnsweringModel(HeadedModel):
     """The base of models whose head takes one vector per text; arguments as for `HeadedModel`.
 
+    Attributes:
+        served_inputs: Input signature of the SavedModel: `TEXTS` or `TEXT_PAIRS`.
+
     Call arguments:
         texts: Strings `(batch,)`; for pairs, a list of two such tensors.
         training: As for the encoder.
@@ -38,6 +41,8 @@ class AnsweringModel(HeadedModel):
     Raises:
         ConfigError: As for `HeadedModel`; or encoder and head differ in width.
     """
+
+    served_inputs: ClassVar[list[tf.TensorSpec]] = TEXTS
 
     def __init__(self, vectorizer: Layer, encoder: Layer, head: Layer, **kwargs: Any) -> None:
         super().__init__(vectorizer, encoder, head, **kwargs)
@@ -98,29 +103,21 @@ class AnsweringModel(HeadedModel):
             answers.append(self._answers(vectors[batch]).numpy())
         return np.concatenate(answers)
 
-    def text_function(self) -> tf.types.experimental.PolymorphicFunction:
-        """Returns the signature for texts: strings `(n,)` to `outputs`."""
+    def signatures(self) -> dict[str, Any]:
+        """Returns `serving_default`, from `texts`, or `texts_a` and `texts_b`, to `outputs`.
+
+        And `reading_signature`.
+        """
         embed = self.embedder.served_call()
 
-        @tf.function(input_signature=TEXTS, autograph=False)
-        def answer(texts: tf.Tensor) -> dict[str, tf.Tensor]:
-            return self.outputs(self.answers(embed(texts)))
-
-        return answer
-
-    def pair_function(self) -> tf.types.experimental.PolymorphicFunction:
-        """Returns the signature for pairs: strings `(n,)`, twice, to `outputs`."""
-        embed = self.embedder.served_call()
-
-        @tf.function(input_signature=TEXT_PAIRS, autograph=False)
-        def answer(texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
+        @tf.function(input_signature=self.served_inputs, autograph=False)
+        def answer(*sides: tf.Tensor) -> dict[str, tf.Tensor]:
             tf.debugging.assert_equal(
-                tf.size(texts_a), tf.size(texts_b), "`texts_a` and `texts_b` differ in length."
+                tf.size(sides[0]), tf.size(sides[-1]), "`texts_a` and `texts_b` differ in length."
             )
-            vectors = embed(tf.concat([texts_a, texts_b], axis=0))
-            return self.outputs(self.answers(vectors))
+            return self.outputs(self.answers(embed(tf.concat(sides, axis=0))))
 
-        return answer
+        return {"serving_default": answer, **self.reading_signature()}
 
 
 class LabellingModel(AnsweringModel):

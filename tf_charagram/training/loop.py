@@ -51,9 +51,6 @@ class TrainingLoop:
         exchange: The other workers.
 
     Attributes:
-        epochs: Passes over the examples.
-        evaluations_per_epoch: Evaluations per epoch.
-        max_minutes: Training time after which the run ends early, or `None`.
         checkpoint_at_end: Whether the end writes a checkpoint, from which a longer run can go on.
     """
 
@@ -69,16 +66,10 @@ class TrainingLoop:
     ) -> None:
         self.model, self.stream = model, stream
         self.folder, self.exchange = folder, exchange
-        self.epochs = config.epochs
-        self.evaluations_per_epoch = config.evaluations_per_epoch
-        self.max_minutes = config.max_minutes
+        self.config = config
         self.checkpoint_at_end = True
         self._score = score
         self._kept = KeptModel(product, folder, config.select)
-        self._dtype = config.dtype
-        # Checkpoints follow evaluations. With Adam, one holds the table three times, so writing it
-        # may take longer than the training in between.
-        self._checkpoint_every_s = config.checkpoint_every_s
         self._interrupt = Interrupt()
         self._seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         state = [*model.checkpoint_variables, self._seconds]
@@ -92,7 +83,7 @@ class TrainingLoop:
     @property
     def total_steps(self) -> int:
         """Steps of the whole run."""
-        return total_steps(self.stream, self.epochs)
+        return total_steps(self.stream, self.config.epochs)
 
     def resume(self) -> bool:
         """Restores the newest checkpoint; returns whether there was one."""
@@ -122,9 +113,10 @@ class TrainingLoop:
             KeyboardInterrupt: After a checkpoint was written.
         """
         scalars = Scalars(self.folder.tensorboard, self.folder.read_history())
+        max_minutes = self.config.max_minutes
         progress = TrainingProgress(
             self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
-            max_seconds=math.inf if self.max_minutes is None else 60 * self.max_minutes,
+            max_seconds=math.inf if max_minutes is None else 60 * max_minutes,
             interrupt=self._interrupt, exchange=self.exchange,
         )  # fmt: skip
         saved = time.monotonic()
@@ -141,7 +133,9 @@ class TrainingLoop:
                     self._kept.update(record["scores"], is_last)
                 self.folder.append_history(record)
                 (waited,) = self.exchange.of_chief(time.monotonic() - saved)
-                is_due = waited >= self._checkpoint_every_s
+                # With Adam, a checkpoint holds the table three times, so writing it may take longer
+                # than the training between two evaluations.
+                is_due = waited >= self.config.checkpoint_every_s
                 if is_due or (is_last and self.checkpoint_at_end):
                     self._save(progress)
                     saved = time.monotonic()
@@ -207,7 +201,7 @@ class TrainingLoop:
 
         The first may be the current step, if the run was interrupted before its evaluation.
         """
-        interval = self.stream.steps_per_epoch / self.evaluations_per_epoch
+        interval = self.stream.steps_per_epoch / self.config.evaluations_per_epoch
         recorded, number, stop = self._recorded_step(), 0, 0
         while stop < self.total_steps:
             number += 1
@@ -239,7 +233,7 @@ class TrainingLoop:
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
-            with products_in(self._dtype), self.exchange.watched():
+            with products_in(self.config.dtype), self.exchange.watched():
                 self.model.train_on(self.stream, segment, [progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):

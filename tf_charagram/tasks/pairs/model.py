@@ -14,6 +14,7 @@ from tf_charagram.errors import ConfigError, check_integers
 from tf_charagram.layers.sigmoid_head import LabelHead, SigmoidHead
 from tf_charagram.losses import cross_entropy
 from tf_charagram.models.answering import AnsweringModel, Classified, LabellingModel
+from tf_charagram.models.base import TEXT_PAIRS
 from tf_charagram.text.tensors import paired_texts
 
 
@@ -103,6 +104,7 @@ class PairScorer(AnsweringModel):
     purpose = "Scores how related two texts are"
     score_title = "Pearson's r x 100"
     head_class = PairScoreHead
+    served_inputs = TEXT_PAIRS
 
     @property
     def answer_shape(self) -> tuple[int, ...]:
@@ -133,13 +135,6 @@ class PairScorer(AnsweringModel):
         """
         return self.answers_to(*paired_texts(left, right), batch_size=batch_size)
 
-    def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default(texts_a, texts_b) -> {"score": float32 (n,)}`.
-
-        And `reading_signature`.
-        """
-        return {"serving_default": self.pair_function(), **self.reading_signature()}
-
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class PairClassifier(LabellingModel):
@@ -152,6 +147,7 @@ class PairClassifier(LabellingModel):
     purpose = "Labels pairs of texts"
     score_title = "accuracy, %"
     head_class = PairLabelHead
+    served_inputs = TEXT_PAIRS
 
     def probabilities(
         self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
@@ -173,13 +169,6 @@ class PairClassifier(LabellingModel):
     ) -> list[Classified]:
         """Returns the most probable label of each pair; arguments as for `probabilities`."""
         return self.most_probable(self.probabilities(left, right, batch_size=batch_size))
-
-    def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default(texts_a, texts_b) -> {"label", "scores"}`; see `outputs`.
-
-        And `reading_signature`.
-        """
-        return {"serving_default": self.pair_function(), **self.reading_signature()}
 
 
 def spread_scores(scores: Any, num_classes: int) -> tf.Tensor:

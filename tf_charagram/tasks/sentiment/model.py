@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import keras
 import numpy as np
@@ -78,10 +77,3 @@ class TextClassifier(LabellingModel):
     def classify(self, texts: Sequence[str], *, batch_size: int = 1000) -> list[Classified]:
         """Returns the most probable label of each text; arguments as for `probabilities`."""
         return self.most_probable(self.probabilities(texts, batch_size=batch_size))
-
-    def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default(texts) -> {"label", "scores"}`; see `outputs`.
-
-        And `reading_signature`.
-        """
-        return {"serving_default": self.text_function(), **self.reading_signature()}
