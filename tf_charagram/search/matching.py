@@ -209,5 +209,7 @@ def _scorer(
     pairs = [*labels]
     if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
         raise ConfigError('`labels` must be two texts and 1 or 0 each, as ("tv", "TV set", 1).')
-    learned = scorer.learn(*([pair[i] for pair in pairs] for i in range(3)))
+    learned = scorer.learn(
+        [left for left, _, _ in pairs], [right for _, right, _ in pairs], [n for _, _, n in pairs]
+    )
     return scorer, learned.threshold if threshold is None else threshold, learned

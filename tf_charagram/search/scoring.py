@@ -183,7 +183,7 @@ class TextScorer:
         return self.pair_scores(*self._paired(left, right))
 
     def learn(
-        self, left: Iterable[str | bytes], right: Iterable[str | bytes], labels: Iterable[bool]
+        self, left: Iterable[str | bytes], right: Iterable[str | bytes], labels: Iterable[int]
     ) -> Learned:
         """Learns the weights from pairs; scores become probabilities.
 
