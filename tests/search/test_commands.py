@@ -224,9 +224,9 @@ def test_queries_from_standard_input(model, tmp_path, piped, capsys):
     assert [record["query"] for record in found] == ["cat", "broken \ufffd"]
     assert [hit["text"] for hit in found[0]["hits"][:2]] == ["cat", "cats"]
     assert "text>" not in streams.err
-    piped(b"id,text\n1,cat\n2,dog\n")
+    piped(b'id,text\n1,cat\n2,"the\r\ndog"\n')
     assert call("search", "-", "dogs", "--model", "none", "--k", 1) == 0
-    assert capsys.readouterr().out.endswith("  dog\n")
+    assert capsys.readouterr().out.endswith("  the dog\n")
 
 
 def test_search_errors(model, csv_file, tmp_path, capsys):

@@ -96,7 +96,9 @@ def search(arguments: Sequence[str]) -> int:
                 hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
                 answer = json.dumps({"query": query, "hits": hits}, ensure_ascii=False)
             else:
-                answer = "\n".join([query, *(f"  {hit.score:6.3f}  {hit.text}" for hit in found)])
+                # A cell can have several lines.
+                lines = (f"  {hit.score:6.3f}  {' '.join(hit.text.split())}" for hit in found)
+                answer = "\n".join([query, *lines])
             sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
     return 0
