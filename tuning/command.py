@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.console import Console
 
-from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import QUIET, SettingsParser, settings_flags, switch
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
 from tf_charagram.errors import ConfigError, TrainingError
@@ -156,8 +155,3 @@ def _finish(search: Search, folder: SearchFolder, console: Console) -> None:
         )
         TrainingRun(make_task(config), resume=True, overwrite=False).run(resume=True)
         console.print(f"Trained for {epochs:g} epochs: {folder.winner}")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point."""
-    return run_command(tune, arguments)

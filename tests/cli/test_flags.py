@@ -42,7 +42,7 @@ class TestHelp:
         ]  # fmt: skip
         assert "--activation {linear,tanh,relu}" in text and "objective" not in text
 
-    @pytest.mark.parametrize("command", ["train", "tuning.command"])
+    @pytest.mark.parametrize("command", ["train", "tune"])
     def test_all_flags(self, capsys, command):
         assert call(command, "--task", "pos", "--encoder", "char_lstm", "--help-all") == 0
         text = " ".join(capsys.readouterr().out.split())
@@ -151,7 +151,7 @@ class TestValues:
         assert (config.dim, config.ngrams) == expected
 
 
-@pytest.mark.parametrize("command", ["train", "tuning.command"])
+@pytest.mark.parametrize("command", ["train", "tune"])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

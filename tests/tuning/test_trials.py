@@ -19,9 +19,7 @@ SHARED = ("--dim", "8", "--evaluations-per-epoch", "2", "--select", "scored")
 
 
 def tune(data, out, *more):
-    return call(
-        "tuning.command", "--data", data[0], "--eval-data", data[1], *SHARED, "--out", out, *more
-    )
+    return call("tune", "--data", data[0], "--eval-data", data[1], *SHARED, "--out", out, *more)
 
 
 @pytest.fixture(scope="module")
