@@ -80,7 +80,7 @@ class Rows:
         path: The file, or `"-"` for standard input.
         columns: Names, or numbers from 1, of columns that will be asked for.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
-        flag: The flag that names columns, for errors; empty if there is none.
+        flag: The flag that names columns, for errors; empty if there is no flag.
 
     Attributes:
         names: The names of the columns; their numbers from 1 if there is no header.
