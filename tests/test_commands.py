@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from runpy import run_module
 
 import numpy as np
 import pytest
@@ -246,11 +245,10 @@ class TestCharagram:
         assert (ended.returncode, ended.stdout) == (0, f"tf-charagram {__version__}\n")
 
     @pytest.mark.parametrize("name", ["embed", "evaluate", "tag", "train"])
-    def test_modules_are_commands(self, name, capsys, monkeypatch):
-        monkeypatch.setattr(sys, "argv", [name, "--zzz"])
-        with pytest.raises(SystemExit, match="2"):
-            run_module(f"tf_charagram.{name}", run_name="__main__")
-        assert f"charagram {name}: error: unknown flag --zzz" in capsys.readouterr().err
+    def test_modules_are_commands(self, name, tmp_path):
+        ended = run([sys.executable, "-m", f"tf_charagram.{name}", "--zzz"], cwd=tmp_path)
+        assert ended.returncode == 2
+        assert f"charagram {name}: error: unknown flag --zzz" in ended.stderr
 
     def test_help_wrong_flags_and_runs_need_no_tensorflow(self, trained, tmp_path):
         lines = [
