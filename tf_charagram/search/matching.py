@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tf_charagram.data.readers.pairs import Labelled
+from tf_charagram.data.readers.pairs import LabelledPair
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
@@ -74,7 +74,7 @@ def match(
     left: Iterable[str | bytes], right: Iterable[str | bytes],
     model: str | Path | TextEmbedder | None = "english", *, lexical: bool = True,
     threshold: float | None = None, one_to_one: bool = False,
-    labels: Iterable[Labelled] | None = None, shows_progress: bool = False,
+    labels: Iterable[LabelledPair] | None = None, shows_progress: bool = False,
 ) -> Matches:  # fmt: skip
     """Finds the best right text for each left one.
 
@@ -123,8 +123,8 @@ def match(
 
 def deduplicate(
     texts: Iterable[str | bytes], model: str | Path | TextEmbedder | None = "english", *,
-    lexical: bool = True, threshold: float | None = None, labels: Iterable[Labelled] | None = None,
-    shows_progress: bool = False,
+    lexical: bool = True, threshold: float | None = None,
+    labels: Iterable[LabelledPair] | None = None, shows_progress: bool = False,
 ) -> Duplicates:  # fmt: skip
     """Groups the texts that are the same thing.
 
@@ -199,7 +199,7 @@ def _stars(similar: Sequence[Mapping[int, float]], sizes: Sequence[int]) -> Iter
 
 def _scorer(
     texts: Sequence[str], model: str | Path | TextEmbedder | None, lexical: bool,
-    threshold: float | None, labels: Iterable[Labelled] | None,
+    threshold: float | None, labels: Iterable[LabelledPair] | None,
 ) -> tuple[TextScorer, float, Learned | None]:  # fmt: skip
     if threshold is not None and not 0 <= threshold <= 1:
         raise ConfigError(f"`threshold` must be in [0, 1]. Received: {threshold}")

@@ -12,7 +12,7 @@ from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]
 #: Two texts and whether they mean the same, 1 or 0.
-Labelled = tuple[str, str, int]
+LabelledPair = tuple[str, str, int]
 
 # Whether the texts of a pair mean the same.
 _IS_MATCH = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
@@ -62,7 +62,7 @@ def read_pairs(
         raise DataError(path, f"no pairs found: {table.bad.summary()}. {table.advice()}")
 
 
-def read_labels(path: str | Path) -> list[Labelled]:
+def read_labels(path: str | Path) -> list[LabelledPair]:
     """Reads a table of two texts and 1 or 0, whether they mean the same.
 
     Raises:
@@ -72,7 +72,7 @@ def read_labels(path: str | Path) -> list[Labelled]:
     return [*_matches(table, choose_columns(table, (), 2, "score"))]
 
 
-def _matches(table: Rows, columns: Sequence[int], hint: str = "") -> Iterator[Labelled]:
+def _matches(table: Rows, columns: Sequence[int], hint: str = "") -> Iterator[LabelledPair]:
     """Yields the pairs of a table; all mean the same if there is no third column."""
     left, right, *match = columns
     for line, cells in table:
@@ -89,7 +89,7 @@ def _is_ppdb(table: Rows) -> bool:
     return len(table.names) == 1 and PPDB_SEPARATOR in str(table.first[:1])
 
 
-def _ppdb(table: Rows) -> Iterator[Labelled]:
+def _ppdb(table: Rows) -> Iterator[LabelledPair]:
     for line, (cell,) in table:
         fields = as_text(cell).split(PPDB_SEPARATOR)
         if len(fields) in (5, 6):

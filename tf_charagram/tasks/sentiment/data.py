@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -49,13 +50,12 @@ def read_labelled_texts(
     if not options.get("columns") and _has_trees(path):
         on_bad_line = options.get("on_bad_line", "error")
         rows = read_trees(path, phrases=phrases, fine_labels=fine_labels, on_bad_line=on_bad_line)
-    elif phrases or fine_labels:
+        texts, labels = [text for text, _ in rows], [label for _, label in rows]
+        return Labelled(name or set_name(path), (texts,), labels)
+    if phrases or fine_labels:
         raise ConfigError(f"`phrases` and `fine_labels` are for trees. Received a table: {path}")
-    else:
-        table = read_labelled(path, 1, **options)
-        rows = list(zip(map(unescape, table.sides[0]), table.labels, strict=True))
-    sides = ([text for text, _ in rows],)
-    return Labelled(name or set_name(path), sides, [label for _, label in rows])
+    table = read_labelled(path, 1, name=name, **options)
+    return replace(table, sides=([*map(unescape, table.sides[0])],))
 
 
 def read_trees(
