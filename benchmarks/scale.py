@@ -90,31 +90,28 @@ def measured(batch: int, length: int, num_rows: int, rounds: int) -> tuple[Step,
 
 
 class Machine(NamedTuple):
-    """A device as its maker describes it, and how its like are connected; all per second.
+    """A device as its maker describes it; all per second.
 
     Attributes:
         bytes: Of memory.
         flops: Of matrix products.
         launches: Operations that can be started.
-        network: Bytes to another one.
     """
 
     bytes: float
     flops: float
     launches: float
-    network: float
 
 
-GPU = Machine(3.35e12, 60e12, 2e5, 300e9)
+GPU = Machine(3.35e12, 60e12, 2e5)
 _OPERATIONS = 200
 _SHARE = 0.5  # Of what makers state, that programs like this one reach.
 
 
-def estimate(step: Step, machine: Machine, workers: int) -> tuple[float, float]:
-    """Returns seconds of a step, and those of its exchange, with a table cut over some devices."""
-    part = step.bytes() / workers / machine.bytes + step.flops() / workers / machine.flops
-    exchanged = 2 * (workers - 1) / workers * NUMBER * DIM * step.texts
-    return part / _SHARE + _OPERATIONS / machine.launches, exchanged / machine.network / _SHARE
+def estimate(step: Step, machine: Machine) -> float:
+    """Estimates the seconds of a step on a device."""
+    busy = step.bytes() / machine.bytes + step.flops() / machine.flops
+    return busy / _SHARE + _OPERATIONS / machine.launches
 
 
 def main() -> None:
@@ -149,31 +146,14 @@ def main() -> None:
         f"median {100 * np.median(np.abs(errors[~fitted])):.0f} %, largest "
         f"{100 * np.abs(errors[~fitted]).max():.0f} %"
     )
-    # The batch of benchmarks/workers.py: 500 pairs of sentences of all files.
+    # The mean batch of 500 pairs of sentences of all files.
     step = Step(258_849, 20_472, 1000)
     here = float(np.dot(step.features(), constants))
     print(
         f"500 pairs of sentences: {1e3 * here:.1f} ms; 10^9 pairs {PAIRS / 500 * here / 3600:.0f} h"
     )
-    for workers in (1, 8):
-        spent, exchange = estimate(step, GPU, workers)
-        total = PAIRS / 500 * (spent + exchange) / 3600
-        print(
-            f"estimate, {workers} GPU: {1e3 * spent:.2f} ms and {1e3 * exchange:.3f} ms exchange; "
-            f"10^9 pairs {total:.2f} h"
-        )
-    for network, name in ((1.25e9, "10 Gbit/s"), (12.5e9, "100 Gbit/s")):
-        for workers in (2, 4, 8, 16, 64):
-            # What all compute alike: all but the sums, and the share of the pairs' cosines.
-            part = constants[1] * step.ids / workers + constants[2] * step.rows / workers
-            cosines = constants[3] * step.texts**2 / workers
-            exchange = 2 * (workers - 1) / workers * NUMBER * DIM * step.texts / network
-            total = constants[0] + part + cosines + exchange
-            print(
-                f"estimate, {workers} machines like one core of this, {name}: {1e3 * total:.1f} ms "
-                f"(exchange {1e3 * exchange:.1f}), {here / total:.1f} times one; 10^9 pairs "
-                f"{PAIRS / 500 * total / 3600:.1f} h"
-            )
+    spent = estimate(step, GPU)
+    print(f"estimate, 1 GPU: {1e3 * spent:.2f} ms; 10^9 pairs {PAIRS / 500 * spent / 3600:.2f} h")
     error = common.Sample((100 * np.abs(errors[~fitted])).tolist(), "% off")
     common.finish("scale", {"constants": constants.tolist(), "error": error}, arguments)
 

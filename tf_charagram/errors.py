@@ -43,10 +43,6 @@ class TrainingError(CharagramError, RuntimeError):
     """Training cannot continue, for instance because the loss is not finite."""
 
 
-class LostWorkerError(CharagramError, RuntimeError):
-    """A worker is gone, and its part of the state with it."""
-
-
 def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
     """Returns the error text for an unknown name, with a suggestion.
 

@@ -54,11 +54,6 @@ BENCHMARKS = {
         "Many lines", f"{_ROUNDS} --lines 200000 --memory-lines 100000,1000000 --kills 3",
         "--data PAIRS --parts cores,memory --lines 1000 --memory-lines 500,1000",
     ),
-    "workers": Benchmark(
-        "Two workers",
-        "--rounds 2 --data DATA/sentences/wikisplit-tune-val-test.tsv --turns ROUNDS --steps 5",
-        "--data SENTENCES --batch-size 20", needs=("DATA/sentences",),
-    ),
     "counting": Benchmark(
         "Counting n-grams", "--chars 100000000 --pieces 1", "--data NOTHING --chars 100000"
     ),

@@ -66,7 +66,6 @@ SCENARIOS = {
         f"--task distill --data {{inputs}}/lines.txt {_SCORED} --epochs 2 --batch-size 100 "
         "--teacher {inputs}/vectors.npy"
     ),
-    "two workers": _TRAIN.format(f"{_PAIRS} --dim 8 --epochs 1 --batch-size 50 --workers 2"),
     "tune": f"tune {_PAIRS} --dim 6 --batch-size 300 --select scored --negatives max "
     "--max-trials 3 --trial-epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0 --out out",
     "embed to shards": "embed {inputs}/run --input {inputs}/lines.txt --shard-lines 20 "
@@ -292,7 +291,7 @@ class Campaign:
 
 # Contents that depend on time, and files that do.
 _OF_TIME = re.compile(r"seconds|per_second|memory|size_bytes")
-_OF_PROCESS = ("*events.out.tfevents.*", "*checkpoints/*", "*workers/*")
+_OF_PROCESS = ("*events.out.tfevents.*", "*checkpoints/*")
 _IGNORED = ("*fingerprint.pb", "*saved_model.pb", "*.png", "*log.txt", "*oracle/*", "*.md", "*.csv")
 
 

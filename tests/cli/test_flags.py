@@ -94,7 +94,7 @@ class TestFiles:
         assert call("train", *flags, "--print_config") == 0
         printed = tmp_path / "printed.yaml"
         printed.write_text(capsys.readouterr().out)
-        assert yaml.safe_load(printed.read_text()).keys() >= {"margin", "seed", "workers"}
+        assert yaml.safe_load(printed.read_text()).keys() >= {"margin", "seed", "resume"}
         assert parse("--config", printed) == parse(*flags)
 
     @pytest.mark.parametrize(

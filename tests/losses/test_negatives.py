@@ -11,7 +11,6 @@ from tests.reference import paraphrase as reference
 from tf_charagram.errors import ConfigError
 from tf_charagram.losses import normalize_rows
 from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler, candidate_mask
-from tf_charagram.optimizers.exchange import Exchange
 
 SEEDS = range(5)
 
@@ -141,38 +140,6 @@ def test_draws_are_a_function_of_seed_and_step(strategy):
     assert len({tuple(row) for row in one}) == 5
 
 
-@pytest.mark.parametrize("num_pairs", [9, 8, 2])
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_workers_choose_what_one_would(strategy, num_pairs):
-    """Each for the texts of its pairs; three for two pairs have one that has nothing to do."""
-    vectors, keys = batch(0, num_pairs)
-    expected = choose(NegativeSampler(strategy, seed=3), vectors, keys, step=5)
-    shares = []
-    for rank in range(3):
-        workers = Exchange(rank, 3)
-        # What the others would give, zeros here, is added below.
-        workers.gather = lambda own, rank=rank: tf.pad(
-            own, [[rank * len(own), (2 - rank) * len(own)], [0, 0]]
-        )
-        shares.append(choose(NegativeSampler(strategy, seed=3, exchange=workers), vectors, keys, 5))
-    pairs = np.arange(2 * num_pairs) % num_pairs // -(-num_pairs // 3)
-    for rank, (chosen, exists) in enumerate(shares):
-        assert_array_equal(chosen[pairs == rank], expected[0][pairs == rank])
-        assert_array_equal(exists[pairs == rank], expected[1][pairs == rank])
-
-
-@pytest.mark.parametrize(("num_groups", "size"), [(2, 5), (3, 4)])
-@pytest.mark.parametrize("mask_duplicates", [True, False])
-def test_groups_keep_to_themselves(mask_duplicates, num_groups, size):
-    vectors, keys = batch(1, num_pairs=10)
-    group = np.arange(20) % 10 // size
-    sampler = NegativeSampler("max", num_groups=num_groups, mask_duplicates=mask_duplicates)
-    mask = mask_of(keys, mask_duplicates=mask_duplicates) & (group[:, np.newaxis] == group)
-    chosen, exists = choose(sampler, vectors, keys)
-    assert_array_equal(exists, mask.any(axis=1))
-    assert (group[chosen] == group)[exists].all()
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_no_pairs(strategy):
     """As a replica gets them, if a batch has fewer pairs than there are replicas."""
@@ -190,15 +157,12 @@ def test_mask_equals_reference(seed, masks):
     ids = make_ids(seed, 12)
     mask = candidate_mask(tf.constant(ids), **masks).numpy()
     assert_array_equal(mask, reference.candidate_mask(ids[:9].tolist(), ids[9:].tolist(), **masks))
-    share = candidate_mask(tf.constant(ids), tf.constant(2), tf.constant(5), **masks)
-    assert_array_equal(share, mask[[2, 3, 4, 11, 12, 13]])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"strategy": "maxx"}, r"Unknown negatives 'maxx'. Did you mean 'max'\? Available: max, "),
-        ({"num_groups": 0}, "`num_groups` must be at least 1. Received: num_groups=0"),
         ({"mask_duplicates": "no"}, "`mask_duplicates` must be True or False"),
     ],
 )

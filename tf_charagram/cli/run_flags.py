@@ -18,7 +18,7 @@ from tf_charagram.training.settings import RunConfig
 #: The flags that `--help` shows, in this order.
 FIRST = (
     "task", "data", "columns", "eval_data", "teacher", "out", "encoder", "epochs", "init",
-    "resume", "preset", "select", "dim", "workers", "quiet",
+    "resume", "preset", "select", "dim", "quiet",
 )  # fmt: skip
 
 

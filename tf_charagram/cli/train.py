@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from tf_charagram.cli.flags import QUIET, Flag, SettingsParser, switch
+from tf_charagram.cli.flags import QUIET, SettingsParser, switch
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
-from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.reporting import history_table, is_quiet, load_tensorflow, quiet, table_console
 from tf_charagram.tasks import make_task
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.training.workers import VARIABLE, Cluster, Launcher, cluster_of, connect
 
 if TYPE_CHECKING:
     from tf_charagram.training.run import TrainingRun
 
 
-_WORKERS = "processes on this machine that share the work; for several machines, set TF_CONFIG"
 _FLAGS = (
     switch("resume", "resume the run in --out", "run"),
     switch("overwrite", "replace the run in --out", "run"),
-    Flag("workers", {"type": int, "default": 1, "help": _WORKERS}, "run"),
     QUIET,
     switch("json", "end with one line of JSON", "run"),
 )
@@ -43,38 +39,20 @@ def make_parser(
 def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     config, values, _ = parse_run(arguments, make_parser)
-    cluster, num_workers = cluster_of(), values["workers"]
-    check_positive(workers=num_workers)
-    if num_workers > 1:
-        if cluster is None:
-            command = [sys.executable, "-m", "tf_charagram.train", *arguments]
-            return Launcher(command, num_workers).run()
-        if not cluster.launcher:
-            raise ConfigError(
-                f"`workers` are processes of this machine, and {VARIABLE} says that this process "
-                f"is one of {cluster.size} already. Leave out one of the two."
-            )
-    is_chief = cluster is None or cluster.rank == 0
-    with quiet(values["quiet"] or not is_chief):
-        return _train(config, values, cluster)
+    with quiet(values["quiet"]):
+        return _train(config, values)
 
 
-def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -> int:
-    """Trains in this process, which may be one of several workers, and prints the results."""
+def _train(config: RunConfig, values: dict[str, Any]) -> int:
+    """Trains a model and prints the results."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     load_tensorflow()
     from tf_charagram.training.processor import set_threads
     from tf_charagram.training.run import TrainingRun
 
-    set_threads(config, 1 if cluster is None else cluster.num_local)
-    exchange = connect(cluster)
+    set_threads(config)
     console = table_console(stderr=values["json"])
-    run = TrainingRun(
-        make_task(config),
-        resume=values["resume"],
-        overwrite=values["overwrite"],
-        exchange=exchange,
-    )
+    run = TrainingRun(make_task(config), resume=values["resume"], overwrite=values["overwrite"])
     if not is_quiet():
         _introduce(run, console)
     try:
@@ -82,8 +60,6 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
     except KeyboardInterrupt:
         _advise_to_resume(run, console, overwrite=values["overwrite"])
         return 130
-    if not exchange.is_chief:
-        return 0
     if not is_quiet():
         _print_results(run, console)
     for name, path in metrics["paths"].items():

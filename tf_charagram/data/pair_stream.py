@@ -6,7 +6,6 @@ import mmap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
@@ -18,7 +17,6 @@ from tf_charagram.data.corpus import Example
 from tf_charagram.data.stream import Segment, Stream
 from tf_charagram.files.writing import writing
 from tf_charagram.layers.ragged import gather_ragged
-from tf_charagram.optimizers.exchange import ALONE, Exchange
 
 _CHUNK_PAIRS = 5_000
 _CHUNK_CHARS = 2_000_000
@@ -39,9 +37,7 @@ class Pairs(NamedTuple):
     keys: tf.Tensor
 
 
-def write_pairs(
-    examples: Iterable[Example], to_ids: ToIds, folder: Path, exchange: Exchange = ALONE
-) -> Pairs:
+def write_pairs(examples: Iterable[Example], to_ids: ToIds, folder: Path) -> Pairs:
     """Computes the ids of pairs and writes them to files that are mapped into memory.
 
     The system keeps as much of the files in memory as fits. They have no names, so they disappear
@@ -51,7 +47,6 @@ def write_pairs(
         examples: The examples, read once, as a stream.
         to_ids: Computes the ids of texts, int32 `(num_texts, None)`.
         folder: Folder on whose disk the files are.
-        exchange: Workers that write the same pairs: each computes the ids of its share.
 
     Raises:
         RunError: The folder cannot be written, for instance because the disk is full.
@@ -60,7 +55,8 @@ def write_pairs(
     with writing(folder), ExitStack() as stack:
         values, splits, keys = (stack.enter_context(TemporaryFile(dir=folder)) for _ in range(3))
         splits.write(np.zeros(1, np.int64).tobytes())
-        for part in _vectorized(examples, to_ids, exchange):
+        for texts, originals in _chunks(examples):
+            part = Pairs(to_ids(texts), text_keys(originals))
             ends = num_ids + tf.cast(part.ids.row_splits, tf.int64).numpy()[1:]
             num_ids += len(part.ids.values)
             for file, array in (
@@ -81,15 +77,6 @@ def _mapped(file: IO[bytes], dtype: type[np.integer[Any]]) -> tf.Tensor:
         return tf.zeros([0], dtype)
     array = np.frombuffer(mmap.mmap(file.fileno(), 0), dtype)
     return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
-
-
-def _vectorized(examples: Iterable[Example], to_ids: ToIds, exchange: Exchange) -> Iterator[Pairs]:
-    """Yields some pairs at a time; workers take turns computing their ids."""
-    chunks = _chunks(examples)
-    while chunks_of_all := list(islice(chunks, exchange.size)):
-        own = chunks_of_all[exchange.rank][0] if exchange.rank < len(chunks_of_all) else []
-        for ids, (_, originals) in zip(exchange.ragged(to_ids(own)), chunks_of_all, strict=False):
-            yield Pairs(ids, text_keys(originals))
 
 
 def _chunks(examples: Iterable[Example]) -> Iterator[tuple[list[str], list[str]]]:

@@ -180,10 +180,6 @@ class RaggedEmbeddingSum(EmbeddingTable):
     Reads only the rows of a batch while training with a sparse gradient, and always if the table is
     in bfloat16. Arguments and errors are those of `EmbeddingTable`.
 
-    Attributes:
-        exchange: The workers that each sum and train their rows of the table, an `Exchange`; `None`
-            if this process trains alone.
-
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
         training: Whether the gradient of the table may be sparse.
@@ -192,13 +188,8 @@ class RaggedEmbeddingSum(EmbeddingTable):
         float32 `(batch, dim)`; zeros for an empty row.
     """
 
-    exchange: Any = None
-
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
-        if training and self.exchange is not None:
-            own = self.exchange.own_ids(ids)
-            return self.exchange.total(sum_rows(*self.touched_rows(own)))
         if training and self._has_sparse_gradient():
             return sum_rows(*self.touched_rows(ids))
         if self.table.dtype == "float32":

@@ -218,29 +218,18 @@ def sum_equal_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
     return tf.IndexedSlices(values, distinct, gradient.dense_shape)
 
 
-def clip_by_global_norm(
-    gradients: Sequence[Gradient],
-    clip_norm: float,
-    is_part: Sequence[bool] | None = None,
-    sum_parts: Callable[[tf.Tensor], tf.Tensor] = tf.identity,
-) -> list[Gradient]:
+def clip_by_global_norm(gradients: Sequence[Gradient], clip_norm: float) -> list[Gradient]:
     """Scales gradients so that their joint L2 norm is at most `clip_norm`.
 
     Args:
         gradients: Dense tensors, or sparse ones with distinct rows.
         clip_norm: Maximum norm, above 0 and finite.
-        is_part: Whether each gradient is a part of one that is divided over workers. Default: none
-            is.
-        sum_parts: Sums a scalar over the workers.
 
     Raises:
         tf.errors.InvalidArgumentError: The norm, whose square is a float32, is not finite.
     """
-    whole: list[tf.Tensor] = [tf.zeros([])]
-    parts: list[tf.Tensor] = [tf.zeros([])]
-    for gradient, belongs in zip(gradients, is_part or [False] * len(gradients), strict=True):
-        (parts if belongs else whole).append(tf.reduce_sum(tf.square(values_of(gradient))))
-    norm = tf.sqrt(tf.add_n([*whole, sum_parts(tf.add_n(parts))]))
+    squares = [tf.reduce_sum(tf.square(values_of(gradient))) for gradient in gradients]
+    norm = tf.sqrt(tf.add_n(squares))
     norm = tf.debugging.check_numerics(norm, "The norm of the gradient is not finite")
     return scaled(gradients, clip_norm / tf.maximum(norm, clip_norm))
 

@@ -72,7 +72,7 @@ class SupervisedModel(StepModel):
         return self.head.loss(logits, targets, self.class_weights)
 
     def _vectors(self, inputs: Any, training: bool) -> tf.Tensor:
-        return inputs if self.encoder is None else self.encode(inputs, training=training)
+        return inputs if self.encoder is None else self.encoder(inputs, training=training)
 
 
 class FeatureModel(SupervisedModel):

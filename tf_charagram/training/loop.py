@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from tf_charagram.data.stream import Segment, Stream
 from tf_charagram.errors import RunError, TrainingError
-from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.checkpoints import Checkpoints, KeptModel
 from tf_charagram.training.processor import products_in
 from tf_charagram.training.progress import Interrupt, Scalars, TrainingProgress
@@ -38,8 +37,6 @@ def total_steps(stream: Stream, epochs: float) -> int:
 class TrainingLoop:
     """Trains a model on a stream of batches and leaves the selected weights in the run folder.
 
-    All workers run the loop, step by step together; only the chief scores and writes weights.
-
     Args:
         config: Settings of the run.
         product: The model that is saved.
@@ -48,7 +45,6 @@ class TrainingLoop:
         score: Scores the current weights; calls its argument often, which raises an error to stop
             the run.
         folder: The run folder.
-        exchange: The other workers.
 
     Attributes:
         checkpoint_at_end: Whether the end writes a checkpoint, from which a longer run can go on.
@@ -62,11 +58,9 @@ class TrainingLoop:
         stream: Stream,
         score: Callable[[Callable[[], None]], Scores],
         folder: RunFolder,
-        exchange: Exchange = ALONE,
     ) -> None:
         self.model, self.stream = model, stream
-        self.folder, self.exchange = folder, exchange
-        self.config = config
+        self.folder, self.config = folder, config
         self.checkpoint_at_end = True
         self._score = score
         self._kept = KeptModel(product, folder, config.select)
@@ -87,22 +81,15 @@ class TrainingLoop:
 
     def resume(self) -> bool:
         """Restores the newest checkpoint; returns whether there was one."""
-        is_chief = self.exchange.is_chief
-        has_checkpoint = is_chief and self.checkpoints.restore_latest() is not None
+        has_checkpoint = self.checkpoints.restore_latest() is not None
         has_ended = self.checkpoint_at_end and self.folder.metrics.is_file()
-        if is_chief and has_ended and not has_checkpoint:
+        if has_ended and not has_checkpoint:
             raise RunError(
                 f"The run in {self.folder.path} has ended, and its checkpoints are gone, so it "
                 "cannot go on. Start again with --overwrite, or go on from its model with --init."
             )
-        is_restored = self.exchange.any(has_checkpoint)
-        if is_restored:
-            self.exchange.copy_from_chief([*self.model.checkpoint_variables, self._seconds])
         self.folder.trim_history(self.step)
-        (recorded,) = self.exchange.of_chief(self._recorded_step())
-        if recorded and not is_chief:
-            self.folder.append_history({"step": int(recorded), "scores": {}})
-        return is_restored
+        return has_checkpoint
 
     def run(self) -> TrainingProgress:
         """Trains to the end.
@@ -117,31 +104,28 @@ class TrainingLoop:
         progress = TrainingProgress(
             self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
             max_seconds=math.inf if max_minutes is None else 60 * max_minutes,
-            interrupt=self._interrupt, exchange=self.exchange,
+            interrupt=self._interrupt,
         )  # fmt: skip
         saved = time.monotonic()
         with progress, self._saved_on_interrupt(progress), self._interrupt:
             for stop in self._stops():
                 if progress.is_out_of_time and self.step == self._recorded_step():
-                    if self.exchange.is_chief:
-                        self._kept.end_early()
+                    self._kept.end_early()
                     break
                 loss = self._train_until(stop, progress)
                 is_last = self.step >= self.total_steps or progress.is_out_of_time
                 record = self._record(loss, progress.seconds)
-                if self.exchange.is_chief:
-                    self._kept.update(record["scores"], is_last)
+                self._kept.update(record["scores"], is_last)
                 self.folder.append_history(record)
-                (waited,) = self.exchange.of_chief(time.monotonic() - saved)
                 # With Adam, a checkpoint holds the table three times, so writing it may take longer
                 # than the training between two evaluations.
-                is_due = waited >= self.config.checkpoint_every_s
+                is_due = time.monotonic() - saved >= self.config.checkpoint_every_s
                 if is_due or (is_last and self.checkpoint_at_end):
                     self._save(progress)
                     saved = time.monotonic()
                 scalars.write(self.step, {"loss": loss, **record["scores"]})
                 progress.report(record)
-                self._check_interrupt()
+                self._interrupt.check()
                 if is_last:
                     break
         return progress
@@ -161,32 +145,12 @@ class TrainingLoop:
             "examples": self.stream.num_examples(self.step),
             "seconds": round(seconds, 3),
             "loss": loss,
-            "scores": self.evaluate(),
+            "scores": self._score(self._interrupt.check),
         }
-
-    def evaluate(self) -> Scores:
-        """Scores the current weights; the other workers wait for the chief."""
-        scores: Scores = {}
-        if self.exchange.is_chief:
-            try:
-                scores = self._score(self._interrupt.check)
-            except KeyboardInterrupt:
-                if self.exchange.is_alone:
-                    raise
-                self._interrupt.is_wanted = True
-        self._check_interrupt()
-        return scores
-
-    def _check_interrupt(self) -> None:
-        """Raises `KeyboardInterrupt` in all workers if Ctrl-C was pressed in one."""
-        if self._interrupt.is_wanted_by(self.exchange):
-            self._interrupt.check()
 
     def _save(self, progress: TrainingProgress) -> None:
         self._seconds.assign(progress.seconds)
-        self.model.merge_state()
-        if self.exchange.is_chief:
-            self.checkpoints.save(self.step)
+        self.checkpoints.save(self.step)
 
     @contextmanager
     def _saved_on_interrupt(self, progress: TrainingProgress) -> Iterator[None]:
@@ -221,8 +185,7 @@ class TrainingLoop:
         for segment in self.stream.segments(self.step, stop - self.step):
             if not progress.is_out_of_time:
                 self._fit(segment, progress)
-                self._check_interrupt()
-        self.model.merge_weights()
+                self._interrupt.check()
         self._check_weights()
         return float(tracker.result())
 
@@ -233,7 +196,7 @@ class TrainingLoop:
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
-            with products_in(self.config.dtype), self.exchange.watched():
+            with products_in(self.config.dtype):
                 self.model.train_on(self.stream, segment, [progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):

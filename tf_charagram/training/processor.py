@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,6 @@ import tensorflow as tf
 
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.text.batches import num_threads
 from tf_charagram.training.settings import RunConfig
 
 # TensorFlow's graph rewriter changes only operations known to tolerate it: matrix products,
@@ -34,19 +33,9 @@ def default_threads(config: RunConfig) -> int | None:
     return 1 if is_small and not is_padded(encoder) else None
 
 
-def set_threads(config: RunConfig, num_processes: int = 1) -> None:
-    """Sets the best number of threads per operation for a run.
-
-    Args:
-        config: Settings of the run.
-        num_processes: How many of its workers share the cores of this machine.
-    """
-    number = default_threads(config)
-    if num_processes > 1:
-        number = number or max(1, num_threads() // num_processes)
-        # A second thread would take the core of another worker just to wait.
-        _unless_started(tf.config.threading.set_inter_op_parallelism_threads, 1)
-    limit_threads(number)
+def set_threads(config: RunConfig) -> None:
+    """Sets the best number of threads per operation for a run."""
+    limit_threads(default_threads(config))
 
 
 def limit_threads(number: int | None) -> None:
@@ -55,14 +44,11 @@ def limit_threads(number: int | None) -> None:
     Args:
         number: Number of threads; `None` leaves one per core.
     """
-    if number is not None:
-        _unless_started(tf.config.threading.set_intra_op_parallelism_threads, number)
-
-
-def _unless_started(setting: Callable[[int], None], number: int) -> None:
+    if number is None:
+        return
     # In a notebook or another program, TensorFlow may have started computing.
     with suppress(RuntimeError):
-        setting(number)
+        tf.config.threading.set_intra_op_parallelism_threads(number)
 
 
 @contextmanager

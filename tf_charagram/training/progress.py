@@ -17,7 +17,6 @@ import tensorflow as tf
 
 from tf_charagram.data.stream import Stream
 from tf_charagram.files.writing import tensorflow_writing
-from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.reporting import ProgressLine
 
 _STOPPING = "stopping; Ctrl-C again stops at once"
@@ -67,11 +66,6 @@ class Interrupt:
             self._leave()
             raise KeyboardInterrupt
 
-    def is_wanted_by(self, exchange: Exchange) -> bool:
-        """Returns whether Ctrl-C was pressed in any worker; all workers must call it."""
-        self.is_wanted = exchange.any(self.is_wanted)
-        return self.is_wanted
-
     def _record(self, number: int, frame: FrameType | None) -> None:
         if self.is_wanted:
             raise KeyboardInterrupt
@@ -94,16 +88,14 @@ class TrainingProgress(keras.callbacks.Callback):
         seconds: Seconds of training before, if the run is resumed.
         max_seconds: Seconds of training after which the run is stopped.
         interrupt: Also stops the run.
-        exchange: The other workers; all stop after the same step.
 
     Attributes:
-        seconds: Seconds of training of the whole run, as measured by the chief.
+        seconds: Seconds of training of the whole run.
     """
 
     def __init__(
         self, stream: Stream, first_step: int, total_steps: int, *, seconds: float = 0.0,
         max_seconds: float = math.inf, interrupt: Interrupt | None = None,
-        exchange: Exchange = ALONE,
     ) -> None:  # fmt: skip
         super().__init__()
         self.seconds = seconds
@@ -111,7 +103,6 @@ class TrainingProgress(keras.callbacks.Callback):
         self._total_steps = total_steps
         self._max_seconds = max_seconds
         self._interrupt = Interrupt() if interrupt is None else interrupt
-        self._exchange = exchange
         self._step = self._first_step = first_step
         self._first_seconds = seconds
         self._clock = time.perf_counter()
@@ -121,7 +112,7 @@ class TrainingProgress(keras.callbacks.Callback):
 
     @property
     def examples_per_second(self) -> float:
-        """Speed of training in this process, without evaluations and checkpoints."""
+        """Speed of training, without evaluations and checkpoints."""
         before, now = map(self._stream.num_examples, (self._first_step, self._step))
         return (now - before) / max(self.seconds - self._first_seconds, 1e-9)
 
@@ -147,12 +138,10 @@ class TrainingProgress(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Moves the line, and stops training if it is interrupted or out of time."""
         now = time.perf_counter()
-        (self.seconds,) = self._exchange.of_chief(self.seconds + now - self._clock)
+        self.seconds += now - self._clock
         self._clock = now
         self._step = int(self.model.step.numpy())
-        self.model.stop_training = self.is_out_of_time or self._interrupt.is_wanted_by(
-            self._exchange
-        )
+        self.model.stop_training = self.is_out_of_time or self._interrupt.is_wanted
         self._loss = float((logs or {}).get("loss", 0.0))
         self._show()
 

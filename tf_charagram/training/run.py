@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import resource
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,13 +16,11 @@ from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.files.json_files import write_json
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import check_options
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.settings import LAST, RunConfig
 from tf_charagram.training.task import Scoring, Task
-from tf_charagram.training.workers import comparable, failing_together
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +34,6 @@ class TrainingRun:
         task: What is trained, with the settings of the run; see `tf_charagram.tasks.make_task`.
         resume: Go on with the run in `config.out`.
         overwrite: Replace the run in `config.out`.
-        exchange: The other workers of the run; only the chief evaluates and writes.
 
     Attributes:
         config: Settings of the run, completed from the model of `init`.
@@ -51,45 +47,22 @@ class TrainingRun:
         CharagramError: Settings, data or folder cannot be used; the message says why.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        *,
-        resume: bool,
-        overwrite: bool,
-        exchange: Exchange = ALONE,
-    ) -> None:
-        self.task, self.exchange = task, exchange
+    def __init__(self, task: Task, *, resume: bool, overwrite: bool) -> None:
+        self.task = task
         #: Called when a run is resumed, with whether there was a checkpoint.
         self.on_resume: Callable[[bool], object] = lambda has_checkpoint: None
-        with failing_together(exchange) as facts:
-            identity = self._prepare(resume=resume, overwrite=overwrite)
-            files = task.input_files(self.config)
-            facts |= {**comparable(identity, files), "num_examples": self.stream.size}
-        # Nothing is written or deleted before all workers have checked settings and files.
-        self.folder.begin(identity)
-        self.loop = TrainingLoop(
-            self.config, self.model, self._trainer, self.stream, self._quick_scores, self.folder,
-            exchange,
-        )  # fmt: skip
-
-    def _prepare(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
-        """Reads and builds everything; returns the identity of the run."""
-        task = self.task
         self.config = config = task.config = task.prepared(task.config)
         check_options(config)
-        if not self.exchange.is_alone and getattr(config, "freeze", False):
-            raise ConfigError(
-                "`workers` share the work of an encoder that is trained, not of `freeze`. Leave "
-                "out one of the two."
-            )
-        task.exchange = self.exchange
         optimizer = make_optimizer(
             config.optimizer, config.learning_rate, rounding_seed=config.seed
         )  # fmt: skip
         identity = self._claim_folder(resume=resume, overwrite=overwrite)
         self._build(optimizer)
-        return identity
+        # Nothing is written or deleted before settings and files are checked.
+        self.folder.begin(identity)
+        self.loop = TrainingLoop(
+            config, self.model, self._trainer, self.stream, self._quick_scores, self.folder
+        )
 
     def _claim_folder(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
         """Opens the folder, if it is free or holds this run; returns the identity of the run."""
@@ -97,12 +70,8 @@ class TrainingRun:
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
-        if self.exchange.is_chief:
-            name = f"{config.task}-{config.encoder}"
-            self.folder = RunFolder.open(config.out, name, resume=resume, overwrite=overwrite)
-        else:
-            self._temporary = tempfile.TemporaryDirectory(prefix="charagram-worker-")
-            self.folder = RunFolder(self._temporary.name)
+        name = f"{config.task}-{config.encoder}"
+        self.folder = RunFolder.open(config.out, name, resume=resume, overwrite=overwrite)
         identity = run_config(config.to_dict(), task.input_files(config))
         self.folder.check_config(identity)
         return identity
@@ -117,13 +86,7 @@ class TrainingRun:
         if task.bad_lines.count:
             logger.warning("%s", task.bad_lines.summary())
         self._trainer = task.make_trainer(self.model, optimizer)
-        self._trainer.share_work(self.exchange)
         set_decay(optimizer, self.config, self.stream)
-        if self.stream.size < self.exchange.size:
-            raise ConfigError(
-                f"`workers` must be at most the number of examples, {self.stream.size}. "
-                f"Received: {self.exchange.size} workers"
-            )
 
     def _quick_scores(self, check: Callable[[], None]) -> Scores:
         return self._values(self.task.score(self.model, Scoring(check=check)))
@@ -142,7 +105,7 @@ class TrainingRun:
     def run(
         self, *, resume: bool, num_resamples: int | None = None, export: bool = True
     ) -> dict[str, Any]:
-        """Trains and exports; returns the content of `metrics.json`, `{}` for all but the chief.
+        """Trains and exports; returns the content of `metrics.json`.
 
         Args:
             resume: Go on from the newest checkpoint.
@@ -164,11 +127,7 @@ class TrainingRun:
             except TrainingError as error:
                 self.folder.note_problem(error)
                 raise
-            metrics = {}
-            if self.exchange.is_chief:
-                metrics = self._finish(start, num_resamples, export=export)
-        self.exchange.wait()
-        return metrics
+            return self._finish(start, num_resamples, export=export)
 
     def _finish(self, start: float, num_resamples: int | None, *, export: bool) -> dict[str, Any]:
         """Exports, scores and writes `metrics.json`; returns its content."""
@@ -192,7 +151,6 @@ class TrainingRun:
             "num_rows": self.model.vectorizer.num_rows,
             "num_parameters": self.model.count_params(),
             "bad_lines_skipped": self.task.bad_lines.count,
-            "num_workers": self.exchange.size,
             "steps": self.loop.step,
             f"{unit}_per_second": round(last["examples"] / max(last["seconds"], 1e-9), 1),
             "training_seconds": last["seconds"],

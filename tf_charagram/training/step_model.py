@@ -11,9 +11,8 @@ import tensorflow as tf
 from tf_charagram.checks import check_clip_norm
 from tf_charagram.data.stream import from_parts
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.layers.embedding_table import Gradient, RaggedEmbeddingSum
+from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.losses.penalties import L2Penalties
-from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.optimizers.row_sparse import clip_by_global_norm, scaled, values_of
 
 
@@ -26,7 +25,6 @@ class StepModel(keras.Model):
     Attributes:
         step: Number of batches trained on.
         loss_tracker: The mean loss since its last reset.
-        exchange: The other workers of the run; set by `share_work`.
 
     Args:
         layers: The trained layers: the encoder, and the head on top of it if there is one.
@@ -35,8 +33,6 @@ class StepModel(keras.Model):
     def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._parts = list(layers)
-        self.exchange: Exchange = ALONE
-        self._divided_tables: list[keras.Variable] = []
         self.step = tf.Variable(
             0,
             dtype=tf.int64,
@@ -100,17 +96,6 @@ class StepModel(keras.Model):
         self.clip_norm = clip_norm
         optimizer.build(self.trained_variables)
 
-    def share_work(self, exchange: Exchange) -> None:
-        """Shares the work of the encoder with other workers; see `Exchange`."""
-        self.exchange = exchange
-        encoder = self._parts[0]
-        if exchange.is_alone or getattr(encoder, "word_dropout", False):
-            return
-        for layer in vars(encoder).values():
-            if isinstance(layer, RaggedEmbeddingSum) and layer.table.trainable:
-                layer.exchange = exchange
-                self._divided_tables.append(layer.table)
-
     def get_config(self) -> dict[str, Any]:
         """Raises a `ConfigError`: an archive would lack the step and the arguments of `compile`."""
         raise ConfigError(
@@ -123,17 +108,6 @@ class StepModel(keras.Model):
     def trained_variables(self) -> list[keras.Variable]:
         """The weights that steps change."""
         return [variable for part in self._parts for variable in part.trainable_variables]
-
-    def merge_weights(self) -> None:
-        """Brings `all_weights` up to date with the rows that other workers have trained."""
-        self.exchange.merge_rows(table.value for table in self._divided_tables)
-
-    def merge_state(self) -> None:
-        """Brings all `checkpoint_variables` up to date."""
-        shapes = {tuple(table.shape) for table in self._divided_tables}
-        self.exchange.merge_rows(
-            variable for variable in self.checkpoint_variables if tuple(variable.shape) in shapes
-        )
 
     @property
     def all_weights(self) -> list[keras.Variable]:
@@ -193,17 +167,6 @@ class StepModel(keras.Model):
         batches = stream.dataset(segment)
         self.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=list(callbacks))
 
-    @property
-    def _divides_texts(self) -> bool:
-        """Whether each worker encodes a share of the texts, because no table is divided."""
-        return not (self.exchange.is_alone or self._divided_tables)
-
-    def encode(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
-        """Returns the vectors of all texts of a batch, with the help of other workers."""
-        if training and self._divides_texts:
-            return self.exchange.encode_share(self._parts[0], ids, training)
-        return self._parts[0](ids, training=training)
-
     def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
         """Runs one step of the optimizer; returns the loss."""
         variables = [variable.value for variable in self.trained_variables]
@@ -211,24 +174,10 @@ class StepModel(keras.Model):
             loss = loss_of_batch()
         # Those of bfloat16 tables come in that type.
         gradients = [tf.cast(each, tf.float32) for each in tape.gradient(loss, variables)]
-        if self._divides_texts:
-            num_shared = len(self._parts[0].trainable_variables)
-            shared = self.exchange.sum_gradients(gradients[:num_shared])
-            gradients = [*shared, *gradients[num_shared:]]
         loss = self.assert_finite(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
-        divided = {id(table) for table in self._divided_tables}
-        is_part = [id(variable) in divided for variable in self.trained_variables]
-        if self.penalties.dense and divided:
-            gradients = [
-                self.exchange.own_rows(gradient)
-                if belongs and isinstance(gradient, tf.Tensor)
-                else gradient
-                for gradient, belongs in zip(gradients, is_part, strict=True)
-            ]
         if self.clip_norm is not None:
-            total = self.exchange.sum
-            gradients = clip_by_global_norm(gradients, self.clip_norm, is_part, total)
+            gradients = clip_by_global_norm(gradients, self.clip_norm)
         # The optimizer sums over the replicas.
         gradients = scaled(gradients, 1.0 / self.distribute_strategy.num_replicas_in_sync)
         rate = tf.convert_to_tensor(self.optimizer.learning_rate)

@@ -19,7 +19,6 @@ from tf_charagram.data.starter import STARTER
 from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import model_files
-from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import grow_from, load_pretrained, make_encoder
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
@@ -60,7 +59,6 @@ class Task(ABC):
         trial_epochs: Default length of a trial of a search.
         num_resamples: Bootstrap resamples of the intervals of the final scores.
         num_words_found: Number of words found in the file of `--word-vectors`, if there is one.
-        exchange: The other workers of the run.
     """
 
     model_class: ClassVar[Any]
@@ -73,7 +71,6 @@ class Task(ABC):
         self.config = config
         self.bad_lines = bad_lines
         self.num_words_found: int | None = None
-        self.exchange: Exchange = ALONE
 
     # Data.
 

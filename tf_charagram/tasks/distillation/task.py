@@ -167,7 +167,7 @@ class Distill(EmbedderTask):
             neighbors_weight=config.neighbors_weight if config.neighbor_batch_size else 0.0,
             pairs_weight=config.pairs_weight if self._pairs is not None else 0.0,
             margin=config.margin,
-            negatives=negative_sampler(config, self.exchange),
+            negatives=negative_sampler(config),
             **config.update_options(),
             steps_per_execution=_STEPS_PER_EXECUTION,
         )

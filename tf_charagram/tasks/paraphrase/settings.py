@@ -28,9 +28,6 @@ class EmbedderConfig(RunConfig):
     negatives: Literal["max", "mix", "random"] = option(
         "max", "how negatives are chosen", "objective"
     )
-    negatives_from: Literal["all", "worker"] = option(
-        "all", "take them from the pairs of all workers, or of the same one", "objective"
-    )
     mask_duplicates: bool = option(
         True, "never take a text that equals one of the pair as a negative", "objective"
     )

@@ -21,7 +21,6 @@ from tf_charagram.evaluation.tables import score_table
 from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.optimizers.exchange import Exchange
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.settings import EmbedderConfig, ParaphraseConfig
 from tf_charagram.text.tensors import ids_function
@@ -124,7 +123,7 @@ class ParaphraseTask(EmbedderTask):
 
         def load() -> Pairs:
             to_ids = ids_function(model.vectorizer)
-            return write_pairs(self.corpus, to_ids, folder.path, self.exchange)
+            return write_pairs(self.corpus, to_ids, folder.path)
 
         return PairStream(
             self.corpus.num_pairs,
@@ -144,7 +143,7 @@ class ParaphraseTask(EmbedderTask):
         trainer.compile(
             optimizer,
             margin=config.margin,
-            negatives=negative_sampler(config, self.exchange),
+            negatives=negative_sampler(config),
             **config.update_options(),
             steps_per_execution=STEPS_PER_EXECUTION,
         )
@@ -186,12 +185,8 @@ class Sentences(ParaphraseTask):
     set_groups = ("sts", "phrases", "wordsim")
 
 
-def negative_sampler(config: EmbedderConfig, exchange: Exchange) -> NegativeSampler:
+def negative_sampler(config: EmbedderConfig) -> NegativeSampler:
     """Returns the sampler of negatives that the settings ask for."""
     return NegativeSampler(
-        config.negatives,
-        mask_duplicates=config.mask_duplicates,
-        num_groups=exchange.size if config.negatives_from == "worker" else 1,
-        seed=config.seed,
-        exchange=exchange,
+        config.negatives, mask_duplicates=config.mask_duplicates, seed=config.seed
     )

@@ -186,5 +186,5 @@ class TaggingModel(SupervisedModel):
     def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
         """Returns the mean cross entropy of a batch, without penalties."""
         ids, capitals, positions, labels = batch
-        vectors = self.encode(ids, training=training)
+        vectors = self._vectors(ids, training)
         return cross_entropy(self.head(vectors, capitals, positions, training=training), labels)
