@@ -17,7 +17,6 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.processor import products_in
 from tf_charagram.training.run import set_decay
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
@@ -146,11 +145,9 @@ class TunedModel(keras.Model):
         task.read_pairs([reader])
         if self.embedder is None:
             self.embedder = task.build()
-        self.optimizer = make_optimizer(
-            config.optimizer, config.learning_rate, rounding_seed=config.seed
-        )
+        self.optimizer = make_optimizer(config.optimizer, config.learning_rate)
         trainer = task.make_trainer(self.embedder, self.optimizer)
-        with tempfile.TemporaryDirectory() as folder, products_in(config.dtype):
+        with tempfile.TemporaryDirectory() as folder:
             stream = task.make_stream(self.embedder, RunFolder(folder))
             set_decay(self.optimizer, config, stream)
             stream.open()

@@ -151,14 +151,3 @@ def frozen():
 def test_errors(make, settings, message):
     with pytest.raises(ConfigError, match=message):
         L2Penalties(make(num_rows=3, dim=2), **settings)
-
-
-@pytest.mark.parametrize("dense", [False, True])
-def test_table_in_bfloat16(table, sparse, dense):
-    """A pull far below what bfloat16 can add to the gradient is added to it all the same."""
-    small, target = (tf.Variable(tf.cast(v, tf.bfloat16)) for v in (table, table + 0.5))
-    found = add_l2_gradient(sparse, small, 1e-4, target, dense=dense)
-    exact = [tf.Variable(tf.cast(v.read_value(), tf.float32)) for v in (small, target)]
-    expected = add_l2_gradient(sparse, exact[0], 1e-4, exact[1], dense=dense)
-    assert found.dtype == tf.float32
-    assert_array_equal(tf.convert_to_tensor(found), tf.convert_to_tensor(expected))

@@ -14,7 +14,6 @@ from tests.contracts import some_now
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.explanation import BIAS
 from tf_charagram.models.locations import FORMAT_VERSION
@@ -325,14 +324,6 @@ class TestExplain:
         for name in NASTY.keys() - {"long", "long_word", "long_broken"}:
             explanation = any_embedder.explain(NASTY[name], "cat")
             assert np.isfinite(explanation.contributions).all()
-
-    def test_table_in_bfloat16(self):
-        """Sums of rows are not rounded again."""
-        with tables_in("bfloat16"):
-            embedder = make_embedder("hash")
-        explanation = embedder.explain("hot dog", "a dog")
-        cosine = embedder.similarity(["hot dog"], ["a dog"])[0]
-        np.testing.assert_allclose(explanation.cosine, cosine, atol=1e-6)
 
     def test_a_folded_model(self):
         with pytest.raises(ConfigError, match="Use the model that is not folded"):

@@ -185,7 +185,6 @@ def test_variables_of_other_layers(optimizer_class, dtype):
     ("arguments", "message"),
     [
         ({"distinct_rows": "no"}, "`distinct_rows` must be True or False"),
-        ({"rounding_seed": 1.5}, "`rounding_seed` must be an integer"),
         ({"amsgrad": True}, "LazyAdam does not support amsgrad=True"),
     ],
 )

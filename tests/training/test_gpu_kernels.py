@@ -17,7 +17,6 @@ from tests.texts import write_pairs
 from tests.training.gpu_kernels import all_operations, problems
 from tf_charagram import NgramVectorizer
 from tf_charagram.encoders import ENCODERS, encoder_class
-from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.losses.negatives import STRATEGIES
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks import TASKS, make_task, settings_class
@@ -117,25 +116,6 @@ def paraphrase(name, optimizer="adam", options=None, **settings):
 def test_step_on_pairs(strategy, optimizer, specs_of):
     model = paraphrase("charagram", optimizer, negatives=strategy, l2=0.1, clip_norm=1.0)
     check(model, specs_of("words"))
-
-
-@pytest.mark.parametrize(
-    ("optimizer", "dense_l2"),
-    some_now(
-        [*itertools.product(("adam", "adagrad"), (False, True))],
-        ("adam", True),
-    ),
-)  # fmt: skip
-def test_step_on_a_table_in_bfloat16(optimizer, dense_l2, specs_of):
-    settings = {"l2": 0.1, "dense_l2": dense_l2, "clip_norm": 1.0}
-    with tables_in("bfloat16"):
-        model = paraphrase("charagram", optimizer, **settings)
-    graph = step_of(model, specs_of("words"))
-    updates = [op for op in all_operations(graph) if op.type == "ResourceScatterUpdate"]
-    # The table, and its moments: two in Adam, else one.
-    assert len(updates) == (3 if optimizer == "adam" else 2)
-    assert {op.get_attr("dtype") for op in updates} == {tf.bfloat16}
-    assert not problems(graph)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,6 @@ def test_replace():
     ("config", "settings", "message"),
     [
         (ParaphraseConfig, {"encoder": "ces"}, r"Unknown encoder 'ces'\. Did you mean 'cse'\?"),
-        (ParaphraseConfig, {"precision": "bfloat16"}, "Unknown precision 'bfloat16'. Did you mean"),
         (ParaphraseConfig, {"l2": 1e30}, "`l2` must be in [0, 1000]. Received: l2=1e"),
         (SupervisedConfig, {"l2_head": float("inf")}, "`l2_head` must be in [0, 1000]"),
         (TaggingConfig, {"l2": -1.0}, "`l2` must be in [0, 1000]. Received: l2=-1.0"),
@@ -73,7 +72,6 @@ def test_replace():
         (ParaphraseConfig, {"decay": "linaer"}, "Unknown decay 'linaer'. Did you mean 'linear'"),
         (ParaphraseConfig, {"unicode_form": "NFX"}, "Unknown unicode_form 'NFX'"),
         (ParaphraseConfig, {"preset": "paper"}, "Unknown preset 'paper'"),
-        (TaggingConfig, {"precision": "mixed_bfloat16"}, "`precision` must be float32 for `optim"),
         (ParaphraseConfig, {"rows_per_ngram": 2}, "`rows_per_ngram` is for `hash_buckets` only"),
         (ParaphraseConfig, {"hash_buckets": 9, "min_count": 2}, "which `hash_buckets` replaces"),
         (ParaphraseConfig, {"encoder": "lstm", "hash_buckets": 9}, "`hash_buckets` is not an opt"),

@@ -29,29 +29,7 @@ _HUGEPAGE, _COLLAPSE = 14, 25
 # Rewriting smaller tables takes no time worth a warning.
 _LARGE = 2_000_000
 
-_dtype: ContextVar[str] = ContextVar("type of new tables", default="float32")
 _is_filled: ContextVar[bool] = ContextVar("whether new tables are filled", default=True)
-
-
-@contextmanager
-def tables_in(dtype: str) -> Iterator[None]:
-    """Sets the type of tables made inside: `"float32"`, or `"bfloat16"` to save memory.
-
-    Layers compute in float32 either way. Train a bfloat16 table with an optimizer of
-    `tf_charagram.optimizers`, which rounds its rows stochastically; others lose small updates.
-
-    Example:
-        >>> from tf_charagram.encoders import Charagram
-        >>> with tables_in("bfloat16"):
-        ...     encoder = Charagram(num_rows=100, dim=8)
-        >>> encoder.ngram_table.dtype, encoder.bias.dtype
-        ('bfloat16', 'float32')
-    """
-    token = _dtype.set(dtype)
-    try:
-        yield
-    finally:
-        _dtype.reset(token)
 
 
 @contextmanager
@@ -99,9 +77,7 @@ class EmbeddingTable(ConfiguredLayer):
         self.num_rows = num_rows
         self.dim = dim
         self.initializer = keras.initializers.get(initializer)
-        self.table = self.add_weight(
-            shape=(num_rows, dim), initializer=self._initial, dtype=_dtype.get(), name="table"
-        )
+        self.table = self.add_weight(shape=(num_rows, dim), initializer=self._initial, name="table")
         self.built = True
         self._has_warned = False
         # XLA compiles neither ragged nor CSR operations; with a GPU, Keras would try.
@@ -110,15 +86,7 @@ class EmbeddingTable(ConfiguredLayer):
     def _initial(self, shape: tuple[int, ...], dtype: str) -> tf.Tensor:
         if not _is_filled.get():
             return tf.raw_ops.Empty(shape=shape, dtype=dtype)
-        if dtype == "float32":
-            return self.initializer(shape, dtype=dtype)
-
-        def rounded() -> tf.Tensor:
-            return tf.cast(self.initializer(shape, dtype="float32"), dtype)
-
-        # From the same numbers as in float32. A graph needs the memory of two float32 tables, eager
-        # operations that of three.
-        return tf.function(rounded, autograph=False)()
+        return self.initializer(shape, dtype=dtype)
 
     def _has_sparse_gradient(self) -> bool:
         """Returns whether the optimizer of the table updates single rows; only within a call."""
@@ -149,10 +117,10 @@ class EmbeddingTable(ConfiguredLayer):
             training: Whether the table is trained; if not, no gradient is taken.
         """
         if not training or self._has_sparse_gradient():
-            return tf.cast(tf.gather(self.table.value, indices), tf.float32)
+            return tf.gather(self.table.value, indices)
         # Unlike that of `tf.gather`, its gradient is dense for indices of this rank.
         rows = tf.gather_nd(self.table.value, indices[:, tf.newaxis, tf.newaxis])
-        return tf.cast(tf.squeeze(rows, axis=1), tf.float32)
+        return tf.squeeze(rows, axis=1)
 
 
 #: Attribute of a table: reference to the optimizer that was built with it.
@@ -177,8 +145,8 @@ def embedding_tables(layer: keras.layers.Layer) -> list[keras.Variable]:
 class RaggedEmbeddingSum(EmbeddingTable):
     """Sums the embeddings of ragged ids (Charagram, section 3, inside of equation 1).
 
-    Reads only the rows of a batch while training with a sparse gradient, and always if the table is
-    in bfloat16. Arguments and errors are those of `EmbeddingTable`.
+    Reads only the rows of a batch while training with a sparse gradient. Arguments and errors are
+    those of `EmbeddingTable`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -192,24 +160,20 @@ class RaggedEmbeddingSum(EmbeddingTable):
         """Returns the sums of the rows of each text."""
         if training and self._has_sparse_gradient():
             return sum_rows(*self.touched_rows(ids))
-        if self.table.dtype == "float32":
-            return sum_rows(tf.convert_to_tensor(self.table.value), ids)
-        return sum_rows(*self.touched_rows(ids, training))
+        return sum_rows(tf.convert_to_tensor(self.table.value), ids)
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""
         del kwargs
         return keras.KerasTensor((ids.shape[0], self.dim), "float32")
 
-    def touched_rows(
-        self, ids: tf.RaggedTensor, training: bool = True
-    ) -> tuple[tf.Tensor, tf.RaggedTensor]:
+    def touched_rows(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the distinct rows that ids name, at least one, and ids into these."""
         touched, positions = tf.unique(ids.values, out_idx=ids.dtype)
         # At least one row is needed, so a batch without ids touches row 0, with a zero gradient.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.concat([touched, tf.zeros([is_empty], touched.dtype)], axis=0)
-        return self.rows(touched, training), ids.with_values(positions)
+        return self.rows(touched, training=True), ids.with_values(positions)
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -271,8 +235,7 @@ def use_huge_pages(table: tf.Variable) -> None:
         table: A variable; small ones, and those on a GPU, are left as they are.
     """
     size = table.shape.num_elements() * table.dtype.size
-    # Python cannot read the buffer of other types.
-    if not sys.platform.startswith("linux") or size < 2 * _PAGE or table.dtype != tf.float32:
+    if not sys.platform.startswith("linux") or size < 2 * _PAGE:
         return
     read_in_place(table)
     tensor = table.read_value()

@@ -140,12 +140,11 @@ def add_l2_gradient(
     if isinstance(gradient, tf.IndexedSlices) and dense:
         gradient = tf.convert_to_tensor(gradient)
     if not isinstance(gradient, tf.IndexedSlices):
-        weights = tf.cast(variable, tf.float32)
-        pull = weights if target is None else weights - tf.cast(target, tf.float32)
+        pull = variable if target is None else variable - target
         return gradient + strength * pull
-    rows = tf.cast(tf.gather(variable, gradient.indices), tf.float32)
+    rows = tf.gather(variable, gradient.indices)
     if target is not None:
-        rows = rows - tf.cast(tf.gather(target, gradient.indices), tf.float32)
+        rows = rows - tf.gather(target, gradient.indices)
     return tf.IndexedSlices(
         gradient.values + strength * rows, gradient.indices, gradient.dense_shape
     )

@@ -80,7 +80,7 @@ def _parts(
         np.array([row for _, ids in ngrams for row in ids], np.int64),
         np.array([len(ids) for _, ids in ngrams], np.int64),
     )
-    vectors = tf.cast(tf.gather(encoder.sum.table.value, ids), tf.float32)
+    vectors = tf.gather(encoder.sum.table.value, ids)
     rows = tf.reduce_sum(vectors, axis=1).numpy()
     parts = np.concatenate([rows, encoder.bias.numpy()[np.newaxis]]).astype(np.float64)
     parts = parts * _gain(parts, encoder.activation)

@@ -248,4 +248,4 @@ def _largest(numbers: np.ndarray) -> float:
 
 def _view(weight: keras.Variable) -> np.ndarray:
     """Returns the values of a weight, float32, without the copy of `numpy()`."""
-    return np.asarray(memoryview(tf.cast(tf.convert_to_tensor(weight), tf.float32)))
+    return np.asarray(memoryview(tf.convert_to_tensor(weight)))

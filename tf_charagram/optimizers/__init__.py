@@ -137,12 +137,12 @@ class MomentumSgd(TableOptimizer, keras.optimizers.SGD):
 
     The update is the same, `m = momentum * m - learning_rate * g` and `w = w + m`: nothing is lazy,
     and a row without a gradient moves on by its momentum. For a table of 55,000 x 150 and a sparse
-    gradient of 3,000 rows it takes two thirds of the time of Keras' own. Tables must be in float32.
+    gradient of 3,000 rows it takes two thirds of the time of Keras' own.
 
     Args:
         learning_rate: Step size.
         momentum: Share of the last update that the next one keeps, in [0, 1).
-        **kwargs: `rounding_seed` of `TableOptimizer`, and as for `keras.optimizers.SGD`.
+        **kwargs: As for `keras.optimizers.SGD`.
     """
 
     def __init__(self, learning_rate: float = 0.2, momentum: float = 0.95, **kwargs: Any) -> None:
@@ -182,15 +182,12 @@ OPTIMIZERS: dict[str, Callable[..., keras.optimizers.Optimizer]] = {
 }
 
 
-def make_optimizer(
-    name: str, learning_rate: float, rounding_seed: int = 0, **options: Any
-) -> keras.optimizers.Optimizer:
+def make_optimizer(name: str, learning_rate: float, **options: Any) -> keras.optimizers.Optimizer:
     """Returns an optimizer, by its name, for encoders whose gradients have distinct rows.
 
     Args:
         name: `"adam"` or `"adagrad"`, both row-sparse, or `"sgd"`.
         learning_rate: Step size.
-        rounding_seed: Seed of the rounding of tables in bfloat16.
         **options: Other arguments of its class.
 
     Raises:
@@ -202,4 +199,4 @@ def make_optimizer(
         options["distinct_rows"] = True
     if name == "adagrad":
         options.setdefault("initial_accumulator_value", INITIAL_ACCUMULATOR)
-    return OPTIMIZERS[name](learning_rate, rounding_seed=rounding_seed, **options)
+    return OPTIMIZERS[name](learning_rate, **options)

@@ -24,7 +24,7 @@ from tf_charagram.data.readers.words import (
 )
 from tf_charagram.encoders import encoder_class, vectorizer_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.embedding_table import embedding_tables, tables_in
+from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.text import vectorizer_class
@@ -75,8 +75,7 @@ def make_encoder(config: RunConfig, num_rows: int) -> keras.layers.Layer:
         if options.get(field) is None:
             options[field] = width
         check_width(str(config.word_vectors), width, options[field], field)
-    with tables_in(config.dtype):
-        encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
+    encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
     if config.freeze_words:
         encoder.table.trainable = False
     if not encoder.trainable_variables:
@@ -281,7 +280,6 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
         source = sources[weight.path].value
         if weight.path in tables:
             # In place, because a table may take most of the memory.
-            source = tf.cast(source, weight.dtype)
             weight.value.scatter_update(tf.IndexedSlices(source, tf.constant(rows)))
         else:
             weight.assign(source)
@@ -289,4 +287,4 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
 
 def _scale_rows(encoder: keras.layers.Layer, rows: np.ndarray, scale: float) -> None:
     for table in embedding_tables(encoder):
-        table.value.scatter_mul(tf.IndexedSlices(tf.cast(scale, table.dtype), tf.constant(rows)))
+        table.value.scatter_mul(tf.IndexedSlices(tf.constant(scale), tf.constant(rows)))

@@ -14,7 +14,6 @@ import tensorflow as tf
 from tf_charagram.data.stream import Segment, Stream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.training.checkpoints import Checkpoints, KeptModel
-from tf_charagram.training.processor import products_in
 from tf_charagram.training.progress import Interrupt, Scalars, TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
@@ -196,8 +195,7 @@ class TrainingLoop:
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
-            with products_in(self.config.dtype):
-                self.model.train_on(self.stream, segment, [progress])
+            self.model.train_on(self.stream, segment, [progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):
                 raise

@@ -53,9 +53,7 @@ class TrainingRun:
         self.on_resume: Callable[[bool], object] = lambda has_checkpoint: None
         self.config = config = task.config = task.prepared(task.config)
         check_options(config)
-        optimizer = make_optimizer(
-            config.optimizer, config.learning_rate, rounding_seed=config.seed
-        )  # fmt: skip
+        optimizer = make_optimizer(config.optimizer, config.learning_rate)
         identity = self._claim_folder(resume=resume, overwrite=overwrite)
         self._build(optimizer)
         # Nothing is written or deleted before settings and files are checked.

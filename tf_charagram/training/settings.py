@@ -35,8 +35,6 @@ _WITHOUT_USE = {
     "words": _NGRAM_SETTINGS,
     "characters": (*_NGRAM_SETTINGS, "min_count", *_WORD_SETTINGS),
 }
-#: `precision` -> `dtype` of a run.
-PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
 _MAX_SEED = 2**31 - 1
 
 
@@ -93,12 +91,6 @@ class RunConfig:
         "none", "decay of the learning rate: linear goes to 0 over --epochs", "optimization"
     )
     clip_norm: float | None = option(None, "maximum global norm of the gradient", "optimization")
-    precision: Literal["float32", "mixed_bfloat16"] = option(
-        "float32",
-        "mixed_bfloat16: tables and their moments in bfloat16, which halves their memory, and "
-        "products too where the processor is faster at them",
-        "optimization",
-    )
     ngrams: tuple[int, ...] = option((2, 3, 4), "n-gram orders, for instance 2,3,4", "text")
     min_count: int = option(1, "minimum occurrences of an n-gram or a word with a row", "text")
     max_per_order: int | None = option(
@@ -160,11 +152,6 @@ class RunConfig:
         for name in _PENALTIES:
             check_penalty(name, getattr(self, name))
         check_clip_norm(self.clip_norm)
-        if self.optimizer == "sgd" and self.precision != "float32":
-            raise ConfigError(
-                "`precision` must be float32 for `optimizer` sgd, which moves all rows of a table "
-                "at every step. Choose adam or adagrad, or leave out `precision`."
-            )
         _check_text_settings(self)
 
     def _fill_in(self) -> None:
@@ -193,11 +180,6 @@ class RunConfig:
         if values.get("encoder", self.encoder) != self.encoder:
             settings = {name: settings[name] for name in _names(self)}
         return type(self).from_dict({**settings, **values})
-
-    @property
-    def dtype(self) -> str:
-        """Type of trained tables and their moments, and of products if that is faster."""
-        return PRECISIONS[self.precision]
 
     def update_options(self) -> dict[str, Any]:
         """Returns the arguments of `StepModel.compile` that all runs have."""

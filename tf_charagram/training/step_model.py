@@ -172,8 +172,7 @@ class StepModel(keras.Model):
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
-        # Those of bfloat16 tables come in that type.
-        gradients = [tf.cast(each, tf.float32) for each in tape.gradient(loss, variables)]
+        gradients = tape.gradient(loss, variables)
         loss = self.assert_finite(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:
