@@ -8,7 +8,9 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
-from tf_charagram.optimizers.row_sparse import clip_by_global_norm, sum_equal_rows
+from tf_charagram.layers.chunked import PADDING
+from tf_charagram.layers.row_gradients import in_xla, sum_equal_rows
+from tf_charagram.optimizers.row_sparse import clip_by_global_norm
 
 
 def slices(rows, gradients, num_rows=6):
@@ -20,12 +22,32 @@ def slices(rows, gradients, num_rows=6):
 @pytest.mark.parametrize("rows", [[3, 1, 3, 3, 0], [2, 0, 1], [5], []])
 def test_sum_equal_rows(rows):
     gradients = np.random.default_rng(0).normal(size=(len(rows), 2))
-    found = sum_equal_rows(slices(rows, gradients))
+    found = sum_equal_rows(slices(rows, gradients), tf.Variable(tf.zeros([6, 2])))
     distinct, sums = reference.sum_rows(rows, gradients)
     order = np.argsort(found.indices.numpy())
     assert_array_equal(found.indices.numpy()[order], distinct)
     assert_allclose(found.values.numpy()[order], sums, rtol=1e-6, atol=1e-7)
     assert found.dense_shape.numpy().tolist() == [6, 2]
+
+
+def test_sum_equal_rows_compiled_by_xla():
+    """There is a slot for each row; those that are left over, and padding, name no row."""
+    rows = [3, PADDING, 1, 3, 3, 0]
+    gradients = np.random.default_rng(0).normal(size=(len(rows), 2))
+    table = tf.Variable(tf.zeros([6, 2]))
+
+    @tf.function(jit_compile=True, autograph=False)
+    def summed(gradient):
+        assert in_xla()
+        return sum_equal_rows(gradient, table)
+
+    assert not in_xla()
+    found = summed(slices(rows, gradients))
+    real = [0, 2, 3, 4, 5]
+    distinct, sums = reference.sum_rows([rows[i] for i in real], gradients[real])
+    order = np.argsort(found.indices.numpy())
+    assert found.indices.numpy()[order].tolist() == [*distinct, PADDING, PADDING, PADDING]
+    assert_allclose(found.values.numpy()[order][: len(sums)], sums, rtol=1e-6, atol=1e-7)
 
 
 def test_clip_by_hand():

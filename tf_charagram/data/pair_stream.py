@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.corpus import Example
-from tf_charagram.data.stream import Segment, Stream
+from tf_charagram.data.stream import Segment, Stream, TextRanges
 from tf_charagram.files.writing import writing
 from tf_charagram.layers.ragged import gather_ragged
 
@@ -147,6 +147,20 @@ class PairStream(Stream):
     def open(self) -> None:
         """Computes the ids of all pairs, once."""
         _ = self.pairs
+
+    @cached_property
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Ids, row splits and keys; they share the memory of `pairs`."""
+        ids, keys = self.pairs
+        views = [np.asarray(memoryview(each)) for each in (ids.values, ids.row_splits, keys)]
+        return views[0], views[1], views[2]
+
+    def host_batches(self, segment: Segment) -> Iterator[tuple[Any, ...]]:
+        """Yields the batches of a segment; all have the ids of all pairs as `values`."""
+        values, splits, keys = self._arrays
+        for texts in self._rows(segment):
+            starts = splits[texts]
+            yield TextRanges(values, starts, splits[texts + 1] - starts), keys[texts]
 
     def _is_in_order(self, epoch: int) -> bool:
         return self.file_order_first and epoch == 0

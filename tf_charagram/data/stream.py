@@ -1,12 +1,9 @@
-"""Batches as a pure function of the seed and the step, so that training resumes at any step.
-
-On a machine with a GPU, they are copied to it ahead of time.
-"""
+"""Batches as a pure function of the seed and the step, so that training resumes at any step."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +15,6 @@ _NUM_SEEDS = 2**8
 BUCKET_BATCHES = 32
 # Bounds the memory of the order of a segment.
 _MAX_EXAMPLES = 1_000_000
-# Number of batches on the device, so that no step waits for a copy.
-_NUM_PREFETCHED = 2
 
 
 class Segment(NamedTuple):
@@ -36,6 +31,26 @@ class Segment(NamedTuple):
     num: int
     epoch: int
     offset: int
+
+
+class TextRanges(NamedTuple):
+    """The ids of some texts, as ranges of an array.
+
+    Attributes:
+        values: int32 `(num_ids,)`.
+        starts: Position of the first id of each text, int64 `(num_texts,)`.
+        lengths: Number of ids of each text, int64 `(num_texts,)`.
+    """
+
+    values: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+    @classmethod
+    def of(cls, ids: tf.RaggedTensor) -> TextRanges:
+        """Returns the ranges of the rows of a ragged tensor."""
+        splits = ids.row_splits.numpy().astype(np.int64)
+        return cls(ids.values.numpy(), splits[:-1], np.diff(splits))
 
 
 class Stream(ABC):
@@ -95,15 +110,8 @@ class Stream(ABC):
             yield Segment(step, num, epoch, offset)
             step += num
 
-    def dataset(self, segment: Segment, device: str | None = None) -> tf.data.Dataset:
-        """Returns the batches of a segment, each assembled in the graph of the input pipeline.
-
-        Args:
-            segment: The steps.
-            device: Device to copy the batches to, see `on_device`. Default: the GPU if there is
-                one; otherwise they are not copied.
-        """
-        device = device or first_gpu()
+    def dataset(self, segment: Segment) -> tf.data.Dataset:
+        """Returns the batches of a segment, each assembled in the graph of the input pipeline."""
         steps = self._rows(segment)
         splits = tf.constant(np.cumsum([0, *map(len, steps)]))
         rows = tf.constant(np.concatenate(steps))
@@ -117,8 +125,12 @@ class Stream(ABC):
         options.autotune.enabled = False
         # Few operations per batch and one thread, because training needs the cores.
         batches = tf.data.Dataset.range(len(steps)).map(batch)
-        batches = batches.prefetch(self._prefetch).with_options(options)
-        return batches if device is None else on_device(batches, device)
+        return batches.prefetch(self._prefetch).with_options(options)
+
+    def host_batches(self, segment: Segment) -> Iterator[tuple[Any, ...]]:
+        """Yields the batches of a segment as NumPy arrays, with `TextRanges` in place of ids."""
+        for ids, *others in self.dataset(segment):
+            yield TextRanges.of(ids), *(other.numpy() for other in others)
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the rows of the batch of each step of a segment: by default, the examples."""
@@ -226,70 +238,3 @@ def shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarra
     if max(seed) >= _NUM_SEEDS:
         seeds = tf.constant(np.random.SeedSequence(seed).generate_state(2), tf.int64)
     return tf.random.experimental.index_shuffle(tf.constant(positions), seeds, size - 1).numpy()
-
-
-class RaggedParts(NamedTuple):
-    """The components of a ragged tensor.
-
-    A `tf.data.Dataset` passes a ragged tensor to a step as a variant, which TensorFlow unpacks in
-    host memory only.
-
-    Attributes:
-        values: `(num_values,)`.
-        row_splits: int64 `(num_rows + 1,)`.
-    """
-
-    values: tf.Tensor
-    row_splits: tf.Tensor
-
-
-def to_parts(batch: Iterable[Any]) -> tuple[Any, ...]:
-    """Returns a batch as tensors that can stay on a GPU: ragged ones in parts, int32 as int64.
-
-    TensorFlow keeps int32 arguments of functions in host memory.
-
-    Args:
-        batch: Tensors, and ragged tensors of one ragged dimension.
-    """
-
-    def dense(tensor: tf.Tensor) -> tf.Tensor:
-        return tf.cast(tensor, tf.int64) if tensor.dtype == tf.int32 else tensor
-
-    return tuple(
-        RaggedParts(dense(tensor.values), dense(tensor.row_splits))
-        if isinstance(tensor, tf.RaggedTensor)
-        else dense(tensor)
-        for tensor in batch
-    )
-
-
-def from_parts(batch: Iterable[Any]) -> tuple[Any, ...]:
-    """Returns a batch with ragged tensors instead of parts."""
-    return tuple(
-        tf.RaggedTensor.from_row_splits(*part, validate=False)
-        if isinstance(part, RaggedParts)
-        else part
-        for part in batch
-    )
-
-
-def first_gpu() -> str | None:
-    """Returns the name of the first GPU; `None` without a GPU."""
-    return next((device.name for device in tf.config.list_logical_devices("GPU")), None)
-
-
-def on_device(batches: tf.data.Dataset, device: str) -> tf.data.Dataset:
-    """Prefetches batches to a device.
-
-    Args:
-        batches: Tuples of tensors, and of ragged tensors of one ragged dimension.
-        device: Its name, for instance `"GPU:0"`.
-
-    Returns:
-        The batches in the form of `to_parts`; must be the last transformation of a dataset.
-    """
-    parts = batches.map(lambda *batch: to_parts(batch))
-    copied = parts.apply(tf.data.experimental.prefetch_to_device(device, _NUM_PREFETCHED))
-    # TensorFlow does not know the number of batches, and Keras would warn at their end.
-    copied.cardinality = batches.cardinality
-    return copied

@@ -13,6 +13,7 @@ import tensorflow as tf
 from tf_charagram.encoders.options import DanOptions, ProjectionOptions
 from tf_charagram.encoders.words import AveragingEncoder
 from tf_charagram.layers.base import make_dense
+from tf_charagram.layers.chunked import Ids
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -24,7 +25,7 @@ class WordAverage(AveragingEncoder):
 
     has_no_products = True
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         return self.mean(ids, training)
 
@@ -47,7 +48,7 @@ class Projection(AveragingEncoder):
             self.word_dim, self.dim, activation="linear", seed=self.seed + 1, name="dense"
         )
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         return self.dense(self.mean(ids, training))
 
@@ -86,7 +87,7 @@ class Dan(AveragingEncoder):
             for n, width in enumerate(widths[:-1], start=1)
         ]
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         embedding = self.mean(ids, training)
         for dense in self.dense:

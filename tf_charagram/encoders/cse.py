@@ -11,6 +11,7 @@ import tensorflow as tf
 from tf_charagram.encoders.options import CseOptions
 from tf_charagram.encoders.words import SequenceEncoder
 from tf_charagram.errors import ConfigError, check_integers
+from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.conv_pooling import ConvPooling
 
 
@@ -66,7 +67,7 @@ class Cse(SequenceEncoder):
         )
         self.filters.build((None, None, self.word_dim))
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         return self.filters(inputs, mask=mask)

@@ -14,6 +14,7 @@ import tensorflow as tf
 from tf_charagram.encoders.options import LstmOptions, RnnOptions
 from tf_charagram.encoders.words import SequenceEncoder, divisors
 from tf_charagram.layers.base import make_dense
+from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
@@ -44,7 +45,7 @@ class Rnn(SequenceEncoder):
         )
         self.rnn.build((None, None, self.dim))
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         return self.rnn(inputs, mask=mask)
@@ -74,7 +75,7 @@ class IdentityRnn(SequenceEncoder):
         )
         self.rnn.build((None, None, self.dim))
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         return self.rnn(inputs, mask=mask) / divisors(ids)
@@ -124,7 +125,7 @@ class Lstm(SequenceEncoder):
         )
         self.lstm.build((None, None, self.dim))
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         return self.lstm(inputs, mask=mask, training=training)
@@ -150,7 +151,7 @@ class Gran(Lstm):
             2 * self.dim, self.dim, activation="sigmoid", seed=self.seed + 2, name="gate"
         )
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         states = self.lstm(inputs, mask=mask, training=training)

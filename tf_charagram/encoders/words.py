@@ -12,6 +12,7 @@ from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import WordOptions
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.chunked import ChunkedIds, Ids
 from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum
 from tf_charagram.layers.ragged import gather_rows, sum_rows
 
@@ -95,15 +96,18 @@ class AveragingEncoder(WordEncoder):
 
     table_class = RaggedEmbeddingSum
 
-    def mean(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
+    def mean(self, ids: Ids, training: bool) -> tf.Tensor:
         """Returns the means of the word vectors, `(batch, word_dim)`; zeros without words."""
         lengths = divisors(ids)
         if training and self.word_dropout:
             return self._dropped_sum(ids) / lengths
         return self.table(ids, training=training) / lengths
 
-    def _dropped_sum(self, ids: tf.RaggedTensor) -> tf.Tensor:
+    def _dropped_sum(self, ids: Ids) -> tf.Tensor:
         """Sums vectors with dropout, which needs the vector of each occurrence."""
+        if isinstance(ids, ChunkedIds):
+            vectors = ids.vectors(self.table.table.value)
+            return ids.sum_by_text(self._dropout(vectors, training=True))
         rows, positions = self.table.touched_rows(ids)
         vectors = gather_rows(rows, positions.values)
         num_vectors = tf.shape(vectors, tf.int64)[0]
@@ -120,12 +124,12 @@ class SequenceEncoder(WordEncoder):
     #: Training batches texts of similar length, to save padding.
     is_padded = True
 
-    def vectors(self, ids: tf.RaggedTensor, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
+    def vectors(self, ids: Ids, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the word vectors after dropout, `(batch, time, word_dim)`, and their mask."""
         vectors, mask = self.table(ids)
         return self._dropout(vectors, training=training), mask
 
 
-def divisors(words: tf.RaggedTensor) -> tf.Tensor:
+def divisors(words: Ids) -> tf.Tensor:
     """Returns the lengths of the rows as divisors, float32 `(batch, 1)`: 1 for an empty row."""
     return tf.cast(tf.maximum(words.row_lengths(), 1), tf.float32)[:, tf.newaxis]

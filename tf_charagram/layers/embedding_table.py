@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import Any
 from weakref import ref
 
 import keras
@@ -17,10 +17,8 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.chunked import ChunkedIds, Ids
 from tf_charagram.layers.ragged import gather_padded, sum_rows, to_padded
-
-#: Of a table, a sparse gradient names the rows of the batch.
-Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
 # Bytes of a huge page.
 _PAGE = 1 << 21
@@ -149,15 +147,17 @@ class RaggedEmbeddingSum(EmbeddingTable):
     those of `EmbeddingTable`.
 
     Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        ids: `tf.RaggedTensor` int32 `(batch, None)`, or `ChunkedIds`.
         training: Whether the gradient of the table may be sparse.
 
     Returns:
         float32 `(batch, dim)`; zeros for an empty row.
     """
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
+        if isinstance(ids, ChunkedIds):
+            return ids.sum_by_text(ids.vectors(self.table.value))
         if training and self._has_sparse_gradient():
             return sum_rows(*self.touched_rows(ids))
         return sum_rows(tf.convert_to_tensor(self.table.value), ids)
@@ -191,8 +191,10 @@ class PaddedEmbedding(EmbeddingTable):
         real steps, which come first. `time` is at least 1.
     """
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tuple[tf.Tensor, tf.Tensor]:
+    def call(self, ids: Ids, training: bool = False) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the padded vectors and their mask."""
+        if isinstance(ids, ChunkedIds):
+            return ids.vectors(self.table.value), ids.mask
         rows, padded, mask = self.distinct_rows(ids, training)
         return gather_padded(rows, padded), mask
 

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+from tf_charagram.layers.row_gradients import in_xla
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -78,7 +79,8 @@ class PlainLSTM(keras.layers.LSTM):
         self, sequences: tf.Tensor, initial_state: Any, mask: Any, training: bool = False
     ) -> Any:
         """Runs over time: Keras' LSTM while training, without cuDNN otherwise."""
-        owner = keras.layers.LSTM if training else keras.layers.RNN
+        # XLA cannot compile cuDNN.
+        owner = keras.layers.LSTM if training and not in_xla() else keras.layers.RNN
         return owner.inner_loop(self, sequences, initial_state, mask=mask, training=training)
 
     def get_config(self) -> dict[str, Any]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, check_integers, check_switches, unknown_name
+
+# Bits of the mantissa of a float32, and the bits of 1.
+_MANTISSA, _ONE = np.uint32(0x7FFFFF), np.uint32(0x3F800000)
 
 STRATEGIES = ("max", "mix", "random")
 
@@ -60,17 +64,39 @@ class NegativeSampler:
             cosines = tf.matmul(vectors, vectors, transpose_b=True)
             chosen = _argmax(tf.where(allowed, cosines, tf.constant(-2.0, cosines.dtype)))
             if self.strategy == "mix":
-                coins = tf.random.stateless_uniform(tf.shape(exists), self._seed(step, 1))
+                coins = self._uniform(tf.shape(exists), step, 1)
                 chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step))
         return tf.where(exists, chosen, 0), exists
 
     def _sample(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
         """Samples one allowed candidate per row with equal probability."""
-        noise = tf.random.stateless_uniform(tf.shape(allowed), self._seed(step, 2))
+        noise = self._uniform(tf.shape(allowed), step, 2)
         return _argmax(tf.where(allowed, noise, -1.0))
 
-    def _seed(self, step: tf.Tensor, purpose: int) -> tf.Tensor:
-        return tf.stack([tf.constant(self.seed * 4 + purpose, tf.int64), tf.cast(step, tf.int64)])
+    def _uniform(self, shape: tf.Tensor, step: tf.Tensor, purpose: int) -> tf.Tensor:
+        """Draws numbers from [0, 1), the same on every device."""
+        seed = tf.stack([tf.constant(self.seed * 4 + purpose, tf.int64), tf.cast(step, tf.int64)])
+        return uniform(shape, seed)
+
+
+def uniform(shape: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+    """Draws numbers from [0, 1), the same on a CPU and compiled by XLA.
+
+    On a CPU they are those of `tf.random.stateless_uniform`. XLA makes numbers of other bits.
+
+    Args:
+        shape: Of the result.
+        seed: int64 `(2,)`.
+
+    Returns:
+        float32.
+    """
+    bits = tf.random.stateless_uniform(
+        shape, seed, minval=None, maxval=None, dtype=tf.uint32, alg="philox"
+    )
+    # A random mantissa after the exponent of 1 gives numbers in [1, 2).
+    mantissa = tf.bitwise.bitwise_and(bits, _MANTISSA)
+    return tf.bitcast(tf.bitwise.bitwise_or(mantissa, _ONE), tf.float32) - 1.0
 
 
 def candidate_mask(text_ids: tf.Tensor, *, mask_duplicates: bool = True) -> tf.Tensor:

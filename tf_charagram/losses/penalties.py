@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.checks import check_penalty
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.embedding_table import Gradient
+from tf_charagram.layers.row_gradients import Gradient, read_rows
 
 
 class _Term(NamedTuple):
@@ -142,9 +142,9 @@ def add_l2_gradient(
     if not isinstance(gradient, tf.IndexedSlices):
         pull = variable if target is None else variable - target
         return gradient + strength * pull
-    rows = tf.gather(variable, gradient.indices)
+    rows = read_rows(variable, gradient.indices)
     if target is not None:
-        rows = rows - tf.gather(target, gradient.indices)
+        rows = rows - read_rows(target, gradient.indices)
     return tf.IndexedSlices(
         gradient.values + strength * rows, gradient.indices, gradient.dense_shape
     )

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.embedding_table import Gradient
+from tf_charagram.layers.row_gradients import Gradient, in_xla, read_rows, write_rows
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, TableOptimizer
 
 
@@ -58,23 +58,41 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates one variable by a dense gradient."""
-        self._apply(self._tables(variable), gradient, learning_rate)
+        self._apply(self.tables_of(variable), gradient, learning_rate)
 
     def update_rows(
         self, gradient: tf.IndexedSlices, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates the rows of a variable that a gradient with distinct rows names."""
-        tables, scratch = self._tables(variable), self._scratch[self._get_variable_index(variable)]
-        read = self.read_rows(tables, gradient.indices)
-        for rows, values in zip(scratch, read, strict=True):
-            rows.assign(values)
-        self._apply(scratch, gradient.values, learning_rate)
-        self.write_rows(tables, gradient.indices, [rows.read_value() for rows in scratch])
+        tables = self.tables_of(variable)
+        rows = [read_rows(table, gradient.indices) for table in tables]
+        if in_xla():
+            updated = self._updated(rows, gradient.values, learning_rate)
+        else:
+            scratch = self._scratch[self._get_variable_index(variable)]
+            for small, values in zip(scratch, rows, strict=True):
+                small.assign(values)
+            self._apply(scratch, gradient.values, learning_rate)
+            updated = [small.read_value() for small in scratch]
+        for table, values in zip(tables, updated, strict=True):
+            write_rows(table, gradient.indices, values)
 
-    def _tables(self, variable: tf.Variable) -> list[tf.Variable]:
+    def tables_of(self, variable: tf.Variable) -> list[tf.Variable]:
         """Returns a variable and both of its moments."""
         index = self._get_variable_index(variable)
         return [variable, self._momentums[index].value, self._velocities[index].value]
+
+    def _updated(
+        self, rows: list[tf.Tensor], gradient: tf.Tensor, learning_rate: tf.Tensor
+    ) -> list[tf.Tensor]:
+        """Computes new weights and moments in element-wise operations, which XLA joins."""
+        weights, momentums, velocities = rows
+        step = tf.cast(self.iterations + 1, tf.float32)
+        correction = tf.sqrt(1.0 - tf.pow(self.beta_2, step)) / (1.0 - tf.pow(self.beta_1, step))
+        momentums += (gradient - momentums) * (1.0 - self.beta_1)
+        velocities += (tf.square(gradient) - velocities) * (1.0 - self.beta_2)
+        weights -= learning_rate * correction * momentums / (tf.sqrt(velocities) + self.epsilon)
+        return [weights, momentums, velocities]
 
     def _apply(
         self, tables: list[tf.Variable], gradient: tf.Tensor, learning_rate: tf.Tensor
@@ -123,12 +141,16 @@ class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
         self, gradient: tf.IndexedSlices, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates the rows of a variable that a gradient with distinct rows names."""
-        squares = self._accumulators[self._get_variable_index(variable)].value
-        tables, indices = [variable, squares], gradient.indices
-        rows, sums = self.read_rows(tables, indices)
+        tables = self.tables_of(variable)
+        rows, sums = (read_rows(table, gradient.indices) for table in tables)
         sums += tf.square(gradient.values)
         rows -= learning_rate * gradient.values * tf.math.rsqrt(sums + self.epsilon)
-        self.write_rows(tables, indices, [rows, sums])
+        for table, values in zip(tables, (rows, sums), strict=True):
+            write_rows(table, gradient.indices, values)
+
+    def tables_of(self, variable: tf.Variable) -> list[tf.Variable]:
+        """Returns a variable and the sums of its squared gradients."""
+        return [variable, self._accumulators[self._get_variable_index(variable)].value]
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

@@ -10,7 +10,13 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import check_switches
-from tf_charagram.layers.embedding_table import Gradient, mark_row_sparse
+from tf_charagram.layers.embedding_table import mark_row_sparse
+from tf_charagram.layers.row_gradients import (
+    Gradient,
+    check_finite,
+    sum_equal_rows,
+    values_of,
+)
 
 
 class TableOptimizer(keras.optimizers.Optimizer):
@@ -33,31 +39,10 @@ class TableOptimizer(keras.optimizers.Optimizer):
         """Updates variables; equal rows are summed first if Keras is to clip gradients."""
         if self.clipnorm or self.global_clipnorm or self.clipvalue:
             grads = [
-                sum_equal_rows(grad) if isinstance(grad, tf.IndexedSlices) else grad
-                for grad in grads
+                sum_equal_rows(grad, variable.value) if isinstance(grad, tf.IndexedSlices) else grad
+                for grad, variable in zip(grads, trainable_variables or (), strict=True)
             ]
         super().apply(grads, trainable_variables)
-
-    @staticmethod
-    def read_rows(tables: Sequence[tf.Variable], indices: tf.Tensor) -> list[tf.Tensor]:
-        """Returns rows of tables, float32 `(n, dim)` each."""
-        # Bound by memory, not by computation, so it need not wait for the gradient.
-        with tf.control_dependencies(None):
-            return [tf.gather(table, indices) for table in tables]
-
-    @staticmethod
-    def write_rows(
-        tables: Sequence[tf.Variable], indices: tf.Tensor, rows: Sequence[tf.Tensor]
-    ) -> None:
-        """Replaces rows of tables.
-
-        Args:
-            tables: A variable and its moments.
-            indices: Integer `(n,)`, distinct.
-            rows: float32 `(n, dim)` for each table.
-        """
-        for table, values in zip(tables, rows, strict=True):
-            table.scatter_update(tf.IndexedSlices(values, indices))
 
 
 class RowSparseOptimizer(TableOptimizer):
@@ -85,7 +70,7 @@ class RowSparseOptimizer(TableOptimizer):
             # A sum over replicas names a row once for each.
             num_replicas = self._distribution_strategy.num_replicas_in_sync
             if not self.distinct_rows or num_replicas > 1:
-                gradient = sum_equal_rows(gradient)
+                gradient = sum_equal_rows(gradient, variable)
             self.update_rows(gradient, variable, learning_rate)
         else:
             self.update_all(gradient, variable, learning_rate)
@@ -97,6 +82,10 @@ class RowSparseOptimizer(TableOptimizer):
         super().update_step(gradient, variable, learning_rate)
 
     @abstractmethod
+    def tables_of(self, variable: tf.Variable) -> list[tf.Variable]:
+        """Returns a variable and what the optimizer keeps for each of its rows."""
+
+    @abstractmethod
     def update_rows(
         self, gradient: tf.IndexedSlices, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
@@ -105,22 +94,6 @@ class RowSparseOptimizer(TableOptimizer):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""
         return {**super().get_config(), "distinct_rows": self.distinct_rows}
-
-
-def sum_equal_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
-    """Returns the gradient with every row at most once, gradients of equal rows summed.
-
-    Keras' own optimizers skip this, and so move a row that occurs twice by more than the summed
-    gradient would. If all rows are distinct already, it costs one pass over the indices.
-    """
-    distinct, positions = tf.unique(gradient.indices)
-    num_distinct = tf.shape(distinct)[0]
-    values = tf.cond(
-        num_distinct == tf.shape(positions)[0],
-        lambda: gradient.values,
-        lambda: tf.math.unsorted_segment_sum(gradient.values, positions, num_distinct),
-    )
-    return tf.IndexedSlices(values, distinct, gradient.dense_shape)
 
 
 def clip_by_global_norm(gradients: Sequence[Gradient], clip_norm: float) -> list[Gradient]:
@@ -135,13 +108,8 @@ def clip_by_global_norm(gradients: Sequence[Gradient], clip_norm: float) -> list
     """
     squares = [tf.reduce_sum(tf.square(values_of(gradient))) for gradient in gradients]
     norm = tf.sqrt(tf.add_n(squares))
-    norm = tf.debugging.check_numerics(norm, "The norm of the gradient is not finite")
+    norm = check_finite(norm, "The norm of the gradient is not finite")
     return scaled(gradients, clip_norm / tf.maximum(norm, clip_norm))
-
-
-def values_of(gradient: Gradient) -> tf.Tensor:
-    """Returns the numbers of a gradient; those of a sparse one without the rows left out."""
-    return gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
 
 
 def scaled(gradients: Sequence[Gradient], scale: float | tf.Tensor) -> list[Gradient]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.checks import check_clip_norm
-from tf_charagram.data.stream import from_parts
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.layers.embedding_table import Gradient
+from tf_charagram.layers.row_gradients import (
+    Gradient,
+    check_finite,
+    in_xla,
+    keep_if,
+    values_of,
+)
 from tf_charagram.losses.penalties import L2Penalties
-from tf_charagram.optimizers.row_sparse import clip_by_global_norm, scaled, values_of
+from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, clip_by_global_norm, scaled
+from tf_charagram.training.compiled import CompiledSteps, has_gpu
 
 
 class StepModel(keras.Model):
@@ -41,6 +47,7 @@ class StepModel(keras.Model):
             name="step",
         )
         self.loss_tracker = keras.metrics.Mean(name="loss")
+        self._compiled_steps: CompiledSteps | None = None
         self.penalties = L2Penalties(self._parts[0])
         self.built = True
 
@@ -55,6 +62,7 @@ class StepModel(keras.Model):
         pull_back: bool = False,
         dense_l2: bool = False,
         clip_norm: float | None = None,
+        use_xla: bool | None = None,
         **kwargs: Any,
     ) -> None:
         """Configures the updates.
@@ -69,6 +77,8 @@ class StepModel(keras.Model):
             pull_back: Whether `l2_composition` pulls weights to their current values.
             dense_l2: Whether penalties act on all rows at every step, not only on touched ones.
             clip_norm: Maximum global norm of the gradient; `None` for no clipping.
+            use_xla: Whether `train_on` runs many steps in one program compiled by XLA. Default: if
+                there is a GPU.
             **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
 
         Raises:
@@ -94,6 +104,8 @@ class StepModel(keras.Model):
         super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
         self.penalties = penalties
         self.clip_norm = clip_norm
+        self.use_xla = has_gpu() if use_xla is None else use_xla
+        self._compiled_steps = None
         optimizer.build(self.trained_variables)
 
     def get_config(self) -> dict[str, Any]:
@@ -131,6 +143,15 @@ class StepModel(keras.Model):
         return [*(variable.value for variable in variables), *self.state]
 
     @property
+    def _changing_variables(self) -> list[tf.Variable]:
+        """All that steps change, including metrics."""
+        frozen = {id(weight.value) for part in self._parts for weight in part.non_trainable_weights}
+        frozen |= {id(target) for target in self.penalties.targets}
+        metrics = [variable.value for metric in self.metrics for variable in metric.variables]
+        distinct = {id(each): each for each in [*self.checkpoint_variables, *metrics]}
+        return [each for key, each in distinct.items() if key not in frozen]
+
+    @property
     def metrics(self) -> list[keras.metrics.Metric]:
         """The mean loss since the last reset."""
         return [self.loss_tracker]
@@ -145,13 +166,13 @@ class StepModel(keras.Model):
         """
         # A sum is finite only if all its terms are.
         total = tf.add_n([loss, *(tf.reduce_sum(values_of(gradient)) for gradient in gradients)])
-        total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
+        total = check_finite(total, "The loss or its gradient is not finite")
         with tf.control_dependencies([total]):
             return tf.identity(loss)
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""
-        self.step_on(from_parts(data))
+        self.step_on(data)
         return {metric.name: metric.result() for metric in self.metrics}
 
     def step_on(self, batch: tuple[Any, ...]) -> None:
@@ -164,21 +185,54 @@ class StepModel(keras.Model):
         self, stream: Any, segment: Any, callbacks: Sequence[keras.callbacks.Callback] = ()
     ) -> None:
         """Trains for a segment of a `Stream`; callbacks are those of `fit`."""
-        batches = stream.dataset(segment)
-        self.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=list(callbacks))
+        if not self.use_xla:
+            batches = stream.dataset(segment)
+            self.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=list(callbacks))
+            return
+        if self._compiled_steps is None or self._compiled_steps.stream is not stream:
+            self._compiled_steps = CompiledSteps(self, stream, self._parts[0])
+        self.run_executions(self._compiled_steps.run(segment), callbacks)
 
-    def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
-        """Runs one step of the optimizer; returns the loss."""
+    def run_executions(
+        self, losses: Iterable[Any], callbacks: Sequence[keras.callbacks.Callback]
+    ) -> None:
+        """Calls callbacks as `fit` does, after each of several steps at a time.
+
+        Args:
+            losses: Runs some steps and yields the mean loss, again and again.
+            callbacks: Callbacks of Keras.
+        """
+        watchers = keras.callbacks.CallbackList(list(callbacks), model=self)
+        self.stop_training = False
+        self.loss_tracker.reset_state()
+        watchers.on_train_begin()
+        for number, loss in enumerate(losses):
+            watchers.on_train_batch_end(number, {"loss": loss})
+            if self.stop_training:
+                break
+        watchers.on_train_end()
+
+    def loss_and_gradients(
+        self, loss_of_batch: Callable[[], tf.Tensor]
+    ) -> tuple[tf.Tensor, list[Gradient]]:
+        """Returns the loss of a batch, and the gradients that the optimizer is to apply."""
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
         gradients = tape.gradient(loss, variables)
+        if in_xla() and not getattr(self.optimizer, "sums_equal_rows", False):
+            # On the CPU, tables ask for the optimizer before they choose the kind of gradient.
+            gradients = [_dense(*pair) for pair in zip(gradients, variables, strict=True)]
         loss = self.assert_finite(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:
             gradients = clip_by_global_norm(gradients, self.clip_norm)
         # The optimizer sums over the replicas.
-        gradients = scaled(gradients, 1.0 / self.distribute_strategy.num_replicas_in_sync)
+        return loss, scaled(gradients, 1.0 / self.distribute_strategy.num_replicas_in_sync)
+
+    def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
+        """Runs one step of the optimizer; returns the loss."""
+        loss, gradients = self.loss_and_gradients(loss_of_batch)
         rate = tf.convert_to_tensor(self.optimizer.learning_rate)
         rate = tf.debugging.check_numerics(rate, "The learning rate is not finite")
         with tf.control_dependencies([loss, rate, *gradients]):
@@ -187,7 +241,46 @@ class StepModel(keras.Model):
         self.loss_tracker.update_state(checked)
         return checked
 
+    def step_if(self, is_wanted: tf.Tensor, batch: tuple[Any, ...]) -> tf.Tensor:
+        """Trains on one batch in a program compiled by XLA.
+
+        Args:
+            is_wanted: Whether the step is to change anything, bool scalar.
+            batch: A batch of `ChunkedIds` and other tensors.
+
+        Returns:
+            Whether loss and gradients are finite, bool scalar; if not, nothing changes.
+        """
+        loss, gradients = self.loss_and_gradients(lambda: self.loss_of(*batch, training=True))
+        rate = tf.convert_to_tensor(self.optimizer.learning_rate)
+        sums = [tf.reduce_sum(values_of(gradient)) for gradient in gradients]
+        is_finite = tf.math.is_finite(tf.add_n([loss, rate, *sums]))
+        is_wanted &= is_finite
+        kept, updated_by_row = [], set()
+        for gradient, variable in zip(gradients, self.trained_variables, strict=True):
+            is_by_row = isinstance(self.optimizer, RowSparseOptimizer)
+            if is_by_row and isinstance(gradient, tf.IndexedSlices):
+                tables = self.optimizer.tables_of(variable.value)
+                updated_by_row |= {id(table) for table in tables}
+                gradient = keep_if(is_wanted, gradient)
+            kept.append(gradient)
+        others = [each for each in self._changing_variables if id(each) not in updated_by_row]
+        before = [variable.read_value() for variable in others]
+        self.optimizer.apply(kept, self.trained_variables)
+        self.loss_tracker.update_state(loss)
+        self.step.assign_add(1)
+        for variable, value in zip(others, before, strict=True):
+            variable.assign(tf.where(is_wanted, variable, value))
+        return is_finite
+
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss without training."""
-        self.loss_tracker.update_state(self.loss_of(*from_parts(data), training=False))
+        self.loss_tracker.update_state(self.loss_of(*data, training=False))
         return {metric.name: metric.result() for metric in self.metrics}
+
+
+def _dense(gradient: Gradient, variable: tf.Variable) -> tf.Tensor:
+    """Returns the dense gradient of a variable; only compiled by XLA, which leaves out padding."""
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    return tf.math.unsorted_segment_sum(gradient.values, gradient.indices, variable.shape[0])

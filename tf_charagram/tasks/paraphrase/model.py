@@ -9,9 +9,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.checks import check_margin
-from tf_charagram.data.stream import first_gpu, from_parts, on_device
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.embedding_table import Gradient
+from tf_charagram.layers.row_gradients import Gradient
 from tf_charagram.losses import normalize_rows
 from tf_charagram.losses.margin import margin_loss
 from tf_charagram.losses.negatives import NegativeSampler
@@ -192,9 +191,7 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas:
             sides = tuple(tf.cast(side.to_tensor(_PADDING), tf.int64) for side in sides)
         return *sides, _numbers(lefts), _numbers(rights)
 
-    sides = data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
-    device = first_gpu() if num_replicas == 1 else None
-    return sides if device is None else on_device(sides, device)
+    return data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
 
 def _is_text(spec: Any) -> bool:
@@ -213,7 +210,6 @@ def _numbers(texts: tf.Tensor) -> tf.Tensor:
 
 def joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:
     """Joins the sides of a batch into ids and numbers of all texts, lefts first."""
-    data = from_parts(data)
     if len(data) == 2:
         return data
     sides = [

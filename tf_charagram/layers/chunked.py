@@ -1,0 +1,84 @@
+"""Ids of a batch in the static shapes that XLA compiles."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import tensorflow as tf
+
+#: Stands in place of an id where there is none. It lies past the end of every table: compiled by
+#: XLA, a read there gives any row, and an update there has no effect.
+PADDING = 2**31 - 1
+
+
+class ChunkedIds(NamedTuple):
+    """The ids of a batch, each text cut into chunks of one width.
+
+    Ragged tensors have sizes that the data decide, for which a GPU has to wait. Chunks waste little
+    on padding, although a few texts are much longer than the others. For encoders that pad,
+    there is one chunk per text, as wide as the longest text.
+
+    Attributes:
+        rows: The distinct ids of the batch, then `PADDING`, int32 `(num_slots,)`.
+        slots: Where in `rows` each id is, `num_slots` after the last id of a chunk, int32
+            `(num_chunks, width)`.
+        texts: Text of each chunk, int32 `(num_chunks,)`.
+        lengths: Number of ids of each text, int32 `(num_texts,)`.
+    """
+
+    rows: tf.Tensor
+    slots: tf.Tensor
+    texts: tf.Tensor
+    lengths: tf.Tensor
+
+    def row_lengths(self) -> tf.Tensor:
+        """Returns the number of ids of each text, as `tf.RaggedTensor.row_lengths` does."""
+        return self.lengths
+
+    @property
+    def mask(self) -> tf.Tensor:
+        """Which ids are real, bool `(num_chunks, width)`."""
+        return self.slots < tf.shape(self.rows)[0]
+
+    def vectors(self, table: tf.Variable) -> tf.Tensor:
+        """Looks ids up in a table `(num_rows, dim)`, whose gradient names each row once.
+
+        Returns:
+            `(num_chunks, width, dim)`, zeros at padding.
+        """
+        vectors = tf.gather(tf.gather(table, self.rows), self.slots)
+        return tf.where(self.mask[:, :, tf.newaxis], vectors, 0.0)
+
+    def sum_by_text(self, vectors: tf.Tensor) -> tf.Tensor:
+        """Sums the vectors of the ids of each text.
+
+        Args:
+            vectors: `(num_chunks, width, dim)`, zeros at padding.
+
+        Returns:
+            `(num_texts, dim)`.
+        """
+        sums = tf.reduce_sum(vectors, axis=1)
+        return tf.math.unsorted_segment_sum(sums, self.texts, tf.shape(self.lengths)[0])
+
+
+#: Ids of a batch: ragged on the CPU, in chunks compiled by XLA.
+Ids: TypeAlias = tf.RaggedTensor | ChunkedIds
+
+
+def distinct_ids(ids: tf.Tensor, num_rows: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Numbers the distinct ids of a batch; only compiled by XLA.
+
+    Args:
+        ids: int32 `(n,)`, below `num_rows` or `PADDING`.
+        num_rows: Number of ids there may be.
+
+    Returns:
+        The number of each id, int32 `(n,)`, equal for equal ids; and whether each is the one of
+        several equal ids that counts, bool `(n,)`. The number of `PADDING` has no meaning.
+    """
+    positions = tf.range(tf.shape(ids)[0])
+    last = tf.gather(tf.math.unsorted_segment_max(positions, ids, num_rows), ids)
+    is_last = (last == positions) & (ids != PADDING)
+    numbers = tf.cumsum(tf.cast(is_last, tf.int32)) - 1
+    return tf.gather(numbers, last), is_last

@@ -1,0 +1,111 @@
+"""Sparse gradients of tables and the rows they name, on the CPU and compiled by XLA.
+
+On the CPU, a gradient has as many rows as its batch names. XLA has to know all sizes beforehand.
+There, a gradient has a slot for each row that its batch may name, and slots that are left over
+name `PADDING`.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import tensorflow as tf
+from tensorflow.python.ops import control_flow_util
+
+from tf_charagram.layers.chunked import PADDING, distinct_ids
+
+#: Of a table, a sparse gradient names the rows of the batch.
+Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
+
+
+def in_xla() -> bool:
+    """Returns whether the graph that is being traced will be compiled by XLA."""
+    # TensorFlow has no public function for this.
+    graph = tf.compat.v1.get_default_graph()
+    return control_flow_util.GraphOrParentsInXlaContext(graph)
+
+
+def check_finite(value: tf.Tensor, message: str) -> tf.Tensor:
+    """Returns a number after a check that it is finite.
+
+    XLA leaves out assertions. There, a number that is not finite becomes NaN, and so does all that
+    is computed from it.
+
+    Raises:
+        tf.errors.InvalidArgumentError: It is not finite.
+    """
+    if in_xla():
+        return value + 0.0 * value
+    return tf.debugging.check_numerics(value, message)
+
+
+def sum_equal_rows(gradient: tf.IndexedSlices, table: tf.Variable) -> tf.IndexedSlices:
+    """Returns the gradient with every row at most once, gradients of equal rows summed.
+
+    Keras' own optimizers skip this, and so move a row that occurs twice by more than the summed
+    gradient would. If all rows are distinct already, it costs one pass over the indices.
+
+    Args:
+        gradient: Gradient of a table. Compiled by XLA, rows past the end of the table are left out.
+        table: The table, `(num_rows, dim)`.
+    """
+    if in_xla():
+        return _sum_in_slots(gradient, table.shape[0])
+    distinct, positions = tf.unique(gradient.indices)
+    num_distinct = tf.shape(distinct)[0]
+    values = tf.cond(
+        num_distinct == tf.shape(positions)[0],
+        lambda: gradient.values,
+        lambda: tf.math.unsorted_segment_sum(gradient.values, positions, num_distinct),
+    )
+    return tf.IndexedSlices(values, distinct, gradient.dense_shape)
+
+
+def _sum_in_slots(gradient: tf.IndexedSlices, num_rows: int) -> tf.IndexedSlices:
+    """Sums equal rows, with a slot for each index."""
+    indices = tf.cast(gradient.indices, tf.int32)
+    size = tf.shape(indices)[0]
+    slots, is_last = distinct_ids(indices, num_rows)
+    sums = tf.math.unsorted_segment_sum(
+        gradient.values, tf.where(indices != PADDING, slots, PADDING), size
+    )
+    rows = tf.tensor_scatter_nd_update(
+        tf.fill([size], PADDING), tf.where(is_last, slots, PADDING)[:, tf.newaxis], indices
+    )
+    return tf.IndexedSlices(sums, rows, gradient.dense_shape)
+
+
+def keep_if(condition: tf.Tensor, gradient: tf.IndexedSlices) -> tf.IndexedSlices:
+    """Leaves out all rows of a sparse gradient unless a condition holds; only compiled by XLA."""
+    indices = tf.where(condition, gradient.indices, PADDING)
+    return tf.IndexedSlices(gradient.values, indices, gradient.dense_shape)
+
+
+def read_rows(table: tf.Tensor | tf.Variable, indices: tf.Tensor) -> tf.Tensor:
+    """Returns the rows of a table that a gradient names, `(n, dim)`.
+
+    Args:
+        table: `(num_rows, dim)`.
+        indices: Integer `(n,)`, distinct. Compiled by XLA, slots that are left over give zeros.
+    """
+    if not in_xla():
+        # Bound by memory, not by computation, so it need not wait for the gradient.
+        with tf.control_dependencies(None):
+            return tf.gather(table, indices)
+    return tf.where((indices != PADDING)[:, tf.newaxis], tf.gather(table, indices), 0.0)
+
+
+def write_rows(table: tf.Variable, indices: tf.Tensor, rows: tf.Tensor) -> None:
+    """Replaces the rows of a table that a gradient names.
+
+    Args:
+        table: `(num_rows, dim)`.
+        indices: Integer `(n,)`, distinct.
+        rows: `(n, dim)`.
+    """
+    table.scatter_update(tf.IndexedSlices(rows, indices))
+
+
+def values_of(gradient: Gradient) -> tf.Tensor:
+    """Returns the numbers of a gradient, of a sparse one without the rows left out."""
+    return gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient

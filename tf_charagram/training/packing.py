@@ -1,0 +1,178 @@
+"""Batches of several steps in arrays of static shapes, for one program on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tf_charagram.data.stream import TextRanges
+
+#: Maximum number of steps per program.
+MAX_STEPS = 100
+#: Maximum number of ids to keep on the device for the whole run: 4 GiB.
+MAX_RESIDENT = 2**30
+# Chunks of a text of mean length. Fewer waste more on padding; more take longer to pack and to add.
+_CHUNKS_PER_TEXT = 4
+_MIN_WIDTH = 4
+# A program is compiled again only if it would waste more than this share on padding.
+_MAX_WASTE = 0.25
+
+#: Ranges of the texts of a batch, and its other parts.
+Batch = tuple[Any, ...]
+
+
+class PackedBatches(NamedTuple):
+    """The batches of consecutive steps. Every array but `values` has one row per step.
+
+    Attributes:
+        num_steps: Number of real steps; the rows after them are zero.
+        values: Ids, int32 `(num_ids,)`.
+        width: Maximum number of ids of a chunk.
+        firsts: Position in `values` of the first id of each chunk, int32 `(steps, chunks)`.
+        sizes: Number of ids of each chunk, int32 `(steps, chunks)`.
+        texts: Text of each chunk, int32 `(steps, chunks)`.
+        lengths: Number of ids of each text, int32 `(steps, texts)`.
+        others: The other parts of the batches, `(steps, ...)` each.
+    """
+
+    num_steps: int
+    values: np.ndarray
+    width: int
+    firsts: np.ndarray
+    sizes: np.ndarray
+    texts: np.ndarray
+    lengths: np.ndarray
+    others: tuple[np.ndarray, ...]
+
+
+class Sizes:
+    """Sizes of the arrays of programs: few different ones, because each is compiled."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[int]] = {}
+
+    def at_least(self, name: str, needed: int) -> int:
+        """Returns a size that is large enough, if possible one that was returned before."""
+        known = self._known.setdefault(name, [])
+        fitting = [size for size in known if needed <= size <= needed * (1 + _MAX_WASTE) + 1]
+        if not fitting:
+            # Rounded up by a sixteenth to an eighth.
+            unit = 1 << max(0, int(needed).bit_length() - 4)
+            fitting = [(int(needed) // unit + 1) * unit]
+            known += fitting
+        return min(fitting)
+
+    def fixed(self, name: str, size: int) -> int:
+        """Returns the size that the first call with this name gave."""
+        return self._known.setdefault(name, [size])[0]
+
+
+def pack(
+    batches: Iterable[Batch], num_steps: int, sizes: Sizes, *, is_padded: bool
+) -> Iterator[PackedBatches]:
+    """Packs consecutive batches together if they have equal shapes.
+
+    Args:
+        batches: Each `TextRanges` and other arrays.
+        num_steps: Number of batches.
+        sizes: Sizes of the programs so far.
+        is_padded: Whether the encoder pads: then each text is one chunk.
+    """
+    # Programs of equal size leave no short one at the end.
+    num_programs = -(-num_steps // MAX_STEPS)
+    steps_per_program = -(-num_steps // num_programs)
+    for _, alike in groupby(batches, key=_shapes):
+        while group := list(islice(alike, steps_per_program)):
+            yield _packed(group, sizes, is_padded)
+
+
+def _shapes(batch: Batch) -> tuple[Any, ...]:
+    ranges, *others = batch
+    return (len(ranges.lengths), *(part.shape for part in others))
+
+
+def _packed(batches: Sequence[Batch], sizes: Sizes, is_padded: bool) -> PackedBatches:
+    ranges, *others = zip(*batches, strict=True)
+    values, starts = _joined(ranges, sizes)
+    lengths = np.stack([each.lengths for each in ranges])
+    width = _width(lengths, sizes, is_padded)
+    steps, texts, begins = _chunks(lengths, width, is_padded)
+    num_chunks = np.bincount(steps, minlength=len(batches))
+    # Where in its step each chunk is.
+    columns = np.arange(len(steps)) - np.repeat(np.cumsum(num_chunks) - num_chunks, num_chunks)
+    num_rows = sizes.at_least("steps", len(batches)) if len(batches) > 1 else 1
+    num_columns = lengths.shape[1]
+    if not is_padded:
+        num_columns = sizes.at_least("chunks", num_chunks.max(initial=1))
+
+    def of_chunks(numbers: np.ndarray) -> np.ndarray:
+        array = np.zeros((num_rows, num_columns), np.int32)
+        array[steps, columns] = numbers
+        return array
+
+    def of_steps(parts: Sequence[np.ndarray]) -> np.ndarray:
+        array = np.zeros((num_rows, *parts[0].shape), parts[0].dtype)
+        array[: len(parts)] = parts
+        return array
+
+    return PackedBatches(
+        num_steps=len(batches),
+        values=values,
+        width=width,
+        firsts=of_chunks(starts[steps, texts] + begins),
+        sizes=of_chunks(np.minimum(lengths[steps, texts] - begins, width)),
+        texts=of_chunks(texts),
+        lengths=of_steps([*lengths.astype(np.int32)]),
+        others=tuple(of_steps(part) for part in others),
+    )
+
+
+def _joined(ranges: Sequence[TextRanges], sizes: Sizes) -> tuple[np.ndarray, np.ndarray]:
+    """Returns an array with the ids of all batches, and where each text starts in it."""
+    values = ranges[0].values
+    is_shared = all(each.values is values for each in ranges)
+    if is_shared and len(values) <= MAX_RESIDENT:
+        return values, np.stack([each.starts for each in ranges])
+    lengths = np.stack([each.lengths for each in ranges])
+    ends = np.cumsum(lengths).reshape(lengths.shape)
+    joined = np.zeros(sizes.at_least("ids", ends[-1, -1]), np.int32)
+    joined[: ends[-1, -1]] = np.concatenate([_ids_of(each) for each in ranges])
+    return joined, ends - lengths
+
+
+def _ids_of(ranges: TextRanges) -> np.ndarray:
+    """Returns the ids of texts, one text after the other."""
+    ends = np.cumsum(ranges.lengths)
+    shifts = np.repeat(ranges.starts - (ends - ranges.lengths), ranges.lengths)
+    return ranges.values[np.arange(len(shifts)) + shifts]
+
+
+def _width(lengths: np.ndarray, sizes: Sizes, is_padded: bool) -> int:
+    """Returns the width of the chunks of some texts."""
+    if is_padded:
+        return sizes.at_least("longest", lengths.max(initial=1))
+    mean = lengths.mean() / _CHUNKS_PER_TEXT
+    return sizes.fixed("width", max(_MIN_WIDTH, 1 << int(np.ceil(np.log2(mean + 1)))))
+
+
+def _chunks(
+    lengths: np.ndarray, width: int, is_padded: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cuts texts into chunks.
+
+    Args:
+        lengths: Number of ids of each text, `(steps, texts)`.
+        width: Maximum number of ids of a chunk.
+        is_padded: Whether an empty text has a chunk, too.
+
+    Returns:
+        Step and text of each chunk, and the position of its first id in the text, in order.
+    """
+    counts = np.maximum(-(-lengths // width), int(is_padded)).ravel()
+    owners = np.repeat(np.arange(counts.size), counts)
+    numbers = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+    steps, texts = np.divmod(owners, lengths.shape[1])
+    return steps, texts, numbers * width
