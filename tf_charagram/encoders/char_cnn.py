@@ -11,7 +11,7 @@ from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharCnnOptions, filter_widths
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
-from tf_charagram.layers.chunked import ChunkedIds, Ids
+from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.conv_pooling import ConvPooling
 from tf_charagram.layers.embedding_table import PaddedEmbedding
 
@@ -94,11 +94,7 @@ class CharCnn(Encoder, ConfiguredLayer):
 
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as character ids."""
-        if isinstance(ids, ChunkedIds):
-            vectors, mask = self.characters(ids)
-            pooled = self.pooling(vectors, mask=mask)
-        else:
-            pooled = self.pooling.call_rows(*self.characters.distinct_rows(ids))
+        pooled = self.pooling.call_rows(*self.characters.distinct_rows(ids))
         if self._dropout is not None:
             pooled = self._dropout(pooled, training=training)
         return pooled if self.output_layer is None else self.output_layer(pooled)

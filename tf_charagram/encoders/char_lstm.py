@@ -11,7 +11,7 @@ from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharLstmOptions
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.chunked import ChunkedIds, Ids
+from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.embedding_table import PaddedEmbedding
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 from tf_charagram.layers.plain_lstm import make_lstm
@@ -81,7 +81,7 @@ class CharLstm(Encoder, ConfiguredLayer):
 
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as character ids."""
-        if isinstance(self.lstm, PeepholeLSTM) and not isinstance(ids, ChunkedIds):
+        if isinstance(self.lstm, PeepholeLSTM):
             return self.lstm.call_rows(*self.characters.distinct_rows(ids))
         vectors, mask = self.characters(ids)
         return self.lstm(vectors, mask=mask, training=training)

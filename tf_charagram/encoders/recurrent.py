@@ -16,6 +16,7 @@ from tf_charagram.encoders.words import SequenceEncoder, divisors
 from tf_charagram.layers.base import make_dense
 from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.plain_lstm import make_lstm
+from tf_charagram.layers.recurrence import last_state
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -48,7 +49,7 @@ class Rnn(SequenceEncoder):
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
-        return self.rnn(inputs, mask=mask)
+        return last_state(self.rnn, inputs, mask)
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -78,7 +79,7 @@ class IdentityRnn(SequenceEncoder):
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
-        return self.rnn(inputs, mask=mask) / divisors(ids)
+        return last_state(self.rnn, inputs, mask) / divisors(ids)
 
     def pull_back_targets(self) -> dict[str, np.ndarray]:
         """Returns the targets of an L2 penalty by `weight.path`: I, I and 0 for Wx, Wh and b."""

@@ -6,6 +6,8 @@ from typing import NamedTuple, TypeAlias
 
 import tensorflow as tf
 
+from tf_charagram.layers.xla import with_row_gradient
+
 #: Stands in place of an id where there is none. It lies past the end of every table: compiled by
 #: XLA, a read there gives any row, and an update there has no effect.
 PADDING = 2**31 - 1
@@ -46,7 +48,9 @@ class ChunkedIds(NamedTuple):
         Returns:
             `(num_chunks, width, dim)`, zeros at padding.
         """
-        vectors = tf.gather(tf.gather(table, self.rows), self.slots)
+        # Read from the table: gathered rows would be written and read once more.
+        vectors = tf.stop_gradient(tf.gather(table, tf.gather(self.rows, self.slots)))
+        vectors = with_row_gradient(vectors, tf.gather(table, self.rows), self.slots)
         return tf.where(self.mask[:, :, tf.newaxis], vectors, 0.0)
 
     def sum_by_text(self, vectors: tf.Tensor) -> tf.Tensor:
@@ -78,7 +82,11 @@ def distinct_ids(ids: tf.Tensor, num_rows: int) -> tuple[tf.Tensor, tf.Tensor]:
         several equal ids that counts, bool `(n,)`. The number of `PADDING` has no meaning.
     """
     positions = tf.range(tf.shape(ids)[0])
-    last = tf.gather(tf.math.unsorted_segment_max(positions, ids, num_rows), ids)
+    # Of equal ids, whichever is written last; for a maximum, they would wait for each other.
+    last = tf.tensor_scatter_nd_update(
+        tf.zeros([num_rows], tf.int32), ids[:, tf.newaxis], positions
+    )
+    last = tf.gather(last, ids)
     is_last = (last == positions) & (ids != PADDING)
     numbers = tf.cumsum(tf.cast(is_last, tf.int32)) - 1
     return tf.gather(numbers, last), is_last

@@ -11,6 +11,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, check_integers, unknown_name
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.ragged import sum_rows
+from tf_charagram.layers.xla import in_xla, lookup
 
 ACTIVATIONS = ("linear", "tanh", "relu")
 POOLINGS = ("max", "sum")
@@ -121,10 +122,14 @@ class ConvPooling(ConfiguredLayer):
         num_rows = tf.shape(rows, tf.int64)[0]
 
         def convolve(width: int, kernel: tf.Tensor) -> tf.Tensor:
-            products = tf.reshape(tf.einsum("rd,wdf->wrf", rows, kernel), [-1, kernel.shape[2]])
+            products = tf.einsum("rd,wdf->wrf", rows, kernel)
             padded = _at_least(ids, width)
             num_windows = tf.shape(padded)[1] - width + 1
-            steps = [padded[:, i : i + num_windows] + i * num_rows for i in range(width)]
+            steps = [padded[:, i : i + num_windows] for i in range(width)]
+            if in_xla():
+                return tf.add_n([lookup(products[i], step) for i, step in enumerate(steps)])
+            products = tf.reshape(products, [-1, kernel.shape[2]])
+            steps = [step + i * num_rows for i, step in enumerate(steps)]
             windows = tf.RaggedTensor.from_uniform_row_length(
                 tf.reshape(tf.stack(steps, axis=2), [-1]), width, validate=False
             )

@@ -193,20 +193,21 @@ class PaddedEmbedding(EmbeddingTable):
 
     def call(self, ids: Ids, training: bool = False) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the padded vectors and their mask."""
-        if isinstance(ids, ChunkedIds):
-            return ids.vectors(self.table.value), ids.mask
         rows, padded, mask = self.distinct_rows(ids, training)
         return gather_padded(rows, padded), mask
 
     def distinct_rows(
-        self, ids: tf.RaggedTensor, training: bool = False
+        self, ids: Ids, training: bool = False
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Returns the distinct rows that ids name, and padded ids into these.
 
         Returns:
-            float32 `(1 + num_distinct, dim)`, row 0 of zeros for padding; int64 `(batch, time)`;
-            and the mask.
+            float32 `(1 + num_distinct, dim)`, row 0 of zeros for padding; int64 `(batch, time)`,
+            int32 compiled by XLA; and the mask.
         """
+        if isinstance(ids, ChunkedIds):
+            rows = tf.pad(tf.gather(self.table.value, ids.rows), [[1, 0], [0, 0]])
+            return rows, tf.where(ids.mask, ids.slots + 1, 0), ids.mask
         touched, positions = tf.unique(ids.values, out_idx=tf.int64)
         rows = self.rows(touched, training)
         rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.ragged import gather_padded
-from tf_charagram.layers.row_gradients import in_xla
+from tf_charagram.layers.recurrence import over_time
 
 
 class _PeepholeLayer(ConfiguredLayer):
@@ -215,49 +215,17 @@ class PeepholeLSTM(_PeepholeLayer):
 
     def _run(self, projected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Runs over projected inputs `(time, batch, width)`."""
-        steps = tf.transpose(mask)[:, :, tf.newaxis]
-        last, *outputs = self._loop(projected, steps, tf.shape(mask)[0])
-        if not self.return_sequences:
-            return last
-        return tf.transpose(outputs[0].stack(), [1, 0, 2])
+        weights = self.cell.recurrent_weights()
+        return over_time(
+            lambda projected, h, c: self.cell.step(projected, h, c, weights),
+            projected,
+            mask,
+            units=self.units,
+            num_states=2,
+            return_sequences=self.return_sequences,
+        )
 
     def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> tf.Tensor | None:
         """Returns the mask of the steps, if the output has steps."""
         del inputs
         return previous_mask if self.return_sequences else None
-
-    def _loop(
-        self, projected: tf.Tensor, steps: tf.Tensor, batch_size: tf.Tensor
-    ) -> tuple[Any, ...]:
-        """Loops over the first axis of an array; slices of a tensor would have full gradients.
-
-        Returns:
-            The last state, and with `return_sequences` the array of all.
-        """
-        num_steps = tf.shape(projected)[0]
-        weights = self.cell.recurrent_weights()
-        width = projected.shape[-1]
-        inputs = tf.TensorArray(projected.dtype, num_steps, element_shape=[None, width])
-        inputs = inputs.unstack(projected)
-        outputs = []
-        if self.return_sequences:
-            shape = [projected.shape[1], self.units]
-            outputs = [tf.TensorArray(projected.dtype, num_steps, element_shape=shape)]
-        start = tf.zeros([batch_size, self.units], projected.dtype)
-
-        def step(
-            time: tf.Tensor, h: tf.Tensor, c: tf.Tensor, *outputs: tf.TensorArray
-        ) -> tuple[tf.Tensor, ...]:
-            is_real = steps[time]
-            next_h, next_c = self.cell.step(inputs.read(time), h, c, weights)
-            written = [array.write(time, tf.where(is_real, next_h, 0.0)) for array in outputs]
-            return time + 1, tf.where(is_real, next_h, h), tf.where(is_real, next_c, c), *written
-
-        _, last, _, *outputs = tf.while_loop(
-            lambda time, *_: time < num_steps,
-            step,
-            (0, start, start, *outputs),
-            # For its gradient, XLA has to know the number.
-            maximum_iterations=projected.shape[0] if in_xla() else None,
-        )
-        return last, *outputs

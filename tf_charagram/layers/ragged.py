@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.layers.xla import in_xla, lookup
+
 # Bits above the position of a value in its row, and below the row.
 _ROW_BITS = np.int64(32)
 
@@ -129,6 +131,8 @@ def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
     Returns:
         float32 `(n, dim)`.
     """
+    if in_xla():
+        return lookup(values, indices)
     splits = tf.range(tf.shape(indices, tf.int64)[0] + 1)
     return sum_rows(values, tf.RaggedTensor.from_row_splits(indices, splits, validate=False))
 

@@ -10,33 +10,12 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import tensorflow as tf
-from tensorflow.python.ops import control_flow_util
 
 from tf_charagram.layers.chunked import PADDING, distinct_ids
+from tf_charagram.layers.xla import in_xla
 
 #: Of a table, a sparse gradient names the rows of the batch.
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
-
-
-def in_xla() -> bool:
-    """Returns whether the graph that is being traced will be compiled by XLA."""
-    # TensorFlow has no public function for this.
-    graph = tf.compat.v1.get_default_graph()
-    return control_flow_util.GraphOrParentsInXlaContext(graph)
-
-
-def check_finite(value: tf.Tensor, message: str) -> tf.Tensor:
-    """Returns a number after a check that it is finite.
-
-    XLA leaves out assertions. There, a number that is not finite becomes NaN, and so does all that
-    is computed from it.
-
-    Raises:
-        tf.errors.InvalidArgumentError: It is not finite.
-    """
-    if in_xla():
-        return value + 0.0 * value
-    return tf.debugging.check_numerics(value, message)
 
 
 def sum_equal_rows(gradient: tf.IndexedSlices, table: tf.Variable) -> tf.IndexedSlices:

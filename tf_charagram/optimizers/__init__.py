@@ -9,7 +9,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.row_gradients import Gradient, in_xla, read_rows, write_rows
+from tf_charagram.layers.row_gradients import Gradient, read_rows, write_rows
+from tf_charagram.layers.xla import in_xla
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, TableOptimizer
 
 

@@ -13,10 +13,10 @@ from tf_charagram.errors import check_switches
 from tf_charagram.layers.embedding_table import mark_row_sparse
 from tf_charagram.layers.row_gradients import (
     Gradient,
-    check_finite,
     sum_equal_rows,
     values_of,
 )
+from tf_charagram.layers.xla import check_finite
 
 
 class TableOptimizer(keras.optimizers.Optimizer):

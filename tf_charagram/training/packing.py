@@ -65,6 +65,17 @@ class Sizes:
             known += fitting
         return min(fitting)
 
+    def num_steps(self, total: int) -> int:
+        """Returns the number of steps per program for a number of steps to train."""
+        known = self._known.setdefault("steps", [])
+        fitting = [size for size in known if -(-total // size) * size <= total * (1 + _MAX_WASTE)]
+        if not fitting:
+            num_programs = -(-total // MAX_STEPS)
+            # Programs of equal size leave no short one at the end.
+            fitting = [-(-total // num_programs)]
+            known += fitting
+        return max(fitting)
+
     def fixed(self, name: str, size: int) -> int:
         """Returns the size that the first call with this name gave."""
         return self._known.setdefault(name, [size])[0]
@@ -81,12 +92,11 @@ def pack(
         sizes: Sizes of the programs so far.
         is_padded: Whether the encoder pads: then each text is one chunk.
     """
-    # Programs of equal size leave no short one at the end.
-    num_programs = -(-num_steps // MAX_STEPS)
-    steps_per_program = -(-num_steps // num_programs)
+    capacity = sizes.num_steps(num_steps)
     for _, alike in groupby(batches, key=_shapes):
-        while group := list(islice(alike, steps_per_program)):
-            yield _packed(group, sizes, is_padded)
+        while group := list(islice(alike, capacity)):
+            # The last batch of an epoch may be smaller, and so in a program of its own.
+            yield _packed(group, capacity if len(group) > 1 else 1, sizes, is_padded)
 
 
 def _shapes(batch: Batch) -> tuple[Any, ...]:
@@ -94,7 +104,10 @@ def _shapes(batch: Batch) -> tuple[Any, ...]:
     return (len(ranges.lengths), *(part.shape for part in others))
 
 
-def _packed(batches: Sequence[Batch], sizes: Sizes, is_padded: bool) -> PackedBatches:
+def _packed(
+    batches: Sequence[Batch], num_rows: int, sizes: Sizes, is_padded: bool
+) -> PackedBatches:
+    """Packs batches into arrays of `num_rows` steps."""
     ranges, *others = zip(*batches, strict=True)
     values, starts = _joined(ranges, sizes)
     lengths = np.stack([each.lengths for each in ranges])
@@ -103,7 +116,6 @@ def _packed(batches: Sequence[Batch], sizes: Sizes, is_padded: bool) -> PackedBa
     num_chunks = np.bincount(steps, minlength=len(batches))
     # Where in its step each chunk is.
     columns = np.arange(len(steps)) - np.repeat(np.cumsum(num_chunks) - num_chunks, num_chunks)
-    num_rows = sizes.at_least("steps", len(batches)) if len(batches) > 1 else 1
     num_columns = lengths.shape[1]
     if not is_padded:
         num_columns = sizes.at_least("chunks", num_chunks.max(initial=1))

@@ -12,11 +12,10 @@ from tf_charagram.checks import check_clip_norm
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.layers.row_gradients import (
     Gradient,
-    check_finite,
-    in_xla,
     keep_if,
     values_of,
 )
+from tf_charagram.layers.xla import check_finite, in_xla
 from tf_charagram.losses.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, clip_by_global_norm, scaled
 from tf_charagram.training.compiled import CompiledSteps, has_gpu

@@ -1,0 +1,64 @@
+"""What differs in a graph that XLA compiles, which has to know the sizes of all tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.ops import control_flow_util
+
+# Of up to this many rows, the gradient of a look-up is faster as a product.
+_MAX_ROWS_OF_PRODUCT = 128
+
+
+def in_xla() -> bool:
+    """Returns whether the graph that is being traced will be compiled by XLA."""
+    # TensorFlow has no public function for this.
+    graph = tf.compat.v1.get_default_graph()
+    return control_flow_util.GraphOrParentsInXlaContext(graph)
+
+
+def check_finite(value: tf.Tensor, message: str) -> tf.Tensor:
+    """Returns a number after a check that it is finite.
+
+    XLA leaves out assertions. There, a number that is not finite becomes NaN, and so does all that
+    is computed from it.
+
+    Raises:
+        tf.errors.InvalidArgumentError: It is not finite.
+    """
+    if in_xla():
+        return value + 0.0 * value
+    return tf.debugging.check_numerics(value, message)
+
+
+def lookup(rows: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
+    """Gathers rows; only compiled by XLA.
+
+    Args:
+        rows: float32 `(num_rows, dim)`.
+        indices: int32, of any shape. One past the end gives any row, and no gradient.
+
+    Returns:
+        float32, of the shape of `indices` and `dim`.
+    """
+    return with_row_gradient(tf.stop_gradient(tf.gather(rows, indices)), rows, indices)
+
+
+def with_row_gradient(values: tf.Tensor, rows: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
+    """Returns values with the gradient of `lookup(rows, indices)`, to which they are equal."""
+
+    @tf.custom_gradient
+    def found(rows: tf.Tensor) -> tuple[tf.Tensor, Any]:
+        return tf.identity(values), lambda upstream: _sum_by_index(upstream, indices, rows.shape)
+
+    return found(rows)
+
+
+def _sum_by_index(values: tf.Tensor, indices: tf.Tensor, shape: tf.TensorShape) -> tf.Tensor:
+    num_rows, dim = shape
+    flat, indices = tf.reshape(values, [-1, dim]), tf.reshape(indices, [-1])
+    if num_rows is None or num_rows > _MAX_ROWS_OF_PRODUCT:
+        return tf.math.unsorted_segment_sum(flat, indices, num_rows)
+    # Thousands of values per row would wait for each other to be added.
+    return tf.matmul(tf.one_hot(indices, num_rows), flat, transpose_a=True)
