@@ -22,6 +22,8 @@ from tests.texts import write_pairs, write_scored
 #: Markers of tests that run only if `-m` names them.
 _LEFT_OUT = {"campaign", "long", "variant"}
 
+# Tests compile for longer than they compute.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 # Workers of pytest share the cores, so threads of one operation would wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")

@@ -35,6 +35,9 @@ class StepModel(keras.Model):
         layers: The trained layers: the encoder, and the head on top of it if there is one.
     """
 
+    #: Whether all batches of a stream but the last of an epoch have equal shapes, ids apart.
+    can_use_xla = True
+
     def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._parts = list(layers)
@@ -103,7 +106,7 @@ class StepModel(keras.Model):
         super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
         self.penalties = penalties
         self.clip_norm = clip_norm
-        self.use_xla = has_gpu() if use_xla is None else use_xla
+        self.use_xla = has_gpu() and self.can_use_xla if use_xla is None else use_xla
         self._compiled_steps = None
         optimizer.build(self.trained_variables)
 

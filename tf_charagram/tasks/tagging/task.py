@@ -183,6 +183,9 @@ class TaggingModel(SupervisedModel):
         head: A `TaggingHead`.
     """
 
+    # Every batch has another number of distinct words.
+    can_use_xla = False
+
     def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
         """Returns the mean cross entropy of a batch, without penalties."""
         ids, capitals, positions, labels = batch
