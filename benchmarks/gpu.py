@@ -3,9 +3,9 @@
     python benchmarks/gpu.py [--words PAIRS] [--sentences PAIRS] [--peer-python PYTHON]
 
 300 dimensions, margin loss with the most similar text of the batch, Adam. PyTorch has its batches
-on the GPU before the clock starts, padded if its layers need that. `launches` are programs that the
-host starts, `copies` those between host and GPU, `kernel_ms` the time the GPU is busy, all per
-step, from a profile.
+on the GPU before the clock starts, padded if its layers need that. Per step, from a profile:
+`launches` of programs by the host, copies `to_host` and `from_host`, `kernels`, and `gpu_ms`, how
+long the GPU is busy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import argparse
 import json
 import sys
 import tempfile
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -107,7 +106,9 @@ def child(files: str, cases: str, max_pairs: str) -> None:
             tf.profiler.experimental.start(folder)
             run(_PROFILED_STEPS)
             tf.profiler.experimental.stop()
-            Path(file).write_text(json.dumps(facts_of_profile(Path(folder))), encoding="utf-8")
+            Path(file).write_text(
+                json.dumps(facts_of_profile(Path(folder), _PROFILED_STEPS)), encoding="utf-8"
+            )
 
     jobs = {"prepare": prepare, "run": run, "profile": profile}
 
@@ -128,26 +129,27 @@ def num_steps(size: int, max_pairs: int) -> int:
     return max(100, min(600, max_pairs // size))
 
 
-def facts_of_profile(folder: Path) -> dict[str, float]:
-    """Reads launches, copies and kernel time per step from the profile of some steps."""
+def facts_of_profile(folder: Path, num_steps: int) -> dict[str, float]:
+    """Reads launches, copies and kernels per step from the profile of some steps."""
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     (file,) = folder.rglob("*.xplane.pb")
     space = xplane_pb2.XSpace.FromString(file.read_bytes())
-    counts: Counter[str] = Counter()
+    counts = dict.fromkeys(("launches", "to_host", "from_host", "kernels"), 0)
     picoseconds = 0
     for plane in space.planes:
         for line in plane.lines:
+            is_stream = "GPU" in plane.name and line.name.startswith("Stream")
             for event in line.events:
                 name = plane.event_metadata[event.metadata_id].name
-                if "GPU" in plane.name and line.name.startswith("Stream"):
-                    counts["copies" if "memcpy" in name.lower() else "kernels"] += 1
-                    counts["to_host"] += "MemcpyD2H" in name
-                    counts["from_host"] += "MemcpyH2D" in name
+                counts["launches"] += name == "GpuExecutable::ExecuteThunks"
+                if is_stream:
+                    counts["to_host"] += name == "MemcpyD2H"
+                    counts["from_host"] += name == "MemcpyH2D"
+                    counts["kernels"] += not name.startswith("Mem")
                     picoseconds += event.duration_ps
-                counts["launches"] += "XlaLaunch" in name or "XlaCompile" in name
-    facts = {name: count / _PROFILED_STEPS for name, count in sorted(counts.items())}
-    return {**facts, "kernel_ms": picoseconds / 1e9 / _PROFILED_STEPS}
+    facts = {name: round(count / num_steps, 3) for name, count in counts.items()}
+    return {**facts, "gpu_ms": round(picoseconds / 1e9 / num_steps, 4)}
 
 
 def main() -> None:
