@@ -8,7 +8,7 @@ ROOT = Path(__file__).parent.parent
 TIERS = (
     {"errors"},
     {"files", "lazy", "settings", "_version"},
-    {"checks"},
+    {"checks", "devices"},
     {"reporting"},
     {"layers", "text"},
     {"encoders"},

@@ -18,6 +18,7 @@ from tests.layers.test_ragged import (
     expected_sums,
 )
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers import embedding_table as table_module
 from tf_charagram.layers.embedding_table import (
     PaddedEmbedding,
     RaggedEmbeddingSum,
@@ -107,6 +108,23 @@ def test_embedding(rows):
         assert isinstance(gradient, tf.IndexedSlices)
         assert sorted(gradient.indices.numpy().tolist()) == used
         assert_allclose(tf.convert_to_tensor(gradient), slope, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("is_row_sparse", [False, True])
+def test_reads_only_the_named_rows_of_another_device(rows, training, is_row_sparse, monkeypatch):
+    layer = RaggedEmbeddingSum(num_rows=NUM_ROWS, dim=DIM)
+    _optimizer = row_sparse(layer) if is_row_sparse else None
+    expected = layer(ragged(rows))
+    monkeypatch.setattr(table_module, "_is_elsewhere", lambda variable: True)
+
+    @tf.function(input_signature=[SPEC])
+    def sums(ids):
+        return layer(ids, training=training)
+
+    assert_allclose(sums(ragged(rows)), expected, rtol=1e-6)
+    reads = {op.type for op in sums.get_concrete_function().graph.get_operations()}
+    assert "ReadVariableOp" not in reads and reads & {"ResourceGather", "ResourceGatherNd"}
 
 
 @LAYERS

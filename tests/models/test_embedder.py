@@ -177,6 +177,17 @@ class TestEncode:
         assert calls == [True] * 40
         assert embedder._embed.experimental_get_tracing_count() == 1
 
+    def test_a_long_list_needs_a_graph_from_the_start(self, monkeypatch):
+        """Also if its first batch is short, as with many cores."""
+        embedder, calls = make_embedder(), []
+        call = embedder.call
+        monkeypatch.setattr(
+            embedder, "call", lambda texts: calls.append(tf.executing_eagerly()) or call(texts)
+        )
+        embedder.encode(["cat"] * 1001, batch_size=10)
+        assert not calls
+        assert embedder._embed.experimental_get_tracing_count() == 1
+
     def test_products_need_a_graph_from_the_start(self):
         """Without it they are rounded differently."""
         embedder = make_embedder(num_layers=2)

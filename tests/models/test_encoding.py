@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -14,7 +17,7 @@ from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models import encoding as encoding_module
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.encoding import encoded, in_halves
+from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -49,6 +52,28 @@ def test_groups_give_the_vectors_of_the_whole(name, monkeypatch):
     sizes.clear()
     encoded(Watched(), texts, training=True)
     assert sizes == [6 * 40]
+
+
+@pytest.mark.parametrize("fails_first", [False, True])
+def test_the_first_call_is_alone(fails_first):
+    running, together = [], []
+
+    @first_call_alone
+    def double(number: int) -> int:
+        running.append(number)
+        time.sleep(0.05)
+        together.append(len(running))
+        running.remove(number)
+        if fails_first and len(together) == 1:
+            raise ValueError
+        return 2 * number
+
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(double, number) for number in range(4)]
+    results = [call.result() for call in calls if not call.exception()]
+    assert len(results) == 4 - fails_first and set(results) <= {0, 2, 4, 6}
+    num_alone = 1 + fails_first
+    assert together[:num_alone] == [1] * num_alone and max(together[num_alone:]) > 1
 
 
 WORDS = words(1_000)

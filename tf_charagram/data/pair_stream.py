@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from tf_charagram.data.corpus import Example
 from tf_charagram.data.stream import Segment, Stream, TextRanges
+from tf_charagram.devices import on_cpu
 from tf_charagram.files.writing import writing
 from tf_charagram.layers.ragged import gather_ragged
 
@@ -37,6 +38,7 @@ class Pairs(NamedTuple):
     keys: tf.Tensor
 
 
+@on_cpu
 def write_pairs(examples: Iterable[Example], to_ids: ToIds, folder: Path) -> Pairs:
     """Computes the ids of pairs and writes them to files that are mapped into memory.
 
@@ -95,6 +97,7 @@ def _chunks(examples: Iterable[Example]) -> Iterator[tuple[list[str], list[str]]
         yield texts, originals
 
 
+@on_cpu
 def text_keys(texts: Iterable[str]) -> tf.Tensor:
     """Returns numbers that are equal for texts that differ only in case and white space.
 
@@ -175,9 +178,9 @@ class PairStream(Stream):
         """Returns the rows of the texts of each step, lefts first."""
         return [np.concatenate([2 * p, 2 * p + 1]) for p in self._order(segment)]
 
+    @on_cpu
     def _longer(self, pairs: np.ndarray) -> np.ndarray:
         """Returns the number of ids of the longer text of each pair."""
-        with tf.device("CPU:0"):
-            splits, starts = self.pairs.ids.row_splits, tf.constant([2 * pairs, 2 * pairs + 1])
-            lengths = tf.gather(splits, starts + 1) - tf.gather(splits, starts)
-            return tf.reduce_max(lengths, axis=0).numpy()
+        splits, starts = self.pairs.ids.row_splits, tf.constant([2 * pairs, 2 * pairs + 1])
+        lengths = tf.gather(splits, starts + 1) - tf.gather(splits, starts)
+        return tf.reduce_max(lengths, axis=0).numpy()

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
+
 # The shuffling operation uses only 8 bits of a seed for a few thousand examples.
 _NUM_SEEDS = 2**8
 #: Number of batches to sort by length together.
@@ -110,6 +112,7 @@ class Stream(ABC):
             yield Segment(step, num, epoch, offset)
             step += num
 
+    @on_cpu
     def dataset(self, segment: Segment) -> tf.data.Dataset:
         """Returns the batches of a segment, each assembled in the graph of the input pipeline."""
         steps = self._rows(segment)
@@ -226,6 +229,7 @@ def split_batches(rows: np.ndarray, size: int) -> list[np.ndarray]:
     return np.split(rows, range(size, len(rows), size))
 
 
+@on_cpu
 def shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarray:
     """Returns the numbers at some positions of a random order of `0 ... size - 1`.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import keras
 
+from tf_charagram.devices import CPU
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.base import Float32Layer
 
@@ -44,6 +45,15 @@ class Encoder(Float32Layer):
 def is_padded(encoder: keras.layers.Layer | type[keras.layers.Layer]) -> bool:
     """Returns whether an encoder, or its class, pads the texts of a batch to the longest."""
     return getattr(encoder, "is_padded", False)
+
+
+def device_scope(encoder: keras.layers.Layer | type[keras.layers.Layer]) -> str:
+    """Returns the device scope in which an encoder, or its class, embeds texts.
+
+    An encoder that sums rows does so on the CPU. Its other operations are few, and would only copy
+    vectors to a GPU and back. An encoder that pads has no scope: TensorFlow chooses a GPU, if any.
+    """
+    return "" if is_padded(encoder) else CPU
 
 
 def check_num_ids(num_ids: int | None, encoder: keras.layers.Layer) -> None:

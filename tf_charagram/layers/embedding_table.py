@@ -15,6 +15,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import CPU
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.chunked import ChunkedIds, Ids
@@ -143,8 +144,9 @@ def embedding_tables(layer: keras.layers.Layer) -> list[keras.Variable]:
 class RaggedEmbeddingSum(EmbeddingTable):
     """Sums the embeddings of ragged ids (Charagram, section 3, inside of equation 1).
 
-    Reads only the rows of a batch while training with a sparse gradient. Arguments and errors are
-    those of `EmbeddingTable`.
+    Rows are summed on the CPU. Only the rows of a batch are read while training with a sparse
+    gradient, and from a table on another device. Arguments and errors are those of
+    `EmbeddingTable`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`, or `ChunkedIds`.
@@ -158,8 +160,8 @@ class RaggedEmbeddingSum(EmbeddingTable):
         """Returns the sums of the rows of each text."""
         if isinstance(ids, ChunkedIds):
             return ids.sum_by_text(ids.vectors(self.table.value))
-        if training and self._has_sparse_gradient():
-            return sum_rows(*self.touched_rows(ids))
+        if _is_elsewhere(self.table.value) or (training and self._has_sparse_gradient()):
+            return sum_rows(*self.touched_rows(ids, training))
         return sum_rows(tf.convert_to_tensor(self.table.value), ids)
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
@@ -167,13 +169,15 @@ class RaggedEmbeddingSum(EmbeddingTable):
         del kwargs
         return keras.KerasTensor((ids.shape[0], self.dim), "float32")
 
-    def touched_rows(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
+    def touched_rows(
+        self, ids: tf.RaggedTensor, training: bool = True
+    ) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the distinct rows that ids name, at least one, and ids into these."""
         touched, positions = tf.unique(ids.values, out_idx=ids.dtype)
         # At least one row is needed, so a batch without ids touches row 0, with a zero gradient.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.concat([touched, tf.zeros([is_empty], touched.dtype)], axis=0)
-        return self.rows(touched, training=True), ids.with_values(positions)
+        return self.rows(touched, training), ids.with_values(positions)
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -221,6 +225,11 @@ class PaddedEmbedding(EmbeddingTable):
         batch = ids.shape[0]
         vectors = keras.KerasTensor((batch, None, self.dim), "float32")
         return vectors, keras.KerasTensor((batch, None), "bool")
+
+
+def _is_elsewhere(variable: tf.Variable) -> bool:
+    """Returns whether a variable is on a GPU or the like; in a graph, it may have no device."""
+    return "CPU" not in (variable.device or CPU)
 
 
 def read_in_place(variable: tf.Variable) -> None:

@@ -233,8 +233,7 @@ class TextModel(keras.Model):
 
         @tf.function(input_signature=TEXTS, autograph=False)
         def read_as(texts: tf.Tensor) -> dict[str, tf.Tensor]:
-            with tf.device("CPU:0"):
-                return {"text": self.vectorizer.reader.strings(texts)}
+            return {"text": self.vectorizer.reader.strings(texts)}
 
         return {"read_as": read_as}
 

@@ -13,12 +13,12 @@ import tensorflow as tf
 from keras.layers import Layer
 from numpy.typing import NDArray
 
-from tf_charagram.encoders.base import is_padded
+from tf_charagram.encoders.base import device_scope, is_padded
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place, use_huge_pages
 from tf_charagram.losses import paired_cosine
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
-from tf_charagram.models.encoding import encoded, in_halves
+from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
@@ -68,6 +68,7 @@ class TextEmbedder(TextModel):
         # AutoGraph would take a third of the first call. `partial`, because TensorFlow would count
         # the traces of all models together and warn.
         self._embed = tf.function(partial(self.call), input_signature=TEXTS, autograph=False)
+        self._embed_in_threads = first_call_alone(self._embed)
         # Graphs round products differently.
         self._num_eager = _EAGER_TEXTS if getattr(encoder, "has_no_products", False) else 0
 
@@ -113,6 +114,8 @@ class TextEmbedder(TextModel):
         if batch_size is None:
             batch_size = self._batch_size(len(texts))
         check_positive(batch_size=batch_size)
+        if len(texts) > self._num_eager:
+            self._num_eager = 0  # A graph is worth tracing for the first batch, too.
         order = np.arange(len(texts))
         if is_padded(self.encoder):
             # Batches of similar length need little padding.
@@ -166,9 +169,10 @@ class TextEmbedder(TextModel):
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
         self._num_eager -= max(len(texts), _EAGER_TEXTS // _EAGER_CALLS)
-        embed = self.call if self._num_eager >= 0 else self._embed
-        # `numpy()` would copy.
-        return np.asarray(embed(string_tensor(texts)))
+        embed = self.call if self._num_eager >= 0 else self._embed_in_threads
+        with tf.device(device_scope(self.encoder)):
+            # `numpy()` would copy.
+            return np.asarray(embed(string_tensor(texts)))
 
     def known_share(self, texts: Iterable[str | bytes]) -> np.ndarray:
         """Returns the share of the visible characters of each text that the model knows.

@@ -12,12 +12,14 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.layers.embedding_table import read_in_place, unfilled_tables
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 _CHUNK = 8192
 
 
+@on_cpu
 def fold(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
 ) -> tuple[keras.layers.Layer, keras.layers.Layer]:

@@ -13,6 +13,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.text.folding import INVISIBLE, PLAIN
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.normalize import masked
@@ -99,6 +100,7 @@ class CharacterTfidf:
         """
         return self.transform_words(words_in(map(decoded, texts_of(texts, "texts"))))
 
+    @on_cpu
     def transform_words(self, bags: Sequence[Sequence[str]]) -> sparse.csr_array:
         """Returns the vectors of texts that are given as their words, see `transform`."""
         words, counts = _word_ones(bags)
@@ -130,6 +132,7 @@ def _keys_function() -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
     return keys_of
 
 
+@on_cpu
 def _ngram_keys(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns the keys of the n-grams of all words, and row splits of the words."""
     parts = [np.zeros(0, np.int64)]

@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.keys import Alphabet
@@ -38,8 +39,7 @@ class TextOptions(TypedDict, total=False):
 class TextVectorizer(keras.layers.Layer):
     """Maps texts to ragged ids; the same layer in training, in `encode` and in the SavedModel.
 
-    All operations run on the CPU, because strings and tables have no GPU kernels, and contain no
-    Python.
+    All operations run on `CPU:0`, in all device scopes and threads, and contain no Python.
 
     `from_texts` makes a vectorizer with a vocabulary; `adapt` sets the vocabulary of one that was
     made without, before a model is built with it. The config holds it, and so a `.keras` archive.
@@ -113,12 +113,16 @@ class TextVectorizer(keras.layers.Layer):
                 f"`adapt(texts)`, or make it with `{type(self).__name__}.from_texts(texts)`."
             )
 
+    @on_cpu
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the layer; not only `call` is on the CPU, because Keras converts arrays before."""
+        return super().__call__(*args, **kwargs)
+
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of each text."""
         self.check_adapted()
         check_shape(texts)
-        with tf.device("CPU:0"):
-            return self._ids(texts)
+        return self._ids(texts)
 
     @abstractmethod
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor: ...

@@ -87,7 +87,8 @@ def in_threads(
     """Applies a function to a stream of batches in threads.
 
     Args:
-        function: Processes a batch; must release the GIL for most of its time.
+        function: Processes a batch; must release the GIL for most of its time. A thread starts
+            outside the device scope of the caller, so a function of texts is `on_cpu`.
         batches: Read as a stream, a few batches ahead.
         number: Number of threads. Default: `num_threads()`.
         num_waiting: Maximum number of batches in progress or finished before one is taken.

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.batches import bounded_batches
@@ -109,6 +110,7 @@ class CharacterVectorizer(TextVectorizer):
         return {"alphabet": self.alphabet.characters}
 
 
+@on_cpu
 def _rows(flat: FlatTexts) -> tf.RaggedTensor:
     """Returns the symbols of each text with the spaces at both ends."""
     stops = tf.where(flat.starts == flat.ends, flat.starts, flat.ends + 1)

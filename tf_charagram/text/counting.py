@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.text.batches import bounded_batches, in_threads
 from tf_charagram.text.keys import (
     SPACE_SYMBOL,
@@ -147,6 +148,7 @@ class NgramCounter:
                 else:
                     self._sums[order].add(counted)
 
+    @on_cpu
     def _decoded(self, texts: list[str]) -> _Batch:
         """Decodes texts, and adds their characters to the alphabet."""
         codes, boundaries = decode(string_tensor(texts), self._unicode_form)
@@ -163,6 +165,7 @@ class NgramCounter:
                 self._mix(len(alphabet))
         return _Batch(codes, boundaries, self._alphabet if self._is_exact else None)
 
+    @on_cpu
     def _counted(self, batch: _Batch) -> list[tuple[int, KeyCounts]]:
         """Counts the n-grams of a batch; exact ones as those of the highest order."""
         if batch.alphabet is None:

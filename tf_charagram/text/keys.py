@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.text.normalize import SPACE, FlatTexts, normalized_code_points
 
 logger = logging.getLogger(__name__)
@@ -220,6 +221,7 @@ def exact_digits(keys: np.ndarray, bits: int, num_digits: int) -> np.ndarray:
     return keys[:, np.newaxis] >> shifts & ((1 << bits) - 1)
 
 
+@on_cpu
 def mixed_keys(code_points: np.ndarray) -> np.ndarray:
     """Returns the mixed keys of n-grams given as code points, `(num_ngrams, order)`."""
     state = None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.text.candidates import DIGITS
 from tf_charagram.text.correction import WordCorrector
 from tf_charagram.text.dictionary import (
@@ -68,6 +69,7 @@ class TextReader:
         The normalized texts, see `FlatTexts`.
     """
 
+    @on_cpu
     def __init__(
         self,
         alphabet: Alphabet | None,
@@ -123,6 +125,7 @@ class TextReader:
             read = tf.function(self._read, input_signature=signature, autograph=False)
             return read.get_concrete_function()
 
+    @on_cpu
     def _read(self, texts: tf.Tensor) -> FlatTexts:
         codes, boundaries = decode(texts, self._unicode_form, self._fold)
         symbols = self._marked(codes)
@@ -154,6 +157,7 @@ class TextReader:
         chars = tf.where(is_capital, tf.gather(self._small, rows), chars)
         return tf.tensor_scatter_nd_add(symbols, places, chars + (UNKNOWN - OTHER_SYMBOL))
 
+    @on_cpu
     def strings(self, texts: tf.Tensor) -> tf.Tensor:
         """Returns texts as their n-grams see them, strings `(batch,)`.
 
@@ -167,6 +171,7 @@ class TextReader:
         rows = tf.RaggedTensor.from_row_splits(self.code_points(symbols), splits, validate=False)
         return tf.strings.unicode_encode(rows, "UTF-8")[1::2]
 
+    @on_cpu
     def folded(self, texts: Sequence[str]) -> list[str]:
         """Returns the texts folded, if they are to be."""
         if self._fold is None:
@@ -183,6 +188,7 @@ class TextReader:
         codes = tf.gather(self._code_points, tf.where(is_known, symbols, OTHER_SYMBOL))
         return tf.where(is_known, codes, symbols - UNKNOWN)
 
+    @on_cpu
     def known_share(self, texts: tf.Tensor) -> tf.Tensor:
         """Returns the share of visible characters that have symbols, see `NgramVectorizer`."""
         symbols, starts, ends = self(texts)

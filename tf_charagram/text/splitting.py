@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.text.normalize import (
     SPACE,
     collapse,
@@ -96,6 +97,7 @@ def split_words(
     return _split_folded(inside.with_values(tf.gather(flat.symbols, inside.values)))
 
 
+@on_cpu
 def split_tokens(
     texts: tf.Tensor,
 ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
@@ -117,30 +119,29 @@ def split_tokens(
         `tf.RaggedTensor` int32 `(batch, None)`: `text[start:end]` is the token, in code points.
         White space and control characters are in no token.
     """
-    with tf.device("CPU:0"):
-        codes, boundaries = decode(texts)
-        folded = _fold(codes, lowercase=False)
-        first, stop = boundaries[:-1] + 1, boundaries[1:]
-        inside = tf.ragged.range(first, stop).with_row_splits_dtype(tf.int64)
-        words = _split_folded(
-            inside.with_values(tf.gather(folded, inside.values)), _PENN_SPLITS, _PENN_TOKEN
-        )
-        # Folding maps code point to code point and splitting only adds spaces, so the characters of
-        # the tokens are, in order, the visible characters of the text.
-        visible = tf.cast(tf.where(tf.not_equal(folded, SPACE))[:, 0], tf.int32)
-        behind = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
-        ends = tf.gather(visible, behind - 1) + 1
-        starts = tf.gather(visible, tf.concat([[0], behind], axis=0)[:-1])
-        positions = tf.ragged.range(starts, ends)
-        tokens = tf.strings.unicode_encode(
-            positions.with_values(tf.gather(codes, positions.values)), "UTF-8", errors="replace"
-        )
-        offset = tf.gather(first, words.value_rowids())
-        return (
-            words.with_values(tokens),
-            words.with_values(starts - offset),
-            words.with_values(ends - offset),
-        )
+    codes, boundaries = decode(texts)
+    folded = _fold(codes, lowercase=False)
+    first, stop = boundaries[:-1] + 1, boundaries[1:]
+    inside = tf.ragged.range(first, stop).with_row_splits_dtype(tf.int64)
+    words = _split_folded(
+        inside.with_values(tf.gather(folded, inside.values)), _PENN_SPLITS, _PENN_TOKEN
+    )
+    # Folding maps code point to code point and splitting only adds spaces, so the characters of
+    # the tokens are, in order, the visible characters of the text.
+    visible = tf.cast(tf.where(tf.not_equal(folded, SPACE))[:, 0], tf.int32)
+    behind = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
+    ends = tf.gather(visible, behind - 1) + 1
+    starts = tf.gather(visible, tf.concat([[0], behind], axis=0)[:-1])
+    positions = tf.ragged.range(starts, ends)
+    tokens = tf.strings.unicode_encode(
+        positions.with_values(tf.gather(codes, positions.values)), "UTF-8", errors="replace"
+    )
+    offset = tf.gather(first, words.value_rowids())
+    return (
+        words.with_values(tokens),
+        words.with_values(starts - offset),
+        words.with_values(ends - offset),
+    )
 
 
 def _fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:

@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_positive, check_switches
 from tf_charagram.text.batches import check_texts, checked_texts, to_bytes
 
@@ -33,6 +34,7 @@ class LookupTable(tf.lookup.StaticHashTable):
         default: The row of all other keys.
     """
 
+    @on_cpu
     def __init__(self, keys: Any, rows: Any, default: int) -> None:
         super().__init__(tf.lookup.KeyValueTensorInitializer(keys, rows), default)
 
@@ -42,6 +44,7 @@ class LookupTable(tf.lookup.StaticHashTable):
         return tf.raw_ops.AnonymousHashTable(key_dtype=self.key_dtype, value_dtype=self.value_dtype)
 
 
+@on_cpu
 def string_tensor(texts: Sequence[str | bytes]) -> tf.Tensor:
     """Converts texts to a UTF-8 string tensor `(num_texts,)`; surrogates as in `to_bytes`."""
     try:
@@ -54,7 +57,7 @@ def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.Rag
     """Returns a compiled function from a list of texts to their ids, int32 `(num_texts, None)`."""
     signature = [tf.TensorSpec([None], tf.string)]
     function = tf.function(vectorizer.__call__, input_signature=signature, autograph=False)
-    return lambda texts: function(string_tensor(texts))
+    return on_cpu(lambda texts: function(string_tensor(texts)))
 
 
 def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.dictionary import Dictionary
@@ -91,6 +92,7 @@ class NgramVectorizer(TextVectorizer):
         self.unknown_rows = unknown_rows
         self._use(vocabulary, dictionary)
 
+    @on_cpu
     def _use(self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None) -> None:
         if vocabulary is not None and self.hash_buckets is not None:
             raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
@@ -220,9 +222,9 @@ class NgramVectorizer(TextVectorizer):
         Returns:
             float32 `(batch,)`; 1 for a text without visible characters, or without an alphabet.
         """
-        with tf.device("CPU:0"):
-            return self.reader.known_share(texts)
+        return self.reader.known_share(texts)
 
+    @on_cpu
     def spans(self, text: str) -> tuple[str, list[tuple[int, int]]]:
         """Returns the positions of the n-grams of a text that have rows.
 

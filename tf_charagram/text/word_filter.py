@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.text.keys import mix64
 
 #: Base of the keys of words, which are polynomials of their letters.
@@ -25,12 +26,14 @@ class WordFilter:
         bits: The filter, eight bits to a byte, uint8 `(num_bytes,)`.
     """
 
+    @on_cpu
     def __init__(self, bits: NDArray[np.uint8]) -> None:
         self.bits = bits
         # A tensor: a constant in each function would be saved with each.
         self._bytes = tf.constant(bits)
 
     @classmethod
+    @on_cpu
     def from_words(cls, words: Iterable[str]) -> WordFilter:
         """Makes a filter of lowercased words, of at least one character each."""
         keys = _keys_of(list(words))

@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.batches import bounded_batches, check_texts
@@ -58,6 +59,7 @@ class WordVectorizer(TextVectorizer):
         if words is not None:
             self._use(words)
 
+    @on_cpu
     def _use(self, words: Sequence[str]) -> None:
         check_texts(words, "words")
         try:
@@ -139,6 +141,7 @@ class WordVectorizer(TextVectorizer):
         words = self._split(texts)
         return words.with_values(tf.cast(self._table.lookup(words.values), tf.int32))
 
+    @on_cpu
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
         return split_words(texts, self.lowercase, self.unicode_form, self.max_chars)
 

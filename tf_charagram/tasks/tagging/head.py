@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.bilstm import BiLstm
@@ -107,6 +108,7 @@ class TaggingHead(ConfiguredLayer):
         return keras.KerasTensor((None, len(self.labels)), "float32")
 
 
+@on_cpu
 def has_capital(tokens: tf.Tensor) -> tf.Tensor:
     """Returns a mask of tokens that lowercasing changes, bool `(num_tokens,)`.
 
@@ -116,10 +118,9 @@ def has_capital(tokens: tf.Tensor) -> tf.Tensor:
     Args:
         tokens: UTF-8 strings `(num_tokens,)`; broken bytes are not capitals.
     """
-    with tf.device("CPU:0"):
-        # Both tables change white space.
-        is_capital = normalized_code_points(True) != normalized_code_points(False)
-        codes = tf.strings.unicode_decode(tokens, "UTF-8", errors="replace")
-        # Code points past the table have no case, and its last one is not a capital.
-        flags = tf.gather(is_capital, tf.minimum(codes.values, len(is_capital) - 1))
-        return tf.reduce_any(codes.with_values(flags), axis=1)
+    # Both tables change white space.
+    is_capital = normalized_code_points(True) != normalized_code_points(False)
+    codes = tf.strings.unicode_decode(tokens, "UTF-8", errors="replace")
+    # Code points past the table have no case, and its last one is not a capital.
+    flags = tf.gather(is_capital, tf.minimum(codes.values, len(is_capital) - 1))
+    return tf.reduce_any(codes.with_values(flags), axis=1)

@@ -15,7 +15,7 @@ from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place
 from tf_charagram.layers.ragged import by_length
 from tf_charagram.models.base import TEXTS, HeadedModel
-from tf_charagram.models.encoding import encoded
+from tf_charagram.models.encoding import encoded, first_call_alone
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.text.batches import bounded_batches, in_threads
 from tf_charagram.text.splitting import split_tokens
@@ -83,6 +83,8 @@ class Tagger(HeadedModel):
             ],
             autograph=False,
         )
+        self._tag_texts_in_threads = first_call_alone(self._tag_texts)
+        self._tag_tokens_in_threads = first_call_alone(self._tag_tokens)
 
     @property
     def tags(self) -> list[str]:
@@ -147,7 +149,7 @@ class Tagger(HeadedModel):
         return tagged
 
     def _of_texts(self, texts: list[str]) -> list[list[TaggedToken]]:
-        answer = self._tag_texts(tf.constant(texts))
+        answer = self._tag_texts_in_threads(tf.constant(texts))
         starts, ends, lengths = (answer[name].numpy() for name in ("starts", "ends", "row_lengths"))
         owners = np.repeat(np.arange(len(texts)), lengths).tolist()
         spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
@@ -158,7 +160,7 @@ class Tagger(HeadedModel):
         tokens = [token for sentence in sentences for token in sentence]
         lengths = np.array([len(sentence) for sentence in sentences])
         clean = [_SURROGATES.sub("\ufffd", token) for token in tokens]
-        answer = self._tag_tokens(tf.constant(clean, tf.string, [len(clean)]), lengths)
+        answer = self._tag_tokens_in_threads(tf.constant(clean, tf.string, [len(clean)]), lengths)
         return _tagged(answer, lengths, tokens, [(None, None)] * len(tokens))
 
     def signatures(self) -> dict[str, Any]:
