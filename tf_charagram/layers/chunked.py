@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import tensorflow as tf
 
-from tf_charagram.layers.xla import with_row_gradient
+from tf_charagram.layers.xla import stored, with_row_gradient
 
 #: Stands in place of an id where there is none. It lies past the end of every table: compiled by
 #: XLA, a read there gives any row, and an update there has no effect.
@@ -49,7 +49,8 @@ class ChunkedIds(NamedTuple):
             `(num_chunks, width, dim)`, zeros at padding.
         """
         # Read from the table: gathered rows would be written and read once more.
-        vectors = tf.stop_gradient(tf.gather(table, tf.gather(self.rows, self.slots)))
+        (ids,) = stored(tf.gather(self.rows, self.slots))
+        vectors = tf.stop_gradient(tf.gather(table, ids))
         vectors = with_row_gradient(vectors, tf.gather(table, self.rows), self.slots)
         return tf.where(self.mask[:, :, tf.newaxis], vectors, 0.0)
 

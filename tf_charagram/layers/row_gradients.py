@@ -65,13 +65,13 @@ def read_rows(table: tf.Tensor | tf.Variable, indices: tf.Tensor) -> tf.Tensor:
 
     Args:
         table: `(num_rows, dim)`.
-        indices: Integer `(n,)`, distinct. Compiled by XLA, slots that are left over give zeros.
+        indices: Integer `(n,)`, distinct. Compiled by XLA, slots that are left over give any row.
     """
-    if not in_xla():
-        # Bound by memory, not by computation, so it need not wait for the gradient.
-        with tf.control_dependencies(None):
-            return tf.gather(table, indices)
-    return tf.where((indices != PADDING)[:, tf.newaxis], tf.gather(table, indices), 0.0)
+    if in_xla():
+        return tf.gather(table, indices)
+    # Bound by memory, not by computation, so it need not wait for the gradient.
+    with tf.control_dependencies(None):
+        return tf.gather(table, indices)
 
 
 def write_rows(table: tf.Variable, indices: tf.Tensor, rows: tf.Tensor) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.python import xla
 from tensorflow.python.ops import control_flow_util
 
 # Of up to this many rows, the gradient of a look-up is faster as a product.
@@ -16,6 +17,14 @@ def in_xla() -> bool:
     # TensorFlow has no public function for this.
     graph = tf.compat.v1.get_default_graph()
     return control_flow_util.GraphOrParentsInXlaContext(graph)
+
+
+def stored(*tensors: tf.Tensor) -> list[tf.Tensor]:
+    """Returns tensors that are computed once, and written to memory; only compiled by XLA.
+
+    XLA would compute an index again for each of the numbers in its row.
+    """
+    return list(xla.optimization_barrier(*tensors))
 
 
 def check_finite(value: tf.Tensor, message: str) -> tf.Tensor:

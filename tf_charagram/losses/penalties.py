@@ -10,7 +10,9 @@ import tensorflow as tf
 
 from tf_charagram.checks import check_penalty
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.chunked import PADDING
 from tf_charagram.layers.row_gradients import Gradient, read_rows
+from tf_charagram.layers.xla import in_xla
 
 
 class _Term(NamedTuple):
@@ -145,6 +147,9 @@ def add_l2_gradient(
     rows = read_rows(variable, gradient.indices)
     if target is not None:
         rows = rows - read_rows(target, gradient.indices)
+    if in_xla():
+        # The gradient is clipped by its norm, to which slots that are left over must add nothing.
+        rows = tf.where((gradient.indices != PADDING)[:, tf.newaxis], rows, 0.0)
     return tf.IndexedSlices(
         gradient.values + strength * rows, gradient.indices, gradient.dense_shape
     )

@@ -13,6 +13,7 @@ import tensorflow as tf
 from tf_charagram.data.stream import Segment, Stream
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.chunked import PADDING, ChunkedIds, distinct_ids
+from tf_charagram.layers.xla import stored
 from tf_charagram.training.packing import PackedBatches, Sizes, pack
 
 
@@ -151,13 +152,14 @@ class CompiledSteps:
             tf.fill([num_slots], PADDING), tf.where(is_last, numbers, PADDING)[:, tf.newaxis], flat
         )
         slots = tf.where(ids == PADDING, num_slots, tf.reshape(numbers, tf.shape(ids)))
-        return ChunkedIds(rows, slots, texts, lengths)
+        return ChunkedIds(*stored(rows, slots, texts, lengths))
 
 
 def _ids(values: tf.Tensor, offsets: tf.Tensor, firsts: tf.Tensor, sizes: tf.Tensor) -> tf.Tensor:
     """Returns the ids of the chunks of a batch, int32 `(num_chunks, width)`."""
     ids = tf.gather(tf.bitcast(values, tf.int32), firsts[:, tf.newaxis] + offsets)
-    return tf.where(offsets < sizes[:, tf.newaxis], ids, PADDING)
+    (ids,) = stored(tf.where(offsets < sizes[:, tf.newaxis], ids, PADDING))
+    return ids
 
 
 def _repeat(

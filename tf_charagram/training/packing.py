@@ -17,8 +17,9 @@ MAX_RESIDENT = 2**30
 # Chunks of a text of mean length. Fewer waste more on padding; more take longer to pack and to add.
 _CHUNKS_PER_TEXT = 4
 _MIN_WIDTH = 4
-# A program is compiled again only if it would waste more than this share on padding.
-_MAX_WASTE = 0.25
+# Compiling takes seconds, and padding little time: sizes have room to grow, and a program is
+# compiled again only if it would have more than this share of padding.
+_ROOM, _MAX_WASTE = 0.15, 0.5
 
 #: Ranges of the texts of a batch, and its other parts.
 Batch = tuple[Any, ...]
@@ -59,9 +60,9 @@ class Sizes:
         known = self._known.setdefault(name, [])
         fitting = [size for size in known if needed <= size <= needed * (1 + _MAX_WASTE) + 1]
         if not fitting:
-            # Rounded up by a sixteenth to an eighth.
-            unit = 1 << max(0, int(needed).bit_length() - 4)
-            fitting = [(int(needed) // unit + 1) * unit]
+            room = int(needed * (1 + _ROOM))
+            unit = 1 << max(0, room.bit_length() - 4)
+            fitting = [(room // unit + 1) * unit]
             known += fitting
         return min(fitting)
 
