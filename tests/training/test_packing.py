@@ -32,13 +32,8 @@ def texts_of(batch):
 
 def unpacked(packed, step):
     """Returns the texts of a step of packed batches."""
-    texts = [[] for _ in packed.lengths[step]]
-    for first, size, text in zip(
-        packed.firsts[step], packed.sizes[step], packed.texts[step], strict=True
-    ):
-        assert size <= packed.width
-        texts[text] += packed.values[first : first + size].tolist()
-    return texts
+    starts, ends = packed.starts[step], packed.starts[step] + packed.lengths[step]
+    return [packed.values[s:e].tolist() for s, e in zip(starts, ends, strict=True)]
 
 
 @pytest.mark.parametrize("is_padded", [False, True])
@@ -55,9 +50,10 @@ def test_packed_batches_are_the_batches(is_padded, is_shared, max_resident, monk
         assert unpacked(packed, step) == texts_of(batch)
         assert_array_equal(packed.lengths[step], batch[0].lengths)
         assert_array_equal(packed.others[0][step], batch[1])
-    assert not packed.sizes[7:].any() and not packed.lengths[7:].any()
+        num_chunks = sum(-(-len(text) // packed.width) for text in texts_of(batch))
+        assert num_chunks <= packed.num_chunks
     if is_padded:
-        assert packed.texts[0].tolist() == [*range(5)]
+        assert packed.num_chunks == 5 and packed.width >= packed.lengths.max()
 
 
 def test_batches_of_other_shapes_are_packed_apart():
@@ -66,7 +62,7 @@ def test_batches_of_other_shapes_are_packed_apart():
     found = list(pack(batches, 231, Sizes(), is_padded=False))
     assert [packed.num_steps for packed in found] == [77, 77, 76, 1]
     assert [packed.lengths.shape[1] for packed in found] == [4, 4, 4, 3]
-    assert len({packed.firsts.shape for packed in found}) == 2
+    assert len({packed.starts.shape for packed in found}) == 2
 
 
 def test_texts_without_ids():
@@ -82,7 +78,7 @@ def test_a_long_text_costs_no_padding():
     values = np.arange(10_000, dtype=np.int32)
     long = TextRanges(values, np.array([0] * 400), np.array([10_000] + [5] * 399))
     (packed,) = pack([*batches, (long, np.zeros(400))], 3, Sizes(), is_padded=False)
-    assert packed.firsts.shape[1] * packed.width < 2 * (10_000 + 5 * 400)
+    assert packed.num_chunks * packed.width < 2 * (10_000 + 5 * 400)
 
 
 def test_few_sizes():

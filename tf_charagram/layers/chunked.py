@@ -71,6 +71,73 @@ class ChunkedIds(NamedTuple):
 Ids: TypeAlias = tf.RaggedTensor | ChunkedIds
 
 
+class Chunks(NamedTuple):
+    """Where the ids of the chunks of a batch are.
+
+    Attributes:
+        positions: Position of each id in an array of ids, int32 `(num_chunks, width)`.
+        is_real: Which positions are of ids, bool `(num_chunks, width)`.
+        texts: Text of each chunk, int32 `(num_chunks,)`; past the last one for chunks left over.
+    """
+
+    positions: tf.Tensor
+    is_real: tf.Tensor
+    texts: tf.Tensor
+
+
+def cut_into_chunks(
+    starts: tf.Tensor, lengths: tf.Tensor, offsets: tf.Tensor, num_chunks: int | None
+) -> Chunks:
+    """Cuts the texts of a batch into chunks.
+
+    Args:
+        starts: Position of the first id of each text, int32 `(num_texts,)`.
+        lengths: Number of ids of each text, int32 `(num_texts,)`.
+        offsets: `0 ... width - 1`, int32.
+        num_chunks: Number of chunks, at least as many as are needed; `None` for one per text.
+    """
+    width, num_texts = tf.size(offsets), tf.size(lengths)
+    if num_chunks is None:
+        texts, begins = tf.range(num_texts), tf.zeros_like(lengths)
+        sizes = lengths
+    else:
+        counts = (lengths + width - 1) // width
+        ends = tf.cumsum(counts)
+        # The text of a chunk is the number of texts that end before it.
+        texts = tf.cumsum(tf.math.unsorted_segment_sum(tf.ones_like(ends), ends, num_chunks))
+        begins = (tf.range(num_chunks) - tf.gather(ends - counts, texts)) * width
+        sizes = tf.where(texts < num_texts, tf.gather(lengths, texts) - begins, 0)
+    firsts, sizes, texts = stored(tf.gather(starts, texts) + begins, sizes, texts)
+    return Chunks(firsts[:, tf.newaxis] + offsets, offsets < sizes[:, tf.newaxis], texts)
+
+
+def chunked_ids(
+    ids: tf.Tensor, texts: tf.Tensor, lengths: tf.Tensor, num_rows: int, num_slots: int
+) -> tuple[ChunkedIds, tf.Tensor]:
+    """Makes the ids of a batch from chunks, and counts the distinct ones.
+
+    Args:
+        ids: int32 `(num_chunks, width)`, `PADDING` after the last id of a chunk.
+        texts: Text of each chunk, int32 `(num_chunks,)`.
+        lengths: Number of ids of each text, int32 `(num_texts,)`.
+        num_rows: Number of ids there may be.
+        num_slots: Room for distinct ids; if there are more, the result is wrong.
+
+    Returns:
+        The ids, and the number of distinct ones, int32 scalar.
+    """
+    (ids,) = stored(ids)
+    flat = tf.reshape(ids, [-1])
+    numbers, is_last = distinct_ids(flat, num_rows)
+    rows = tf.tensor_scatter_nd_update(
+        tf.fill([num_slots], PADDING), tf.where(is_last, numbers, PADDING)[:, tf.newaxis], flat
+    )
+    slots = tf.where(ids == PADDING, num_slots, tf.reshape(numbers, tf.shape(ids)))
+    num_distinct = tf.reduce_sum(tf.cast(is_last, tf.int32))
+    rows, slots = stored(rows, slots)
+    return ChunkedIds(rows, slots, texts, lengths), num_distinct
+
+
 def distinct_ids(ids: tf.Tensor, num_rows: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Numbers the distinct ids of a batch; only compiled by XLA.
 

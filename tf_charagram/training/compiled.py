@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.stream import Segment, Stream
+from tf_charagram.data.stream import Segment, Stream, TextRanges
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.layers.chunked import PADDING, ChunkedIds, distinct_ids
-from tf_charagram.layers.xla import stored
-from tf_charagram.training.packing import PackedBatches, Sizes, pack
+from tf_charagram.layers.chunked import PADDING, chunked_ids, cut_into_chunks
+from tf_charagram.training.packing import PackedBatches, Sizes, ids_of, pack
+
+# Batches whose distinct ids are counted before the first program.
+_NUM_COUNTED = 10
 
 
 def has_gpu() -> bool:
@@ -39,10 +41,10 @@ def full_precision() -> Iterator[None]:
 class CompiledSteps:
     """Runs the steps of a `StepModel` on a stream, many at a time, without returning to the host.
 
-    The step is the same as on a CPU, but batches are `ChunkedIds`, whose shapes XLA knows. Steps
-    past the last one, and all from the first whose loss or gradient is not finite, are computed
-    like the others and change nothing: to end the loop early, the host would have to wait for the
-    result of every step.
+    The step is the same as on a CPU, but batches are `ChunkedIds`, whose shapes XLA knows. To end
+    a loop early, the host would have to wait for the result of every step. So all steps of a
+    program are computed, and some change nothing: those past the last batch, and all from the first
+    whose loss or gradient is not finite, or which has more distinct ids than there is room for.
 
     Args:
         model: The compiled model.
@@ -53,8 +55,10 @@ class CompiledSteps:
     def __init__(self, model: Any, stream: Stream, encoder: Any) -> None:
         self.stream = stream
         self._model, self._num_rows = model, encoder.num_rows
-        self._sizes = Sizes()
         self._is_padded = is_padded(encoder)
+        self._sizes = Sizes()
+        # The largest number of distinct ids in a batch of the last program.
+        self._num_distinct = 0
         self._resident: tuple[np.ndarray, tf.Tensor] | None = None
         self._programs: dict[tuple[Any, ...], Any] = {}
 
@@ -73,32 +77,41 @@ class CompiledSteps:
             upcoming = pool.submit(next, packed, None)
             while (group := upcoming.result()) is not None:
                 upcoming = pool.submit(next, packed, None)
-                loss, is_finite = self._train(group)
-                if not is_finite.numpy():
-                    raise tf.errors.InvalidArgumentError(
-                        None, None, "The loss or its gradient is not finite"
-                    )
-                yield float(loss)
+                yield self._train(group)
 
-    def _train(self, batches: PackedBatches) -> tuple[tf.Tensor, tf.Tensor]:
-        """Trains on packed batches; returns mean loss, and whether all steps were finite."""
-        arrays = (batches.firsts, batches.sizes, batches.texts, batches.lengths, *batches.others)
-        # A program knows shapes, but no numbers, so sizes are passed as the shape of a tensor.
-        ids = (self._on_device(batches.values), tf.range(batches.width))
-        firsts, sizes, *others = (tf.constant(array) for array in arrays)
-        num_distinct = self._call(self._max_distinct, *ids, firsts, sizes)
-        slots = tf.range(self._sizes.at_least("slots", int(num_distinct)))
-        num_steps = tf.constant(batches.num_steps)
-        return self._call(self._steps, *ids, firsts, sizes, num_steps, slots, *others)
+    def _train(self, batches: PackedBatches) -> float:
+        """Trains on packed batches; returns the mean loss."""
+        # A program knows shapes, but no numbers: sizes are passed as the shape of a tensor.
+        arguments = (
+            self._on_device(batches.values),
+            tf.range(batches.width),
+            tf.range(batches.num_chunks),
+            *map(tf.constant, (batches.starts, batches.lengths, *batches.others)),
+        )
+        if not self._num_distinct:
+            self._num_distinct = max_distinct(batches)
+        first_step, num_done = int(self._model.step), 0
+        while True:
+            slots = tf.range(self._sizes.at_least("slots", self._num_distinct))
+            limits = tf.constant([num_done, batches.num_steps])
+            loss, is_finite, num_distinct = self._call(limits, slots, *arguments)
+            self._num_distinct = int(num_distinct)
+            if not is_finite:
+                raise tf.errors.InvalidArgumentError(
+                    None, None, "The loss or its gradient is not finite"
+                )
+            num_done = int(self._model.step) - first_step
+            if num_done == batches.num_steps:
+                return float(loss)
 
-    def _call(self, function: Callable[..., Any], *arguments: tf.Tensor) -> Any:
+    def _call(self, *arguments: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Runs a program, which is compiled once for each combination of shapes."""
-        key = (function.__name__, *(tuple(each.shape) for each in arguments))
+        shapes = tuple(tuple(each.shape) for each in arguments)
         with full_precision():
-            if key not in self._programs:
-                program = tf.function(function, jit_compile=True, autograph=False)
-                self._programs[key] = program.get_concrete_function(*arguments)
-            return self._programs[key](*arguments)
+            if shapes not in self._programs:
+                program = tf.function(self._steps, jit_compile=True, autograph=False)
+                self._programs[shapes] = program.get_concrete_function(*arguments)
+            return self._programs[shapes](*arguments)
 
     def _on_device(self, values: np.ndarray) -> tf.Tensor:
         """Copies ids to the device, only once if all programs use the same array."""
@@ -108,70 +121,63 @@ class CompiledSteps:
             self._resident = values, tensor
         return self._resident[1]
 
-    def _max_distinct(
-        self, values: tf.Tensor, offsets: tf.Tensor, firsts: tf.Tensor, sizes: tf.Tensor
-    ) -> tf.Tensor:
-        """Returns the largest number of distinct ids of a batch."""
-
-        def step(number: tf.Tensor, most: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            ids = _ids(values, offsets, firsts[number], sizes[number])
-            _, is_last = distinct_ids(tf.reshape(ids, [-1]), self._num_rows)
-            return number + 1, tf.maximum(most, tf.reduce_sum(tf.cast(is_last, tf.int32)))
-
-        return _repeat(step, firsts.shape[0], tf.constant(1))
-
     def _steps(
         self,
-        values: tf.Tensor,
-        offsets: tf.Tensor,
-        firsts: tf.Tensor,
-        sizes: tf.Tensor,
-        num_steps: tf.Tensor,
+        limits: tf.Tensor,
         slots: tf.Tensor,
+        bits: tf.Tensor,
+        offsets: tf.Tensor,
+        chunks: tf.Tensor,
+        starts: tf.Tensor,
+        lengths: tf.Tensor,
         *others: tf.Tensor,
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Trains on packed batches; see `_train`."""
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Trains on packed batches.
 
-        def step(number: tf.Tensor, is_finite: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            ids = _ids(values, offsets, firsts[number], sizes[number])
-            texts, lengths, *parts = (array[number] for array in others)
-            chunked = self._chunked(ids, slots.shape[0], texts, lengths)
-            is_real = number < num_steps
-            is_done = self._model.step_if(is_finite & is_real, (chunked, *parts))
-            return number + 1, is_finite & (is_done | ~is_real)
+        Args:
+            limits: The first step that is to be done, and the first that is not.
+            slots: Its size is the room for distinct ids.
+            bits: Ids as float32 of the same bits.
+            offsets: The numbers up to the width of a chunk.
+            chunks: Its size is the number of chunks of a batch.
+            starts: Position in the ids of the first id of each text, `(steps, texts)`.
+            lengths: Number of ids of each text, `(steps, texts)`.
+            *others: The other parts of the batches.
 
-        is_finite = _repeat(step, firsts.shape[0], tf.constant(True))
-        return self._model.loss_tracker.result(), is_finite
+        Returns:
+            Mean loss, whether all steps were finite, and the largest number of distinct ids.
+        """
+        values, num_slots = tf.bitcast(bits, tf.int32), slots.shape[0]
+        num_chunks = None if self._is_padded else chunks.shape[0]
 
-    def _chunked(
-        self, ids: tf.Tensor, num_slots: int, texts: tf.Tensor, lengths: tf.Tensor
-    ) -> ChunkedIds:
-        flat = tf.reshape(ids, [-1])
-        numbers, is_last = distinct_ids(flat, self._num_rows)
-        rows = tf.tensor_scatter_nd_update(
-            tf.fill([num_slots], PADDING), tf.where(is_last, numbers, PADDING)[:, tf.newaxis], flat
+        def step(
+            number: tf.Tensor, is_right: tf.Tensor, is_finite: tf.Tensor, most: tf.Tensor
+        ) -> tuple[tf.Tensor, ...]:
+            cut = cut_into_chunks(starts[number], lengths[number], offsets, num_chunks)
+            ids = tf.where(cut.is_real, tf.gather(values, cut.positions), PADDING)
+            chunked, num_distinct = chunked_ids(
+                ids, cut.texts, lengths[number], self._num_rows, num_slots
+            )
+            is_wanted = (limits[0] <= number) & (number < limits[1])
+            fits = num_distinct <= num_slots
+            batch = (chunked, *(part[number] for part in others))
+            is_done = self._model.step_if(is_right & is_wanted & fits, batch)
+            is_finite &= is_done | ~(is_right & is_wanted & fits)
+            is_right &= (is_done & fits) | ~is_wanted
+            return number + 1, is_right, is_finite, tf.maximum(most, num_distinct)
+
+        capacity = starts.shape[0]
+        _, _, is_finite, most = tf.while_loop(
+            lambda number, *_: number < capacity,
+            step,
+            [tf.constant(0), tf.constant(True), tf.constant(True), tf.constant(1)],
+            maximum_iterations=capacity,
         )
-        slots = tf.where(ids == PADDING, num_slots, tf.reshape(numbers, tf.shape(ids)))
-        return ChunkedIds(*stored(rows, slots, texts, lengths))
+        return self._model.loss_tracker.result(), is_finite, most
 
 
-def _ids(values: tf.Tensor, offsets: tf.Tensor, firsts: tf.Tensor, sizes: tf.Tensor) -> tf.Tensor:
-    """Returns the ids of the chunks of a batch, int32 `(num_chunks, width)`."""
-    ids = tf.gather(tf.bitcast(values, tf.int32), firsts[:, tf.newaxis] + offsets)
-    (ids,) = stored(tf.where(offsets < sizes[:, tf.newaxis], ids, PADDING))
-    return ids
-
-
-def _repeat(
-    step: Callable[[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]],
-    num_steps: int,
-    start: tf.Tensor,
-) -> tf.Tensor:
-    """Calls a function for each step with its number and the result of the one before."""
-    _, result = tf.while_loop(
-        lambda number, _: number < num_steps,
-        step,
-        [tf.constant(0), start],
-        maximum_iterations=num_steps,
-    )
-    return result
+def max_distinct(batches: PackedBatches) -> int:
+    """Counts the distinct ids of some of the batches; returns the largest number, at least 1."""
+    texts = zip(batches.starts[:_NUM_COUNTED], batches.lengths[:_NUM_COUNTED], strict=True)
+    ids = (ids_of(TextRanges(batches.values, *ranges)) for ranges in texts)
+    return max(1, *(len(np.unique(each)) for each in ids))

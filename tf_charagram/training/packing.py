@@ -26,27 +26,26 @@ Batch = tuple[Any, ...]
 
 
 class PackedBatches(NamedTuple):
-    """The batches of consecutive steps. Every array but `values` has one row per step.
+    """The batches of consecutive steps.
 
     Attributes:
-        num_steps: Number of real steps; the rows after them are zero.
+        num_steps: Number of real steps. `starts`, `lengths` and `others` have one row per step, and
+            zeros in the rows that are left over.
         values: Ids, int32 `(num_ids,)`.
-        width: Maximum number of ids of a chunk.
-        firsts: Position in `values` of the first id of each chunk, int32 `(steps, chunks)`.
-        sizes: Number of ids of each chunk, int32 `(steps, chunks)`.
-        texts: Text of each chunk, int32 `(steps, chunks)`.
+        starts: Position in `values` of the first id of each text, int32 `(steps, texts)`.
         lengths: Number of ids of each text, int32 `(steps, texts)`.
         others: The other parts of the batches, `(steps, ...)` each.
+        width: Number of ids of a chunk.
+        num_chunks: Room for the chunks of a batch.
     """
 
     num_steps: int
     values: np.ndarray
-    width: int
-    firsts: np.ndarray
-    sizes: np.ndarray
-    texts: np.ndarray
+    starts: np.ndarray
     lengths: np.ndarray
     others: tuple[np.ndarray, ...]
+    width: int
+    num_chunks: int
 
 
 class Sizes:
@@ -113,33 +112,23 @@ def _packed(
     values, starts = _joined(ranges, sizes)
     lengths = np.stack([each.lengths for each in ranges])
     width = _width(lengths, sizes, is_padded)
-    steps, texts, begins = _chunks(lengths, width, is_padded)
-    num_chunks = np.bincount(steps, minlength=len(batches))
-    # Where in its step each chunk is.
-    columns = np.arange(len(steps)) - np.repeat(np.cumsum(num_chunks) - num_chunks, num_chunks)
-    num_columns = lengths.shape[1]
+    num_chunks = lengths.shape[1]
     if not is_padded:
-        num_columns = sizes.at_least("chunks", num_chunks.max(initial=1))
+        num_chunks = sizes.at_least("chunks", (-(-lengths // width)).sum(axis=1).max())
 
-    def of_chunks(numbers: np.ndarray) -> np.ndarray:
-        array = np.zeros((num_rows, num_columns), np.int32)
-        array[steps, columns] = numbers
-        return array
-
-    def of_steps(parts: Sequence[np.ndarray]) -> np.ndarray:
-        array = np.zeros((num_rows, *parts[0].shape), parts[0].dtype)
+    def all_rows(parts: Sequence[np.ndarray] | np.ndarray, dtype: Any) -> np.ndarray:
+        array = np.zeros((num_rows, *parts[0].shape), dtype)
         array[: len(parts)] = parts
         return array
 
     return PackedBatches(
         num_steps=len(batches),
         values=values,
+        starts=all_rows(starts, np.int32),
+        lengths=all_rows(lengths, np.int32),
+        others=tuple(all_rows(part, part[0].dtype) for part in others),
         width=width,
-        firsts=of_chunks(starts[steps, texts] + begins),
-        sizes=of_chunks(np.minimum(lengths[steps, texts] - begins, width)),
-        texts=of_chunks(texts),
-        lengths=of_steps([*lengths.astype(np.int32)]),
-        others=tuple(of_steps(part) for part in others),
+        num_chunks=num_chunks,
     )
 
 
@@ -152,11 +141,11 @@ def _joined(ranges: Sequence[TextRanges], sizes: Sizes) -> tuple[np.ndarray, np.
     lengths = np.stack([each.lengths for each in ranges])
     ends = np.cumsum(lengths).reshape(lengths.shape)
     joined = np.zeros(sizes.at_least("ids", ends[-1, -1]), np.int32)
-    joined[: ends[-1, -1]] = np.concatenate([_ids_of(each) for each in ranges])
+    joined[: ends[-1, -1]] = np.concatenate([ids_of(each) for each in ranges])
     return joined, ends - lengths
 
 
-def _ids_of(ranges: TextRanges) -> np.ndarray:
+def ids_of(ranges: TextRanges) -> np.ndarray:
     """Returns the ids of texts, one text after the other."""
     ends = np.cumsum(ranges.lengths)
     shifts = np.repeat(ranges.starts - (ends - ranges.lengths), ranges.lengths)
@@ -169,23 +158,3 @@ def _width(lengths: np.ndarray, sizes: Sizes, is_padded: bool) -> int:
         return sizes.at_least("longest", lengths.max(initial=1))
     mean = lengths.mean() / _CHUNKS_PER_TEXT
     return sizes.fixed("width", max(_MIN_WIDTH, 1 << int(np.ceil(np.log2(mean + 1)))))
-
-
-def _chunks(
-    lengths: np.ndarray, width: int, is_padded: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cuts texts into chunks.
-
-    Args:
-        lengths: Number of ids of each text, `(steps, texts)`.
-        width: Maximum number of ids of a chunk.
-        is_padded: Whether an empty text has a chunk, too.
-
-    Returns:
-        Step and text of each chunk, and the position of its first id in the text, in order.
-    """
-    counts = np.maximum(-(-lengths // width), int(is_padded)).ravel()
-    owners = np.repeat(np.arange(counts.size), counts)
-    numbers = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
-    steps, texts = np.divmod(owners, lengths.shape[1])
-    return steps, texts, numbers * width
