@@ -11,8 +11,8 @@ from tests.commands import assert_close_weights, environment
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.workers import make_strategy
 
-# Trains twice: on one device, and on three that share each batch. Arguments: the run folders' common
-# start, then flags of `train`.
+# Trains on one device, and on three that share each batch. Arguments: the run folders without this
+# number, then flags of `train`.
 SCRIPT = """
 import sys
 import tensorflow as tf
