@@ -64,6 +64,14 @@ def assert_same_weights(folder: Path, other: Path) -> None:
         assert found[name].tobytes() == array.tobytes(), name
 
 
+def assert_close_weights(folder: Path, other: Path) -> None:
+    """Checks that the models of two runs have the same weights, up to rounding."""
+    expected, found = saved_weights(other), saved_weights(folder)
+    assert sorted(found) == sorted(expected)
+    for name, array in expected.items():
+        np.testing.assert_allclose(found[name], array, rtol=0, atol=1e-5, err_msg=name)
+
+
 def interrupt_training_at(monkeypatch: Any, step: int) -> None:
     """Interrupts training at a step, as by Ctrl-C."""
     from tf_charagram.training.loop import TrainingLoop

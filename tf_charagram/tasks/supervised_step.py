@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.errors import ConfigError
 from tf_charagram.training.step_model import StepModel
 
 
@@ -72,7 +73,7 @@ class SupervisedModel(StepModel):
         return self.head.loss(logits, targets, self.class_weights)
 
     def _vectors(self, inputs: Any, training: bool) -> tf.Tensor:
-        return inputs if self.encoder is None else self.encoder(inputs, training=training)
+        return inputs if self.encoder is None else self.vectors_of(inputs, training)
 
 
 class FeatureModel(SupervisedModel):
@@ -87,6 +88,9 @@ class FeatureModel(SupervisedModel):
         make_batch: Returns a batch of vectors and targets from the indices of its examples, int64
             `(batch,)`.
         **kwargs: As for `keras.Model`.
+
+    Raises:
+        ConfigError: There are several replicas.
     """
 
     def __init__(
@@ -96,6 +100,11 @@ class FeatureModel(SupervisedModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(None, head, **kwargs)
+        if self.distribute_strategy.num_replicas_in_sync > 1:
+            raise ConfigError(
+                "`freeze` trains a head on one device only, because a step takes less time than an "
+                "exchange. Set CUDA_VISIBLE_DEVICES=0, and leave out TF_CONFIG."
+            )
         self._make_batch = make_batch
 
     def compile(self, optimizer: keras.optimizers.Optimizer, **kwargs: Any) -> None:

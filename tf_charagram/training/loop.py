@@ -44,9 +44,11 @@ class TrainingLoop:
         score: Scores the current weights; calls its argument often, which raises an error to stop
             the run.
         folder: The run folder.
+        interrupt: Handles Ctrl-C. Default: an `Interrupt`.
 
     Attributes:
         checkpoint_at_end: Whether the end writes a checkpoint, from which a longer run can go on.
+        state: The variables of a checkpoint.
     """
 
     def __init__(
@@ -57,16 +59,17 @@ class TrainingLoop:
         stream: Stream,
         score: Callable[[Callable[[], None]], Scores],
         folder: RunFolder,
+        interrupt: Interrupt | None = None,
     ) -> None:
         self.model, self.stream = model, stream
         self.folder, self.config = folder, config
         self.checkpoint_at_end = True
         self._score = score
         self._kept = KeptModel(product, folder, config.select)
-        self._interrupt = Interrupt()
+        self._interrupt = Interrupt() if interrupt is None else interrupt
         self._seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
-        state = [*model.checkpoint_variables, self._seconds]
-        self.checkpoints = Checkpoints(folder.checkpoints, state)
+        self.state = [*model.checkpoint_variables, self._seconds]
+        self.checkpoints = Checkpoints(folder.checkpoints, self.state)
 
     @property
     def step(self) -> int:
@@ -88,6 +91,8 @@ class TrainingLoop:
                 "cannot go on. Start again with --overwrite, or go on from its model with --init."
             )
         self.folder.trim_history(self.step)
+        if self.step == self._recorded_step():
+            self.model.loss_tracker.reset_state()
         return has_checkpoint
 
     def run(self) -> TrainingProgress:
@@ -99,12 +104,7 @@ class TrainingLoop:
             KeyboardInterrupt: After a checkpoint was written.
         """
         scalars = Scalars(self.folder.tensorboard, self.folder.read_history())
-        max_minutes = self.config.max_minutes
-        progress = TrainingProgress(
-            self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
-            max_seconds=math.inf if max_minutes is None else 60 * max_minutes,
-            interrupt=self._interrupt,
-        )  # fmt: skip
+        progress = self.make_progress()
         saved = time.monotonic()
         with progress, self._saved_on_interrupt(progress), self._interrupt:
             for stop in self._stops():
@@ -129,12 +129,23 @@ class TrainingLoop:
                     break
         return progress
 
+    def make_progress(self) -> TrainingProgress:
+        """Returns the progress of the rest of the run."""
+        max_minutes = self.config.max_minutes
+        return TrainingProgress(
+            self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
+            max_seconds=math.inf if max_minutes is None else 60 * max_minutes,
+            interrupt=self._interrupt,
+        )  # fmt: skip
+
     def release(self) -> None:
         """Frees the memory of the moments, two tables with Adam; no step can follow."""
+        strategy = self.model.distribute_strategy
         for variable in self.model.optimizer.variables:
             if len(variable.shape) > 1:
                 nothing = tf.zeros([0], variable.dtype)
-                tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=nothing)
+                for copy in strategy.experimental_local_results(variable.value):
+                    tf.raw_ops.AssignVariableOp(resource=copy.handle, value=nothing)
 
     def _record(self, loss: float, seconds: float) -> dict[str, Any]:
         """Evaluates the weights; returns a line of the history."""

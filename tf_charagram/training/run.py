@@ -7,6 +7,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import keras
@@ -18,9 +19,10 @@ from tf_charagram.files.json_files import write_json
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.training.building import check_options
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
-from tf_charagram.training.run_folder import RunFolder, run_config
+from tf_charagram.training.run_folder import RunFolder, run_config, shared_identity
 from tf_charagram.training.settings import LAST, RunConfig
 from tf_charagram.training.task import Scoring, Task
+from tf_charagram.training.workers import FollowingLoop, Workers, make_strategy
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +43,7 @@ class TrainingRun:
         folder: The run folder.
         model: The model that is trained.
         stream: The batches.
+        workers: The processes that train the model together.
         loop: The training loop.
 
     Raises:
@@ -49,18 +52,23 @@ class TrainingRun:
 
     def __init__(self, task: Task, *, resume: bool, overwrite: bool) -> None:
         self.task = task
+        self.workers = Workers(make_strategy())
         #: Called when a run is resumed, with whether there was a checkpoint.
         self.on_resume: Callable[[bool], object] = lambda has_checkpoint: None
         self.config = config = task.config = task.prepared(task.config)
         check_options(config)
-        optimizer = make_optimizer(config.optimizer, config.learning_rate)
+        with self.workers.strategy.scope():
+            optimizer = make_optimizer(config.optimizer, config.learning_rate)
         identity = self._claim_folder(resume=resume, overwrite=overwrite)
+        self.workers.check_equal(shared_identity(identity))
         self._build(optimizer)
         # Nothing is written or deleted before settings and files are checked.
         self.folder.begin(identity)
-        self.loop = TrainingLoop(
-            config, self.model, self._trainer, self.stream, self._quick_scores, self.folder
-        )
+        loop_class = TrainingLoop if self.workers.is_chief else FollowingLoop
+        self.loop = loop_class(
+            config, self.model, self._trainer, self.stream, self._quick_scores, self.folder,
+            self.workers.interrupt(),
+        )  # fmt: skip
 
     def _claim_folder(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
         """Opens the folder, if it is free or holds this run; returns the identity of the run."""
@@ -69,7 +77,11 @@ class TrainingRun:
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
         name = f"{config.task}-{config.encoder}"
-        self.folder = RunFolder.open(config.out, name, resume=resume, overwrite=overwrite)
+        if self.workers.is_chief:
+            self.folder = RunFolder.open(config.out, name, resume=resume, overwrite=overwrite)
+        else:
+            self._temporary = TemporaryDirectory()
+            self.folder = RunFolder(self._temporary.name)
         identity = run_config(config.to_dict(), task.input_files(config))
         self.folder.check_config(identity)
         return identity
@@ -78,12 +90,14 @@ class TrainingRun:
         """Reads the data; builds the model, its batches and its trainer."""
         task = self.task
         task.read()
-        self.model = task.build()
+        with self.workers.strategy.scope():
+            self.model = task.build()
         self.model.task = self.config.task
         self.stream = task.make_stream(self.model, self.folder)
         if task.bad_lines.count:
             logger.warning("%s", task.bad_lines.summary())
-        self._trainer = task.make_trainer(self.model, optimizer)
+        with self.workers.strategy.scope():
+            self._trainer = task.make_trainer(self.model, optimizer)
         set_decay(optimizer, self.config, self.stream)
 
     def _quick_scores(self, check: Callable[[], None]) -> Scores:
@@ -103,7 +117,7 @@ class TrainingRun:
     def run(
         self, *, resume: bool, num_resamples: int | None = None, export: bool = True
     ) -> dict[str, Any]:
-        """Trains and exports; returns the content of `metrics.json`.
+        """Trains and exports; returns the content of `metrics.json`, only its paths if no chief.
 
         Args:
             resume: Go on from the newest checkpoint.
@@ -113,8 +127,10 @@ class TrainingRun:
         """
         start = time.perf_counter()
         with self.folder.lock:
+            has_checkpoint = resume and self.loop.resume()
+            self.workers.share(self.loop.state)
             if resume:
-                self.on_resume(self.loop.resume())
+                self.on_resume(has_checkpoint)
             self.folder.problem.unlink(missing_ok=True)
             if self.loop.step < self.loop.total_steps:
                 # A run that --max-minutes ended goes on: its metrics are no longer true.
@@ -125,6 +141,8 @@ class TrainingRun:
             except TrainingError as error:
                 self.folder.note_problem(error)
                 raise
+            if not self.workers.is_chief:
+                return {"paths": {}}
             return self._finish(start, num_resamples, export=export)
 
     def _finish(self, start: float, num_resamples: int | None, *, export: bool) -> dict[str, Any]:

@@ -218,6 +218,15 @@ def run_config(settings: dict[str, Any], data_files: Iterable[Path]) -> dict[str
     }
 
 
+def shared_identity(identity: dict[str, Any]) -> dict[str, Any]:
+    """Returns the part of an identity that all workers of a run must have in common."""
+    own = {"settings": _MAY_CHANGE_ON_RESUME, "versions": ("platform", "cpus")}
+    return {
+        part: {name: value for name, value in values.items() if name not in own.get(part, ())}
+        for part, values in identity.items()
+    }
+
+
 def checksums(files: Iterable[Path]) -> dict[str, str]:
     """Returns path -> checksum.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import keras
@@ -10,6 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.checks import check_clip_norm
 from tf_charagram.errors import ConfigError, check_switches
+from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.row_gradients import (
     Gradient,
     keep_if,
@@ -19,6 +21,12 @@ from tf_charagram.layers.xla import check_finite, in_xla
 from tf_charagram.losses.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, clip_by_global_norm, scaled
 from tf_charagram.training.compiled import CompiledSteps, has_gpu
+from tf_charagram.training.replicas import (
+    MeanLoss,
+    SharedSteps,
+    encode_in_shares,
+    mean_gradients,
+)
 
 
 class StepModel(keras.Model):
@@ -30,6 +38,7 @@ class StepModel(keras.Model):
     Attributes:
         step: Number of batches trained on.
         loss_tracker: The mean loss since its last reset.
+        shares_batches: Whether the step that is being traced gets the same batch in all replicas.
 
     Args:
         layers: The trained layers: the encoder, and the head on top of it if there is one.
@@ -48,8 +57,10 @@ class StepModel(keras.Model):
             aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
             name="step",
         )
-        self.loss_tracker = keras.metrics.Mean(name="loss")
+        self.loss_tracker = MeanLoss(name="loss")
         self._compiled_steps: CompiledSteps | None = None
+        self._shared_steps: SharedSteps | None = None
+        self.shares_batches = False
         self.penalties = L2Penalties(self._parts[0])
         self.built = True
 
@@ -108,6 +119,7 @@ class StepModel(keras.Model):
         self.clip_norm = clip_norm
         self.use_xla = has_gpu() and self.can_use_xla if use_xla is None else use_xla
         self._compiled_steps = None
+        self._shared_steps = None
         optimizer.build(self.trained_variables)
 
     def get_config(self) -> dict[str, Any]:
@@ -158,6 +170,11 @@ class StepModel(keras.Model):
         """The mean loss since the last reset."""
         return [self.loss_tracker]
 
+    def vectors_of(self, ids: Ids, training: bool) -> tf.Tensor:
+        """Returns the vectors of texts; replicas that share a batch encode a part of it each."""
+        encode = partial(self._parts[0], training=training)
+        return encode_in_shares(encode, ids) if self.shares_batches else encode(ids)
+
     #: `loss_of(*batch, training)` of a subclass: the loss of a batch, without penalties.
     loss_of: Callable[..., tf.Tensor]
 
@@ -186,7 +203,16 @@ class StepModel(keras.Model):
     def train_on(
         self, stream: Any, segment: Any, callbacks: Sequence[keras.callbacks.Callback] = ()
     ) -> None:
-        """Trains for a segment of a `Stream`; callbacks are those of `fit`."""
+        """Trains for a segment of a `Stream`; callbacks are those of `fit`.
+
+        Several replicas share each batch, with the loss of the whole batch; `fit` would split it.
+        """
+        if self.distribute_strategy.num_replicas_in_sync > 1:
+            if self._shared_steps is None:
+                self._shared_steps = SharedSteps(self)
+            batches = stream.dataset(segment)
+            self.run_executions(self._shared_steps.run(batches, segment.num), callbacks)
+            return
         if not self.use_xla:
             batches = stream.dataset(segment)
             self.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=list(callbacks))
@@ -222,6 +248,8 @@ class StepModel(keras.Model):
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
         gradients = tape.gradient(loss, variables)
+        if self.shares_batches:
+            gradients = mean_gradients(gradients, variables)
         if in_xla() and not getattr(self.optimizer, "sums_equal_rows", False):
             # On the CPU, tables ask for the optimizer before they choose the kind of gradient.
             gradients = [_dense(*pair) for pair in zip(gradients, variables, strict=True)]

@@ -71,7 +71,7 @@ class DistillModel(StepModel):
     def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
         """Returns the loss of a batch of a `DistillStream`, without penalties."""
         ids, vectors, neighbors, cosines, keys = batch
-        embeddings = self.encoder(ids, training=training)
+        embeddings = self.vectors_of(ids, training)
         num_lines = tf.shape(vectors)[0]
         lines, pairs = embeddings[:num_lines], embeddings[num_lines:]
         loss = tf.zeros([], embeddings.dtype)

@@ -108,7 +108,7 @@ class ParaphraseModel(StepModel):
 
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
         """Returns the margin loss of a batch, without penalties."""
-        embeddings = self.encoder(ids, training=training)
+        embeddings = self.vectors_of(ids, training)
         for metric in self.pair_metrics:
             metric.update_state(*tf.split(tf.stop_gradient(embeddings), 2))
         normalized = normalize_rows(tf.stop_gradient(embeddings))

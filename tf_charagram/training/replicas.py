@@ -1,0 +1,120 @@
+"""Steps on several GPUs or machines: replicas encode a share of a batch, and see all vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import RunError
+from tf_charagram.layers.ragged import gather_ragged
+from tf_charagram.layers.row_gradients import Gradient, sum_equal_rows
+
+
+class MeanLoss(keras.metrics.Mean):
+    """Mean over batches and replicas, which a process can read without asking the others.
+
+    Keras' own keeps a sum for each replica, so that the chief could not write a checkpoint alone.
+    """
+
+    def add_variable(
+        self,
+        shape: Sequence[int],
+        initializer: Any,
+        dtype: Any = None,
+        aggregation: str = "mean",
+        name: str | None = None,
+    ) -> keras.Variable:
+        """Returns a variable that replicas update together."""
+        del aggregation
+        initializer = keras.initializers.get(initializer)
+        return keras.Variable(
+            initializer, shape, dtype, trainable=False, aggregation="mean", name=name
+        )
+
+
+class SharedSteps:
+    """Runs the steps of a `StepModel` on batches that all replicas share.
+
+    Every process computes every batch in full, so that processes exchange vectors and gradients
+    only.
+
+    Args:
+        model: The compiled model.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._step = tf.function(self._step_on_next, autograph=False)
+
+    def run(self, batches: tf.data.Dataset, num_steps: int) -> Iterator[tf.Tensor]:
+        """Trains on batches; yields the mean loss after every `steps_per_execution` of them."""
+        iterator = iter(batches)
+        steps = iter(range(num_steps))
+        while group := list(islice(steps, self._model.steps_per_execution)):
+            with lost_workers():
+                for _ in group:
+                    self._step(iterator)
+            yield self._model.loss_tracker.result()
+
+    def _step_on_next(self, iterator: Any) -> None:
+        batch = next(iterator)
+        self._model.shares_batches = True
+        try:
+            self._model.distribute_strategy.run(self._model.step_on, args=(batch,))
+        finally:
+            self._model.shares_batches = False
+
+
+@contextmanager
+def lost_workers() -> Iterator[None]:
+    """Raises a `RunError` if another worker of the run has ended."""
+    try:
+        yield
+    except tf.errors.UnavailableError as error:
+        raise RunError(
+            "Another worker of `TF_CONFIG` has ended; its output says why. Start all workers again "
+            "with --resume."
+        ) from error
+
+
+def encode_in_shares(
+    encode: Callable[[tf.RaggedTensor], tf.Tensor], ids: tf.RaggedTensor
+) -> tf.Tensor:
+    """Encodes a share of some texts in each replica; returns the vectors of all.
+
+    The gradient of the gathered vectors adds up over the replicas. If each computes the same loss
+    from them, the gradient of a weight of the encoder is the mean of those of the replicas, as it
+    is for a weight that all replicas use in full; see `mean_gradients`.
+
+    Args:
+        encode: Maps at least one text to float32 `(n, dim)`.
+        ids: The same in all replicas, int32 `(num_texts, None)`.
+
+    Returns:
+        float32 `(num_texts, dim)`.
+    """
+    context = tf.distribute.get_replica_context()
+    num_texts = ids.nrows(tf.int64)
+    size = -(-num_texts // context.num_replicas_in_sync)
+    first = size * tf.cast(context.replica_id_in_sync_group, tf.int64)
+    # The last text fills up the last shares: a new one would add rows to the gradient.
+    rows = tf.minimum(first + tf.range(size), num_texts - 1)
+    with tf.device("CPU:0"):
+        share = gather_ragged(ids, rows)
+    return context.all_gather(encode(share), axis=0)[:num_texts]
+
+
+def mean_gradients(
+    gradients: Sequence[Gradient], variables: Sequence[tf.Variable]
+) -> list[Gradient]:
+    """Returns the means of the gradients of all replicas, sparse ones with distinct rows."""
+    means = tf.distribute.get_replica_context().all_reduce("MEAN", list(gradients))
+    return [
+        sum_equal_rows(mean, variable) if isinstance(mean, tf.IndexedSlices) else mean
+        for mean, variable in zip(means, variables, strict=True)
+    ]
