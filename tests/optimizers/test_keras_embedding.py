@@ -220,7 +220,7 @@ def test_a_saved_model_trains_on(tmp_path):
     assert_same_weights(loaded, model.get_weights(), rtol=0, atol=0)
 
 
-#: Weights after training on two devices of the CPU and on one, which have to be equal.
+# Weights after training on two devices of the CPU and on one, which have to be equal.
 TWO_DEVICES = """
 import numpy as np, tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
