@@ -1,4 +1,4 @@
-"""Runs the recipes of `docs/keras.md` and checks their results."""
+"""Runs the recipes of `docs/keras.md` and `docs/lazy_adam.md`, and checks their results."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 GUIDE = Path(__file__).parent.parent / "docs" / "keras.md"
+LAZY_ADAM = GUIDE.with_name("lazy_adam.md")
 
 pytestmark = pytest.mark.skipif(not GUIDE.is_file(), reason="not a checkout")
 
@@ -54,3 +55,15 @@ def test_recipe(title, tmp_path, monkeypatch, capsys):
     found: dict[str, object] = {"__name__": "recipe"}
     exec(compile(dict(recipes())[title], title, "exec"), found)
     assert CHECKS[title](found)
+
+
+def test_lazy_adam(tmp_path, monkeypatch):
+    """All blocks of the page, which build on each other."""
+    monkeypatch.chdir(tmp_path)
+    text = LAZY_ADAM.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    found: dict[str, object] = {"__name__": "recipe"}
+    exec(compile("\n".join(blocks), "lazy_adam", "exec"), found)
+    assert found["history"].history["loss"][-1] < found["history"].history["loss"][0]
+    assert found["losses"][-1] < found["losses"][0]
+    assert (tmp_path / "lazy.keras").is_file()

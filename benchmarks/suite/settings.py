@@ -50,6 +50,10 @@ BENCHMARKS = {
         "--encoders word_average --steps 5",
     ),
     "functional_fit": Benchmark("A functional Keras model", quick="--data PAIRS --steps 10"),
+    "lazy_adam": Benchmark(
+        "Keras embeddings, against Keras' Adam", f"{_ROUNDS} --steps 10",
+        "--rows 1000 --steps 2",
+    ),
     "bulk": Benchmark(
         "Many lines", f"{_ROUNDS} --lines 200000 --memory-lines 100000,1000000 --kills 3",
         "--data PAIRS --parts cores,memory --lines 1000 --memory-lines 500,1000",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+import keras
 import tensorflow as tf
 
 from tf_charagram.layers.chunked import PADDING, distinct_ids
@@ -18,20 +19,26 @@ from tf_charagram.layers.xla import in_xla
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
 
-def sum_equal_rows(gradient: tf.IndexedSlices, table: tf.Variable) -> tf.IndexedSlices:
+def sum_equal_rows(
+    gradient: tf.IndexedSlices, table: tf.Variable | keras.Variable
+) -> tf.IndexedSlices:
     """Returns the gradient with every row at most once, gradients of equal rows summed.
 
     Keras' own optimizers skip this, and so move a row that occurs twice by more than the summed
     gradient would. If all rows are distinct already, it costs one pass over the indices.
 
     Args:
-        gradient: Gradient of a table. Compiled by XLA, rows past the end of the table are left out.
+        gradient: Gradient of a table. Compiled by XLA, rows outside the table are left out.
         table: The table, `(num_rows, dim)`.
     """
     if in_xla():
         return _sum_in_slots(gradient, table.shape[0])
     distinct, positions = tf.unique(gradient.indices)
     num_distinct = tf.shape(distinct)[0]
+    # `keras.layers.Embedding` reads its whole table, which copies nothing as long as no gather of
+    # single rows runs at the same time: so no row is read before the gradient is there.
+    with tf.control_dependencies([gradient.values]):
+        distinct = tf.identity(distinct)
     values = tf.cond(
         num_distinct == tf.shape(positions)[0],
         lambda: gradient.values,
@@ -42,7 +49,8 @@ def sum_equal_rows(gradient: tf.IndexedSlices, table: tf.Variable) -> tf.Indexed
 
 def _sum_in_slots(gradient: tf.IndexedSlices, num_rows: int) -> tf.IndexedSlices:
     """Sums equal rows, with a slot for each index."""
-    indices = tf.cast(gradient.indices, tf.int32)
+    is_row = (gradient.indices >= 0) & (gradient.indices < num_rows)
+    indices = tf.where(is_row, tf.cast(gradient.indices, tf.int32), PADDING)
     size = tf.shape(indices)[0]
     slots, is_last = distinct_ids(indices, num_rows)
     sums = tf.math.unsorted_segment_sum(

@@ -18,20 +18,22 @@ from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, TableOptimize
 class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
     """Adam (Kingma & Ba 2015) that reads and writes only the rows a sparse gradient names.
 
-    Other rows keep their value and their moments; the bias correction counts all steps. On batches
-    that name every row it equals `keras.optimizers.Adam`.
+    Takes the place of `keras.optimizers.Adam` in any Keras model; `keras.layers.Embedding` has
+    sparse gradients. Other rows keep their value and their moments; the bias correction counts all
+    steps. On batches that name every row it equals `keras.optimizers.Adam`.
 
     The named rows of the table and both moments are gathered into three small variables, updated
     there by TensorFlow's fused Adam kernel, and scattered back: half the time of the same update
     written in element-wise operations.
 
     Args:
-        learning_rate: Step size.
-        distinct_rows: As for `RowSparseOptimizer`.
+        learning_rate: Step size, or a Keras schedule.
+        distinct_rows: Whether every sparse gradient is known to name each row once. Leave it at
+            False for `keras.layers.Embedding`.
         **kwargs: As for `keras.optimizers.Adam`; `amsgrad` is not supported.
 
     Raises:
-        ConfigError: `amsgrad` is true.
+        ConfigError: `amsgrad` is true, or, at the first step, a variable is in bfloat16.
     """
 
     def __init__(
@@ -48,12 +50,27 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
 
     def build(self, variables: list[keras.Variable]) -> None:
         """Creates the moments, and room for the rows of one batch, by the width of the tables."""
+        if self.built:
+            return
         super().build(variables)
-        widths = {variable.shape[1] for variable in variables if len(variable.shape) == 2}
-        shared = {width: [_empty(width) for _ in range(3)] for width in sorted(widths)}
-        self._scratch = [
-            shared[variable.shape[1]] if len(variable.shape) == 2 else [] for variable in variables
-        ]
+        shared: dict[tuple[int, str], list[tf.Variable]] = {}
+        scratch: list[list[tf.Variable]] = []
+        for variable in variables:
+            if variable.dtype == "bfloat16":
+                # There, `beta_2` is 1 and the step is 0.
+                raise ConfigError(
+                    f"LazyAdam does not train variables in bfloat16: '{variable.path}'. Use the "
+                    "policy 'mixed_bfloat16', which keeps variables in float32."
+                )
+            if len(variable.shape) != 2:
+                scratch.append([])
+                continue
+            width, dtype = variable.shape[1], tf.as_dtype(variable.dtype)
+            key = (width, dtype.name)
+            if key not in shared:
+                shared[key] = [_empty(width, dtype) for _ in range(3)]
+            scratch.append(shared[key])
+        self._scratch = scratch
 
     def update_all(
         self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
@@ -88,8 +105,10 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
     ) -> list[tf.Tensor]:
         """Computes new weights and moments in element-wise operations, which XLA joins."""
         weights, momentums, velocities = rows
-        step = tf.cast(self.iterations + 1, tf.float32)
-        correction = tf.sqrt(1.0 - tf.pow(self.beta_2, step)) / (1.0 - tf.pow(self.beta_1, step))
+        dtype = weights.dtype
+        learning_rate = tf.cast(learning_rate, dtype)
+        power_1, power_2 = self._beta_powers(dtype)
+        correction = tf.sqrt(1.0 - power_2) / (1.0 - power_1)
         momentums += (gradient - momentums) * (1.0 - self.beta_1)
         velocities += (tf.square(gradient) - velocities) * (1.0 - self.beta_2)
         weights -= learning_rate * correction * momentums / (tf.sqrt(velocities) + self.epsilon)
@@ -99,10 +118,8 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         self, tables: list[tf.Variable], gradient: tf.Tensor, learning_rate: tf.Tensor
     ) -> None:
         """Runs the fused kernel on weights and both moments, which it changes in place."""
-        # Keras has no variable here if it accumulates gradients over several calls.
         dtype = tables[0].dtype
-        step = tf.cast(tf.convert_to_tensor(self.iterations) + 1, dtype)
-        powers = [tf.pow(tf.constant(beta, dtype), step) for beta in (self.beta_1, self.beta_2)]
+        powers = self._beta_powers(dtype)
         weights, momentums, velocities = (table.handle for table in tables)
         tf.raw_ops.ResourceApplyAdam(
             var=weights, m=momentums, v=velocities, grad=gradient,
@@ -111,9 +128,17 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
             epsilon=self.epsilon,
         )  # fmt: skip
 
+    def _beta_powers(self, dtype: tf.DType) -> list[tf.Tensor]:
+        """Returns both betas to the power of the number of this step."""
+        # Keras has no variable here if it accumulates gradients over several calls.
+        step = tf.cast(tf.convert_to_tensor(self.iterations) + 1, dtype)
+        return [tf.pow(tf.constant(beta, dtype), step) for beta in (self.beta_1, self.beta_2)]
 
-def _empty(dim: int) -> tf.Variable:
-    return tf.Variable(tf.zeros([0, dim]), shape=[None, dim], trainable=False)
+
+def _empty(dim: int, dtype: tf.DType) -> tf.Variable:
+    # A training loop may build the optimizer in the first call of its `tf.function`.
+    with tf.init_scope():
+        return tf.Variable(tf.zeros([0, dim], dtype), shape=[None, dim], trainable=False)
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -124,8 +149,9 @@ class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
     left to Keras.
 
     Args:
-        learning_rate: Step size.
-        distinct_rows: As for `RowSparseOptimizer`.
+        learning_rate: Step size, or a Keras schedule.
+        distinct_rows: Whether every sparse gradient is known to name each row once. Leave it at
+            False for `keras.layers.Embedding`.
         **kwargs: As for `keras.optimizers.Adagrad`.
     """
 
@@ -145,6 +171,7 @@ class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
         tables = self.tables_of(variable)
         rows, sums = (read_rows(table, gradient.indices) for table in tables)
         sums += tf.square(gradient.values)
+        learning_rate = tf.cast(learning_rate, rows.dtype)
         rows -= learning_rate * gradient.values * tf.math.rsqrt(sums + self.epsilon)
         for table, values in zip(tables, (rows, sums), strict=True):
             write_rows(table, gradient.indices, values)

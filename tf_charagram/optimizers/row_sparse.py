@@ -10,13 +10,13 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import check_switches
-from tf_charagram.layers.embedding_table import mark_row_sparse
+from tf_charagram.layers.embedding_table import mark_row_sparse, read_in_place
 from tf_charagram.layers.row_gradients import (
     Gradient,
     sum_equal_rows,
     values_of,
 )
-from tf_charagram.layers.xla import check_finite
+from tf_charagram.layers.xla import check_finite, in_xla
 
 
 class TableOptimizer(keras.optimizers.Optimizer):
@@ -38,9 +38,10 @@ class TableOptimizer(keras.optimizers.Optimizer):
     ) -> None:
         """Updates variables; equal rows are summed first if Keras is to clip gradients."""
         if self.clipnorm or self.global_clipnorm or self.clipvalue:
+            variables = trainable_variables or self._trainable_variables
             grads = [
-                sum_equal_rows(grad, variable.value) if isinstance(grad, tf.IndexedSlices) else grad
-                for grad, variable in zip(grads, trainable_variables or (), strict=True)
+                sum_equal_rows(grad, variable) if isinstance(grad, tf.IndexedSlices) else grad
+                for grad, variable in zip(grads, variables, strict=True)
             ]
         super().apply(grads, trainable_variables)
 
@@ -72,6 +73,9 @@ class RowSparseOptimizer(TableOptimizer):
             if not self.distinct_rows or num_replicas > 1:
                 gradient = sum_equal_rows(gradient, variable)
             self.update_rows(gradient, variable, learning_rate)
+            if not in_xla():
+                # After an update of single rows, TensorFlow copies the table at its next read.
+                read_in_place(variable)
         else:
             self.update_all(gradient, variable, learning_rate)
 
