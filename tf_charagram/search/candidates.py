@@ -9,110 +9,148 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.reporting import ProgressLine
-from tf_charagram.search.scoring import Texts, TextScorer
+from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.similarities import Texts
 
-#: Texts that are compared in detail for each text: so many nearest by vectors, and by n-grams.
+#: Candidates per text from each of the two indexes (vectors, n-grams).
 NUM_CANDIDATES = 40
 # N-grams of a text are looked up from the rarest on, until this many texts were found, with
-# repetitions, but at least the rarest: frequent n-grams tell little and are in most texts.
+# repetitions: frequent n-grams tell little and are in most texts.
 _MAX_POSTINGS = 5000
-# Above so many products of vectors, candidates are found by n-grams alone.
+# Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
+# would take longest.
 _MAX_PRODUCTS = 2_000_000_000
-# Numbers per block: 64 MB.
-_BLOCK = 1 << 24
-# Texts that are compared at once.
+# Cosines in memory at the same time: 64 MB.
+_MAX_COSINES = 1 << 24
+# Left texts whose candidates are in memory at the same time.
 _BATCH = 2000
 
 
 def best_pairs(
-    scorer: TextScorer, left: Texts, right: Texts, k: int, min_score: float = 0.0,
-    num_candidates: int = NUM_CANDIDATES, *, shows_progress: bool = False,
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:  # fmt: skip
-    """Returns the k best right texts for each left one, and their scores.
+    scorer: TextScorer,
+    left: Texts,
+    right: Texts,
+    k: int,
+    min_score: float,
+    num_candidates: int = NUM_CANDIDATES,
+    *,
+    shows_progress: bool = False,
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Finds the k best right texts for each left text.
 
     Args:
         scorer: The scorer.
         left: Texts.
         right: Texts.
-        k: Number of right texts for each left one.
+        k: Number of right texts for each left text.
         min_score: Minimum score.
-        num_candidates: Texts that are compared in detail, by vectors and by n-grams each.
+        num_candidates: Candidates per text from each of the two indexes; at least k are used.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Returns:
         Rows of left and right texts, `(num_pairs, 2)`, by left rows, then best first, then by right
         rows; and the scores, float32 `(num_pairs,)`. Pairs with a score of 0 are left out.
     """
-    uses_vectors = not scorer.is_lexical or len(left) * len(right) <= _MAX_PRODUCTS
-    all_pairs, all_scores = [np.zeros((0, 2), np.int64)], [np.zeros(0, np.float32)]
+    num_candidates = max(k, num_candidates)
+    is_small = len(left) * len(right) <= _MAX_PRODUCTS
+    uses_vectors = scorer.embedder is not None and (is_small or not scorer.is_lexical)
+    best = [np.zeros((0, 2), np.int64)]
+    best_scores = [np.zeros(0, np.float32)]
     with ProgressLine(len(left), is_wanted=shows_progress) as progress:
         for start in range(0, len(left), _BATCH):
-            batch = left.part(start, start + _BATCH)
-            pairs = _candidates(
-                batch, right, max(k, num_candidates), uses_vectors, scorer.is_lexical
-            )
-            scores = scorer.pair_scores(batch, right, pairs)
-            order = np.lexsort((-scores, pairs[:, 0]))
-            order = order[(scores[order] >= min_score) & (scores[order] > 0)]
-            lefts = pairs[order, 0]
-            order = order[np.arange(len(order)) - np.searchsorted(lefts, lefts) < k]
-            all_pairs.append(pairs[order] + [start, 0])
-            all_scores.append(scores[order])
-            progress.update(f"{start + len(batch):,} texts", (), advance=len(batch))
-    return np.concatenate(all_pairs), np.concatenate(all_scores)
+            batch = slice(start, min(start + _BATCH, len(left)))
+            keys = [np.zeros(0, np.int64)]
+            if uses_vectors:
+                keys += _by_vectors(left.vectors[batch], right.vectors, num_candidates)
+            if scorer.is_lexical:
+                keys += _by_ngrams(left.ngrams[batch], right.by_ngram, num_candidates)
+            # Both indexes find many of the same pairs.
+            distinct_keys = np.unique(np.concatenate(keys))
+            rows, columns = np.divmod(distinct_keys, len(right))
+            pairs = np.stack([start + rows, columns], axis=1)
+            scores = scorer.pair_scores(left, right, pairs)
+            chosen = _best(rows, scores, k, min_score)
+            best.append(pairs[chosen])
+            best_scores.append(scores[chosen])
+            progress.update(f"{batch.stop:,} texts", (), advance=batch.stop - start)
+    return np.concatenate(best), np.concatenate(best_scores)
 
 
-def _candidates(
-    left: Texts, right: Texts, k: int, uses_vectors: bool, uses_ngrams: bool
+def _best(
+    rows: NDArray[np.int64], scores: NDArray[np.float32], k: int, min_score: float
 ) -> NDArray[np.int64]:
-    """Returns pairs of similar texts, rows of left and right ones, `(num_pairs, 2)`, sorted."""
-    keys = [np.zeros(0, np.int64)]
-    if left.vectors.shape[1] and uses_vectors:
-        keys += _by_vectors(left.vectors, right.vectors, k)
-    if right.ngrams.nnz and uses_ngrams:
-        keys += _by_ngrams(left.ngrams, right.by_ngram, k)
-    # Both kinds find many of the same.
-    pairs = np.unique(np.concatenate(keys))
-    return np.stack(np.divmod(pairs, max(len(right), 1)), axis=1)
+    """Returns the indices of the k best pairs of each row, best first; `rows` is sorted."""
+    # Equal scores stay in order, because lexsort is stable.
+    order = np.lexsort((-scores, rows))
+    is_enough = (scores >= min_score) & (scores > 0)
+    order = order[is_enough[order]]
+    sorted_rows = rows[order]
+    starts = np.searchsorted(sorted_rows, sorted_rows)
+    ranks = np.arange(len(order)) - starts
+    return order[ranks < k]
+
+
+# Both indexes return a pair as one integer, `row * num_right + column`: NumPy finds distinct
+# integers faster than distinct rows of an array.
 
 
 def _by_vectors(
     left: NDArray[np.float32], right: NDArray[np.float32], k: int
 ) -> list[NDArray[np.int64]]:
+    """Returns the k pairs with the largest cosines of each left vector."""
     keys = []
-    step = max(_BLOCK // max(len(right), 1), 1)
+    num_right = len(right)
+    step = max(_MAX_COSINES // max(num_right, 1), 1)
     for start in range(0, len(left), step):
         cosines = left[start : start + step] @ right.T
         rows = np.arange(start, start + len(cosines))[:, np.newaxis]
-        nearest = np.arange(len(right))
-        if k < len(right):
-            nearest = np.argpartition(cosines, -k, axis=1)[:, -k:]
-        keys.append((rows * len(right) + nearest).ravel())
+        if k < num_right:
+            columns = np.argpartition(cosines, -k, axis=1)[:, -k:]
+        else:
+            columns = np.arange(num_right)
+        keys.append((rows * num_right + columns).ravel())
     return keys
 
 
 def _by_ngrams(
     left: sparse.csr_array, by_ngram: sparse.csr_array, k: int
 ) -> list[NDArray[np.int64]]:
+    """Returns the k pairs with the largest cosines of rare n-grams of each left text."""
     keys = []
     num_right = by_ngram.shape[1]
-    found = _rare_ngrams(left, np.diff(by_ngram.indptr)) @ by_ngram
-    for row, (first, stop) in enumerate(pairwise(found.indptr.tolist())):
-        columns = found.indices[first:stop]
+    document_counts = np.diff(by_ngram.indptr)
+    cosines = _rare_ngrams(left, document_counts) @ by_ngram
+    for row, (start, stop) in enumerate(pairwise(cosines.indptr.tolist())):
+        columns = cosines.indices[start:stop]
         if len(columns) > k:
-            columns = columns[np.argpartition(found.data[first:stop], -k)[-k:]]
+            nearest = np.argpartition(cosines.data[start:stop], -k)[-k:]
+            columns = columns[nearest]
         keys.append(row * num_right + columns.astype(np.int64))
     return keys
 
 
-def _rare_ngrams(ngrams: sparse.csr_array, df: NDArray[np.integer]) -> sparse.csr_array:
-    """Returns the values of the rarest n-grams of each text, see `_MAX_POSTINGS`."""
-    rows = np.repeat(np.arange(ngrams.shape[0]), np.diff(ngrams.indptr))
-    order = np.lexsort((df[ngrams.indices], rows))
-    found = np.cumsum(df[ngrams.indices[order]])
-    before = np.append(0, found)[ngrams.indptr[:-1]]
-    is_kept = np.empty(len(order), bool)
-    is_kept[order] = found - before[rows] <= _MAX_POSTINGS
-    is_kept[order[ngrams.indptr[:-1][np.diff(ngrams.indptr) > 0]]] = True
-    splits = np.append(0, np.cumsum(is_kept))[ngrams.indptr]
-    return sparse.csr_array((ngrams.data[is_kept], ngrams.indices[is_kept], splits), ngrams.shape)
+def _rare_ngrams(
+    ngrams: sparse.csr_array, document_counts: NDArray[np.integer]
+) -> sparse.csr_array:
+    """Drops the frequent n-grams of each text.
+
+    The n-grams that stay are in at most `_MAX_POSTINGS` texts, with repetitions.
+
+    Args:
+        ngrams: Tf-idf of texts, `(num_texts, num_ngrams)`.
+        document_counts: Number of texts with each n-gram, `(num_ngrams,)`.
+    """
+    rows = ngrams.tocoo().row
+    counts = document_counts[ngrams.indices]
+    # Text by text, the rarest n-grams first; each text keeps its place.
+    order = np.lexsort((counts, rows))
+    totals = np.cumsum(counts[order])
+    # Where the text of each n-gram starts.
+    starts = ngrams.indptr[rows]
+    totals_before = np.append(0, totals)[starts]
+    is_kept = totals - totals_before <= _MAX_POSTINGS
+    # The rarest n-gram stays: a text whose n-grams are all frequent would find nothing.
+    is_kept[starts] = True
+    kept = np.sort(order[is_kept])
+    splits = np.searchsorted(kept, ngrams.indptr)
+    return sparse.csr_array((ngrams.data[kept], ngrams.indices[kept], splits), ngrams.shape)

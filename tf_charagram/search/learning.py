@@ -23,45 +23,58 @@ class Learned(NamedTuple):
 def learn_weights(
     features: NDArray[np.floating], is_match: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], Learned]:
-    """Returns the weights of a logistic regression, and the threshold with the largest F1.
+    """Fits a logistic regression, and finds the threshold with the largest F1.
 
-    The threshold is that of held-out probabilities, from five folds.
+    The threshold is found on held-out probabilities: each fold is scored by the weights of the
+    other four.
 
     Args:
         features: Features of pairs, `(num_pairs, num_features)`.
         is_match: Whether they match, `(num_pairs,)`, both at least twice.
     """
-    folds = np.random.default_rng(0).permutation(len(features)) % _NUM_FOLDS
+    draw = np.random.default_rng(0)
+    folds = draw.permutation(len(features)) % _NUM_FOLDS
     held_out = np.empty(len(features))
     for fold in range(_NUM_FOLDS):
-        weights = _fitted(features[folds != fold], is_match[folds != fold])
-        held_out[folds == fold] = expit(features[folds == fold] @ weights)
-    return _fitted(features, is_match), best_threshold(held_out, is_match)
+        is_held_out = folds == fold
+        weights = _fit(features[~is_held_out], is_match[~is_held_out])
+        held_out[is_held_out] = expit(features[is_held_out] @ weights)
+    return _fit(features, is_match), best_threshold(held_out, is_match)
 
 
-def _fitted(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Returns the weights of a logistic regression."""
+def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Returns the weights of a logistic regression with an L2 penalty of 1/2 in all."""
     signs = np.where(is_match, 1.0, -1.0)
+    num_pairs = len(signs)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margins = signs * (features @ weights)
-        gradient = -(signs * expit(-margins)) @ features / len(signs)
-        value = np.logaddexp(0, -margins).mean() + weights @ weights / (2 * len(signs))
-        return value, gradient + weights / len(signs)
+        # log(1 + exp(-margin)), which `exp` alone would overflow.
+        mean_loss = np.logaddexp(0, -margins).mean()
+        penalty = weights @ weights / (2 * num_pairs)
+        gradient = -(signs * expit(-margins)) @ features / num_pairs
+        return mean_loss + penalty, gradient + weights / num_pairs
 
     start = np.zeros(features.shape[1])
     return optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
 
 
 def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
-    """Returns the threshold with the largest F1, halfway between two scores."""
+    """Finds the threshold with the largest F1, halfway between two scores."""
     order = np.argsort(-scores, kind="stable")
-    hits = np.cumsum(is_match[order])
-    found = np.arange(1, len(order) + 1)
-    f1 = 2 * hits / (found + is_match.sum())
-    # Equal scores are on the same side.
-    f1[:-1][scores[order][:-1] == scores[order][1:]] = 0
+    scores = scores[order]
+    # If the threshold is below the first n scores, n pairs are found.
+    num_found = np.arange(1, len(scores) + 1)
+    num_hits = np.cumsum(is_match[order])
+    num_matches = is_match.sum()
+    f1 = 2 * num_hits / (num_found + num_matches)
+    # No threshold separates equal scores.
+    is_tied = scores[:-1] == scores[1:]
+    f1[:-1][is_tied] = 0
     best = int(np.argmax(f1))
-    following = scores[order[min(best + 1, len(order) - 1)]]
-    threshold = float((scores[order[best]] + following) / 2)
-    return Learned(threshold, float(hits[best] / found[best]), float(hits[best] / is_match.sum()))
+    # Below the last score there is nothing to be halfway to.
+    following = min(best + 1, len(scores) - 1)
+    threshold = (scores[best] + scores[following]) / 2
+    precision = num_hits[best] / num_found[best]
+    recall = num_hits[best] / num_matches
+    return Learned(float(threshold), float(precision), float(recall))

@@ -1,10 +1,13 @@
-"""`match` finds the partners of texts in another list, `deduplicate` equal things in one list."""
+"""`match` finds partners of texts in another list; `deduplicate` groups the texts of one list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tf_charagram.data.readers.pairs import LabelledPair
 from tf_charagram.errors import ConfigError
@@ -16,7 +19,7 @@ from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
 
 #: Minimum score of duplicates.
 THRESHOLD = 0.7
-# Similar texts that are looked at, of which others may take some.
+# Candidates per text if each has at most one partner; some may already be matched.
 _NUM_PARTNERS = 20
 
 
@@ -33,7 +36,7 @@ class Matches(NamedTuple):
 
     Attributes:
         pairs: The matches, by left rows.
-        threshold: Minimum score.
+        threshold: Minimum score of the pairs.
         learned: The threshold that was learned from labels, with precision and recall.
     """
 
@@ -46,8 +49,8 @@ class Group(NamedTuple):
     """Texts that are the same thing.
 
     Attributes:
-        rows: Their rows; the first one is kept.
-        scores: The score of each with the first one.
+        rows: Rows of the texts; the first row is kept.
+        scores: Score of each text with the first text.
     """
 
     rows: list[int]
@@ -60,8 +63,8 @@ class Duplicates(NamedTuple):
     Attributes:
         groups: Groups of at least two texts, by their smallest rows.
         kept: Rows that are left if one of each group is kept, ascending.
-        threshold: As for `Matches`.
-        learned: As for `Matches`.
+        threshold: Minimum score within a group.
+        learned: The threshold that was learned from labels, with precision and recall.
     """
 
     groups: list[Group]
@@ -71,21 +74,27 @@ class Duplicates(NamedTuple):
 
 
 def match(
-    left: Iterable[str | bytes], right: Iterable[str | bytes],
-    model: str | Path | TextEmbedder | None = "english", *, lexical: bool = True,
-    threshold: float | None = None, one_to_one: bool = False,
-    labels: Iterable[LabelledPair] | None = None, shows_progress: bool = False,
-) -> Matches:  # fmt: skip
-    """Finds the best right text for each left one.
+    left: Iterable[str | bytes],
+    right: Iterable[str | bytes],
+    model: str | Path | TextEmbedder | None = "english",
+    *,
+    lexical: bool = True,
+    threshold: float | None = None,
+    one_to_one: bool = False,
+    labels: Iterable[LabelledPair] | None = None,
+    shows_progress: bool = False,
+) -> Matches:
+    """Finds the best right text for each left text.
 
     Args:
         left: Texts: a list, an array, a column of a data frame.
         right: Texts.
-        model: As for `TextScorer`, like `lexical`.
-        lexical: Whether letters are compared as well.
-        threshold: Minimum score. Default: that learned from labels, else 0.
+        model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
+            letters only.
+        lexical: Whether letters are compared as well as vectors.
+        threshold: Minimum score. Default: learned from labels, or 0 without labels.
         one_to_one: Whether a right text has at most one partner; pairs with the largest scores
-            come first. Only the 20 best right texts of each left one are looked at.
+            come first. Only the 20 best right texts of each left text are considered.
         labels: Pairs of texts and whether they match, to learn weights and threshold from.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
@@ -98,118 +107,172 @@ def match(
         >>> match(["sonny hedphones"], ["Bosch Drill", "Sony Headphones"]).pairs[0].right
         1
     """
-    sides = [[*map(decoded, texts_of(t, name))] for t, name in ((left, "left"), (right, "right"))]
-    scorer, threshold, learned = _scorer([*sides[0], *sides[1]], model, lexical, threshold, labels)
-    lefts, rights = map(scorer.prepare, sides)
-    pairs, scores = best_pairs(
-        scorer, lefts, rights, _NUM_PARTNERS if one_to_one else 1, threshold,
+    left_texts = [decoded(text) for text in texts_of(left, "left")]
+    right_texts = [decoded(text) for text in texts_of(right, "right")]
+    scorer, threshold, learned = _make_scorer(
+        [*left_texts, *right_texts], model, lexical, labels, threshold, default_threshold=0.0
+    )
+    rows, scores = best_pairs(
+        scorer,
+        scorer.prepare(left_texts),
+        scorer.prepare(right_texts),
+        _NUM_PARTNERS if one_to_one else 1,
+        threshold,
         shows_progress=shows_progress,
-    )  # fmt: skip
-    matches = [
-        Match(one, other, score)
-        for (one, other), score in zip(pairs.tolist(), scores.tolist(), strict=True)
+    )
+    pairs = [
+        Match(left_row, right_row, score)
+        for (left_row, right_row), score in zip(rows.tolist(), scores.tolist(), strict=True)
     ]
     if one_to_one:
-        taken: tuple[set[int], set[int]] = (set(), set())
-        candidates, matches = sorted(matches, key=lambda pair: -pair.score), []
-        for pair in candidates:
-            if pair.left not in taken[0] and pair.right not in taken[1]:
-                matches.append(pair)
-                taken[0].add(pair.left)
-                taken[1].add(pair.right)
-        matches.sort()
-    return Matches(matches, threshold, learned)
+        pairs = _one_to_one(pairs)
+    return Matches(pairs, threshold, learned)
 
 
 def deduplicate(
-    texts: Iterable[str | bytes], model: str | Path | TextEmbedder | None = "english", *,
-    lexical: bool = True, threshold: float | None = None,
-    labels: Iterable[LabelledPair] | None = None, shows_progress: bool = False,
-) -> Duplicates:  # fmt: skip
+    texts: Iterable[str | bytes],
+    model: str | Path | TextEmbedder | None = "english",
+    *,
+    lexical: bool = True,
+    threshold: float | None = None,
+    labels: Iterable[LabelledPair] | None = None,
+    shows_progress: bool = False,
+) -> Duplicates:
     """Groups the texts that are the same thing.
 
-    Texts with the most duplicates come first: each is kept, and those that are similar to it form
-    its group. So all texts of a group have at least the threshold with the one that is kept.
+    Texts with the most duplicates come first: each is kept, and the texts that are similar to it
+    form its group. So all texts of a group have at least the threshold with the text that is kept.
     Texts without words are in no group.
 
     Args:
         texts: Texts: a list, an array, a column of a data frame.
-        model: As for `TextScorer`, like `lexical`.
-        lexical: Whether letters are compared as well.
-        threshold: Minimum score. Default: that learned from labels, else 0.7.
-        labels: As for `match`.
-        shows_progress: As for `match`.
+        model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
+            letters only.
+        lexical: Whether letters are compared as well as vectors.
+        threshold: Minimum score. Default: learned from labels, or 0.7 without labels.
+        labels: Pairs of texts and whether they match, to learn weights and threshold from.
+        shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Raises:
-        ConfigError: As for `match`.
+        ConfigError: `texts` is a single string or contains other values, `threshold` is not in
+            [0, 1], there is neither a model nor `lexical`, or there are too few labels.
         RunError: The model cannot be loaded.
 
     Example:
         >>> deduplicate(["Sony Headphones", "Bosch Drill", "sonny headphones"]).kept
         [0, 1]
     """
-    found = [*map(decoded, texts_of(texts, "texts"))]
-    threshold = THRESHOLD if threshold is None and labels is None else threshold
-    scorer, threshold, learned = _scorer(found, model, lexical, threshold, labels)
-    rows_of = rows_by_text(found)
-    prepared = scorer.prepare([*rows_of])
+    all_texts = [decoded(text) for text in texts_of(texts, "texts")]
+    scorer, threshold, learned = _make_scorer(
+        all_texts, model, lexical, labels, threshold, default_threshold=THRESHOLD
+    )
+    # Equal texts are compared once, and share their group.
+    rows_of = rows_by_text(all_texts)
+    prepared = scorer.prepare(list(rows_of))
     pairs, scores = best_pairs(
-        scorer, prepared, prepared, _NUM_PARTNERS, threshold, _NUM_PARTNERS,
+        scorer,
+        prepared,
+        prepared,
+        _NUM_PARTNERS,
+        threshold,
+        _NUM_PARTNERS,
         shows_progress=shows_progress,
-    )  # fmt: skip
-    # Scores differ a little with the side.
-    similar: list[dict[int, float]] = [{} for _ in rows_of]
-    for (one, other), score in zip(pairs.tolist(), scores.tolist(), strict=True):
-        for a, b in ((one, other), (other, one)):
-            similar[a][b] = max(score, similar[a].get(b, 0.0))
-    equal = [*rows_of.values()]
+    )
+    similar = _similar_texts(len(rows_of), pairs, scores)
+    equal_rows = list(rows_of.values())
+    sizes = [len(rows) for rows in equal_rows]
     groups = []
-    for representative, *others in _stars(similar, [*map(len, equal)]):
-        scores_of = {representative: 1.0}
-        scores_of |= {other: similar[representative][other] for other in others}
-        rows = [(row, score) for one, score in scores_of.items() for row in equal[one]]
-        if len(rows) > 1 and prepared.words[representative]:
-            groups.append(Group(*map(list, zip(*rows, strict=True))))
+    for star in _stars(similar, sizes):
+        center = star[0]
+        group = Group([], [])
+        for text in star:
+            score = 1.0 if text == center else similar[center][text]
+            group.rows.extend(equal_rows[text])
+            group.scores.extend([score] * sizes[text])
+        if len(group.rows) > 1 and prepared.words[center]:
+            groups.append(group)
     groups.sort(key=lambda group: min(group.rows))
     dropped = {row for group in groups for row in group.rows[1:]}
-    kept = [row for row in range(len(found)) if row not in dropped]
+    kept = [row for row in range(len(all_texts)) if row not in dropped]
     return Duplicates(groups, kept, threshold, learned)
 
 
+def _make_scorer(
+    texts: Sequence[str],
+    model: str | Path | TextEmbedder | None,
+    lexical: bool,
+    labels: Iterable[LabelledPair] | None,
+    threshold: float | None,
+    default_threshold: float,
+) -> tuple[TextScorer, float, Learned | None]:
+    """Makes a scorer that has learned from labels, if any, and chooses the threshold."""
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise ConfigError(f"`threshold` must be in [0, 1]. Received: {threshold}")
+    scorer = TextScorer(texts, model, lexical=lexical)
+    learned = None
+    if labels is not None:
+        pairs = list(labels)
+        # A string of three letters would pass as a pair with a label.
+        if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
+            raise ConfigError('`labels` must be two texts and 1 or 0 each, as ("tv", "TV set", 1).')
+        left = [pair[0] for pair in pairs]
+        right = [pair[1] for pair in pairs]
+        learned = scorer.learn(left, right, [pair[2] for pair in pairs])
+        default_threshold = learned.threshold
+    if threshold is None:
+        threshold = default_threshold
+    return scorer, threshold, learned
+
+
+def _one_to_one(pairs: Sequence[Match]) -> list[Match]:
+    """Chooses the pairs with the largest scores first, so that each text is in at most one pair."""
+    chosen = []
+    taken_left: set[int] = set()
+    taken_right: set[int] = set()
+    for pair in sorted(pairs, key=lambda pair: -pair.score):
+        if pair.left not in taken_left and pair.right not in taken_right:
+            chosen.append(pair)
+            taken_left.add(pair.left)
+            taken_right.add(pair.right)
+    return sorted(chosen)
+
+
+def _similar_texts(
+    num_texts: int, pairs: NDArray[np.int64], scores: NDArray[np.float32]
+) -> list[dict[int, float]]:
+    """Returns for each text the texts that are similar to it, with scores, in both directions."""
+    similar: list[dict[int, float]] = [{} for _ in range(num_texts)]
+    for (left, right), score in zip(pairs.tolist(), scores.tolist(), strict=True):
+        # The scores of (a, b) and (b, a) differ a little: soft tf-idf takes partners for the words
+        # of the first text only. The larger score counts.
+        larger = max(score, similar[left].get(right, 0.0))
+        similar[left][right] = larger
+        similar[right][left] = larger
+    return similar
+
+
 def _stars(similar: Sequence[Mapping[int, float]], sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Yields groups of texts, each with all texts that are similar to its first one.
+    """Yields groups of texts, each with all texts that are similar to its first text.
 
     The text that is similar to the most rows comes first (Aslam, Pelekhov and Rus, *The Star
     Clustering Algorithm*, 2004).
 
     Args:
-        similar: For each text, the similar ones.
+        similar: For each text, the similar texts.
         sizes: Number of rows of each text.
     """
-    degrees = [sum(sizes[other] for other in {*others, one}) for one, others in enumerate(similar)]
+    degrees = []
+    for text, others in enumerate(similar):
+        degrees.append(sum(sizes[other] for other in {*others, text}))
     is_free = [True] * len(similar)
-    for one in sorted(range(len(similar)), key=lambda one: (-degrees[one], one)):
-        if is_free[one]:
-            is_free[one] = False
-            group = [one, *(other for other in similar[one] if is_free[other])]
-            for other in group:
+    # Equal degrees stay in order, because sorting is stable.
+    for center in sorted(range(len(similar)), key=lambda text: -degrees[text]):
+        if not is_free[center]:
+            continue
+        is_free[center] = False
+        star = [center]
+        for other in similar[center]:
+            if is_free[other]:
                 is_free[other] = False
-            yield group
-
-
-def _scorer(
-    texts: Sequence[str], model: str | Path | TextEmbedder | None, lexical: bool,
-    threshold: float | None, labels: Iterable[LabelledPair] | None,
-) -> tuple[TextScorer, float, Learned | None]:  # fmt: skip
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise ConfigError(f"`threshold` must be in [0, 1]. Received: {threshold}")
-    scorer = TextScorer(texts, model, lexical=lexical)
-    if labels is None:
-        return scorer, threshold or 0.0, None
-    pairs = [*labels]
-    if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
-        raise ConfigError('`labels` must be two texts and 1 or 0 each, as ("tv", "TV set", 1).')
-    learned = scorer.learn(
-        [left for left, _, _ in pairs], [right for _, right, _ in pairs], [n for _, _, n in pairs]
-    )
-    return scorer, learned.threshold if threshold is None else threshold, learned
+                star.append(other)
+        yield star

@@ -28,7 +28,7 @@ class Weights(NamedTuple):
 
     Attributes:
         cosine: Weight of the cosine with the misspelling.
-        distance: Weight of the edit distance, see `edit_shares`.
+        distance: Weight of the edit distance over the length of the longer word.
         log_rank: Weight of the logarithm of the rank in the vocabulary, from 1.
         first_letter: Weight of a different first letter.
         last_letter: Weight of a different last letter.
@@ -59,7 +59,7 @@ class SpellingCorrector:
 
     Args:
         embedder: The model; its own correction is not used.
-        words: The vocabulary, most frequent first. Of words that differ only in case, the first
+        words: The vocabulary, most frequent first. If words differ only in case, only the first
             counts.
 
     Attributes:
@@ -72,12 +72,13 @@ class SpellingCorrector:
     """
 
     def __init__(self, embedder: TextEmbedder, words: Sequence[str | bytes]) -> None:
-        forms = first_forms([*map(decoded, texts_of(words, "words"))])
+        forms = first_forms([decoded(word) for word in texts_of(words, "words")])
         if not forms:
             raise ConfigError("There are no words to choose corrections from.")
         self.words = list(forms.values())
         self.keys = list(forms)
         self._positions = {key: position for position, key in enumerate(self.keys)}
+        # Embeds letters as written: the model's own correction would choose before any comparison.
         vectorizer, encoder = embedder.parts
         self._embedder = TextEmbedder(vectorizer.as_written(), encoder)
         self.vectors = self.embed(self.keys)
@@ -112,7 +113,16 @@ class SpellingCorrector:
 def read_words(path: str | None, model: str, flag: str = "--texts") -> list[str]:
     """Returns the words of a file without counts, or all words of the model.
 
-    Arguments and errors as for `read_vocabulary`.
+    Args:
+        path: The file, one word per line, which a tab and a count may follow; `None` for the
+            training texts of the run or the words of the model.
+        model: Run folder, model folder or name of a model.
+        flag: Flag of the file, for error messages.
+
+    Raises:
+        ConfigError: No file is given, and the model has no texts.
+        DataError: The file cannot be read.
+        RunError: No file is given, and the model cannot be loaded.
     """
     texts = read_vocabulary(path, model, flag, num_words=None)
     return [text.partition("\t")[0] for text in texts]
@@ -122,7 +132,8 @@ def first_forms(words: Sequence[str]) -> dict[str, str]:
     """Returns lowercase word -> its first form, in order, without blank words."""
     forms: dict[str, str] = {}
     for word in words:
-        if form := word.strip():
+        form = word.strip()
+        if form:
             forms.setdefault(form.lower(), form)
     return forms
 
@@ -146,11 +157,12 @@ def candidate_features(
     columns = (
         cosines[candidates],
         edit_shares(word, names),
+        # Positions count from 0, ranks from 1.
         np.log1p(candidates),
         [word[:1] != name[:1] for name in names],
         [word[-1:] != name[-1:] for name in names],
     )
-    return np.stack([np.asarray(column, np.float64) for column in columns], axis=1)
+    return np.stack(columns, axis=1, dtype=np.float64)
 
 
 def ordered(
@@ -159,28 +171,30 @@ def ordered(
     """Orders candidates by their scores in a conditional logit model.
 
     Args:
-        features: `(num_candidates, 5)`, see `candidate_features`.
+        features: Features of the candidates, `(num_candidates, 5)`, in the order of `Weights`.
         weights: The weights.
 
     Returns:
         Indices of the candidates, best first, and the probabilities of the candidates as given.
     """
     scores = features @ np.array(weights)
+    # Large scores would overflow; the initial value is for no candidates at all.
     exponentials = np.exp(scores - scores.max(initial=-np.inf))
-    return np.argsort(-scores, kind="stable"), exponentials / exponentials.sum()
+    order = np.argsort(-scores, kind="stable")
+    return order, exponentials / exponentials.sum()
 
 
 def edit_shares(word: str, others: Sequence[str]) -> NDArray[np.float64]:
     """Returns the edit distances to other words, divided by the length of the longer word.
 
-    Distances are those of optimal string alignment, in which a swap is a single edit.
+    Distances come from optimal string alignment, where swapping two neighbors is one edit.
 
     Args:
         word: A word.
         others: Other words.
 
     Returns:
-        float64 `(num_others,)`; 1 for more than `MAX_EDITS` edits.
+        Shares, float64 `(num_others,)`; 1 for more than `MAX_EDITS` edits.
 
     Example:
         >>> edit_shares("vehicals", ["vehicles", "whole"]).tolist()

@@ -18,10 +18,14 @@ from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
 
-SETTINGS, _TEXTS, _VECTORS = "index.json", "texts.json", "vectors.npy"
-# Queries that are embedded at once.
+#: File of a saved index with the settings of its scorer and the checksums of the other files.
+SETTINGS = "index.json"
+_TEXTS = "texts.json"
+_VECTORS = "vectors.npy"
+# Queries that are searched at once: `best_pairs` does without vectors for too many pairs, and the
+# hits of a query must not depend on the other queries.
 _BATCH = 1000
-# Texts whose stored vectors are compared with those of the model.
+# Texts that are embedded again to see whether an index belongs to a model.
 _NUM_CHECKED = 10
 
 
@@ -29,8 +33,8 @@ class Hit(NamedTuple):
     """A text that was found.
 
     Attributes:
-        row: Its row in the list, from 0.
-        score: How similar it is to the query, from 0 to 1.
+        row: Row of the text in the list, from 0.
+        score: Similarity to the query, from 0 to 1.
         text: The text.
     """
 
@@ -42,13 +46,14 @@ class Hit(NamedTuple):
 class TextIndex:
     """Finds the texts of a list that are most similar to a query, however both are spelled.
 
-    Candidates are the nearest texts by embeddings and by character n-grams. Their score mixes four
-    similarities, see `tf_charagram.search.scoring.Weights`.
+    Candidates are the nearest texts by embeddings and by character n-grams. Their score mixes the
+    similarities of embeddings, n-grams, words and letters.
 
     Args:
         texts: The texts: a list, an array, a column of a data frame.
-        model: As for `TextScorer`, like `lexical`.
-        lexical: Whether letters are compared as well.
+        model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
+            letters only.
+        lexical: Whether letters are compared as well as vectors.
         scorer: A scorer whose learned weights are used, in place of `model` and `lexical`.
 
     Attributes:
@@ -74,7 +79,7 @@ class TextIndex:
         lexical: bool = True,
         scorer: TextScorer | None = None,
     ) -> None:
-        self.texts = [*map(decoded, texts_of(texts, "texts"))]
+        self.texts = [decoded(text) for text in texts_of(texts, "texts")]
         if scorer is None:
             self.scorer = TextScorer(self.texts, model, lexical=lexical)
         else:
@@ -82,10 +87,14 @@ class TextIndex:
         self._prepare()
 
     def _prepare(self, vectors: NDArray[np.float32] | None = None) -> None:
-        # Each distinct text once, so that equal ones do not crowd out others.
+        """Prepares the distinct texts, perhaps with their known vectors.
+
+        Each text is a candidate once, so that equal texts do not crowd out others.
+        """
         rows = rows_by_text(self.texts)
-        self._prepared = self.scorer.prepare([*rows], vectors)
-        self._rows = [*rows.values()]
+        self._prepared = self.scorer.prepare(list(rows), vectors)
+        # Rows in the list for each distinct text.
+        self._rows = list(rows.values())
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -109,7 +118,8 @@ class TextIndex:
             min_score: Minimum score.
 
         Returns:
-            A list of hits, or one for each of many queries; equal scores in the order of rows.
+            A list of hits, or a list of such lists for many queries; equal scores in the order of
+            rows.
 
         Raises:
             ConfigError: `k` is not a positive integer, `min_score` is not in [0, 1], or `queries`
@@ -120,33 +130,33 @@ class TextIndex:
         check_positive(k=k)
         if not 0 <= min_score <= 1:
             raise ConfigError(f"`min_score` must be in [0, 1]. Received: {min_score}")
-        queries = [*map(decoded, texts_of(queries, "queries"))]
-        hits: list[list[Hit]] = []
+        queries = [decoded(text) for text in texts_of(queries, "queries")]
+        hits: list[list[Hit]] = [[] for _ in queries]
         for start in range(0, len(queries), _BATCH):
-            batch = queries[start : start + _BATCH]
-            pairs, scores = best_pairs(
-                self.scorer, self.scorer.prepare(batch), self._prepared, k, min_score
-            )
-            hits += ([] for _ in batch)
-            for (row, found), score in zip(pairs.tolist(), scores.tolist(), strict=True):
-                hits[start + row] += (
-                    Hit(place, score, self.texts[place]) for place in self._rows[found][:k]
-                )
-        # Rows of equal texts are together, rows of equal scores not yet.
-        return [sorted(found, key=lambda hit: (-hit.score, hit.row))[:k] for found in hits]
+            batch = self.scorer.prepare(queries[start : start + _BATCH])
+            pairs, scores = best_pairs(self.scorer, batch, self._prepared, k, min_score)
+            for (query, text), score in zip(pairs.tolist(), scores.tolist(), strict=True):
+                for row in self._rows[text][:k]:
+                    hits[start + query].append(Hit(row, score, self.texts[row]))
+        for found in hits:
+            # "Cat" and "cat" have equal scores, and their rows may alternate.
+            found.sort(key=lambda hit: (-hit.score, hit.row))
+        return [found[:k] for found in hits]
 
     def add(self, texts: Iterable[str | bytes]) -> None:
-        """Adds texts after the others. Only these are embedded; words are counted again.
+        """Adds texts after the others. Only new texts are embedded; words are counted again.
 
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        added = [*map(decoded, texts_of(texts, "texts"))]
+        added = [decoded(text) for text in texts_of(texts, "texts")]
+        # In the order in which `rows_by_text` appends them to the distinct texts.
         known = set(self.texts)
         new = [text for text in dict.fromkeys(added) if text not in known]
-        vectors = self._prepared.vectors
+        vectors = None
         if self.scorer.embedder is not None:
-            vectors = np.concatenate([vectors, self.scorer.embedder.encode(new, normalize=True)])
+            new_vectors = self.scorer.embedder.encode(new, normalize=True)
+            vectors = np.concatenate([self._prepared.vectors, new_vectors])
         self.texts += added
         self.scorer.count(self.texts)
         self._prepare(vectors)
@@ -162,10 +172,8 @@ class TextIndex:
         with partial_folder(path) as partial:
             (partial / _TEXTS).write_text(json.dumps(self.texts), encoding="utf-8")
             np.save(partial / _VECTORS, self._prepared.vectors)
-            settings = {
-                "scorer": self.scorer.settings(),
-                "sha256": {name: sha256_of(partial / name) for name in (_TEXTS, _VECTORS)},
-            }
+            checksums = {name: sha256_of(partial / name) for name in (_TEXTS, _VECTORS)}
+            settings = {"scorer": self.scorer.settings(), "sha256": checksums}
             write_json(partial / SETTINGS, settings)
             partial.rename(path)
 
@@ -189,24 +197,27 @@ class TextIndex:
             for name in (_TEXTS, _VECTORS):
                 if sha256_of(path / name) != settings["sha256"][name]:
                     raise ValueError(f"{name} has another checksum")
-            # `read_json` limits the size.
+            # Not `read_json`, which refuses large files.
             texts = parse_json((path / _TEXTS).read_bytes())
             vectors = np.load(path / _VECTORS)
-            scorer = TextScorer.from_settings(
-                settings["scorer"], texts, model if vectors.shape[1] else None
-            )
+            # Without a model, vectors have the length 0.
+            used_model = model if vectors.shape[1] else None
+            scorer = TextScorer.from_settings(settings["scorer"], texts, used_model)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
-        index = cls.__new__(cls)
-        index.texts, index.scorer = texts, scorer
-        different = [*dict.fromkeys(texts)][:_NUM_CHECKED]
         if scorer.embedder is not None:
-            expected = scorer.embedder.encode(different, normalize=True)
-            stored = vectors[: len(different)]
+            checked = list(dict.fromkeys(texts))[:_NUM_CHECKED]
+            expected = scorer.embedder.encode(checked, normalize=True)
+            stored = vectors[: len(checked)]
+            # Other machines round differently.
             if expected.shape != stored.shape or not np.allclose(expected, stored, atol=1e-3):
                 raise RunError(
                     f"{path} was built with another model than {model}. Give that model, or build "
                     "the index again."
                 )
+        # The constructor would embed the texts again.
+        index = cls.__new__(cls)
+        index.texts = texts
+        index.scorer = scorer
         index._prepare(vectors)
         return index

@@ -10,7 +10,8 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import RUN_TEXTS, WORDS, model_folder, read_config
 from tf_charagram.models.model_folder import read_dictionary
 
-#: Number of known words that are offered as neighbors. Rarer ones, often names, come near anything.
+#: Number of known words that are offered as neighbors. Rarer words, often names, come near
+#: anything.
 NUM_OFFERED = 30_000
 
 
@@ -31,19 +32,25 @@ def read_vocabulary(
         DataError: The file cannot be read.
         RunError: No file is given, and the model cannot be loaded.
     """
-    texts = _own_texts(model, flag, num_words) if path is None else _lines(path)
+    if path is None:
+        texts = _own_texts(model, flag, num_words)
+    else:
+        texts = _lines(path)
     return list(dict.fromkeys(text for text in texts if text.strip()))
 
 
 def _own_texts(model: str, flag: str, num_words: int | None) -> Iterable[str]:
+    """Returns the training texts of a run, or the known words of a model."""
     training_texts = Path(model) / RUN_TEXTS
     if training_texts.is_file():
         return _lines(training_texts)
+    # The error for a folder that is not a model.
     read_config(model)
     words = model_folder(model) / WORDS
     if words.is_file():
         return _lines(words)
-    if (dictionary := read_dictionary(model)) is not None:
+    dictionary = read_dictionary(model)
+    if dictionary is not None:
         return dictionary.words[:num_words]
     raise ConfigError(f"{model} has no {RUN_TEXTS}: name a file with {flag}.")
 

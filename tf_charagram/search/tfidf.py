@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
 from unicodedata import normalize
 
 import numpy as np
@@ -18,12 +17,15 @@ from tf_charagram.text.folding import INVISIBLE, PLAIN
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.normalize import masked
 from tf_charagram.text.reading import TextReader
-from tf_charagram.text.tensors import LookupTable, decoded, string_tensor, texts_of
+from tf_charagram.text.tensors import LookupTable, decoded, distinct, string_tensor, texts_of
 
 _ORDERS = (2, 3)
+# Characters that do not end a word, and are dropped: combining accents, and invisible ones.
 _DROPPED = "".join(map(chr, (*INVISIBLE, *range(0x300, 0x370))))
-_ASCII_WORD, _WORD = re.compile(r"\w+"), re.compile(rf"[\w{_DROPPED}]+")
+_ASCII_WORD = re.compile(r"\w+")
+_WORD = re.compile(rf"[\w{_DROPPED}]+")
 _FOLDED = str.maketrans({**PLAIN, **dict.fromkeys(_DROPPED)})
+# Words whose n-grams are in memory at the same time.
 _BATCH = 10_000
 
 
@@ -34,24 +36,22 @@ def words_in(texts: Iterable[str]) -> list[list[str]]:
     by white space.
     """
     bags = []
-    folded = _FoldedWords()
+    # Folding is slow, and most words repeat.
+    fold = functools.cache(_without_accents)
     for text in texts:
         lowered = text.lower()
         if lowered.isascii():
             bags.append(_ASCII_WORD.findall(lowered) or lowered.split())
         else:
             words = _WORD.findall(lowered) or lowered.split()
-            bags.append([folded[word] for word in words])
+            bags.append([fold(word) for word in words])
     return bags
 
 
-class _FoldedWords(dict[str, str]):
-    """The form of each word without accents, made when it is first asked for."""
-
-    def __missing__(self, word: str) -> str:
-        form = normalize("NFKC", normalize("NFKD", word).translate(_FOLDED)).lower()
-        self[word] = form or word
-        return self[word]
+def _without_accents(word: str) -> str:
+    """Returns a lowercase word without accents, or the word if nothing would be left of it."""
+    letters = normalize("NFKD", word).translate(_FOLDED)
+    return normalize("NFKC", letters).lower() or word
 
 
 class CharacterTfidf:
@@ -79,7 +79,7 @@ class CharacterTfidf:
         self.fit_words(words_in(map(decoded, texts_of(texts, "texts"))))
 
     def fit_words(self, bags: Sequence[Sequence[str]]) -> None:
-        """Replaces the counts by those of texts that are given as their words."""
+        """Counts n-grams in other texts, given as their words; earlier counts are dropped."""
         words, counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)
@@ -93,7 +93,7 @@ class CharacterTfidf:
         """Returns the vectors of texts, float32 `(num_texts, num_ngrams)`, of length 1 or 0.
 
         Args:
-            texts: As for the class; n-grams that none of its texts has are ignored.
+            texts: The texts; n-grams that were not counted are ignored.
 
         Raises:
             ConfigError: `texts` is a single string or contains other values.
@@ -102,15 +102,17 @@ class CharacterTfidf:
 
     @on_cpu
     def transform_words(self, bags: Sequence[Sequence[str]]) -> sparse.csr_array:
-        """Returns the vectors of texts that are given as their words, see `transform`."""
+        """Returns the vectors of texts that are given as their words, of length 1 or 0."""
         words, counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
         columns = self._columns.lookup(tf.constant(keys)).numpy()
         is_known = columns >= 0
+        # Splits between the known n-grams.
         splits = np.append(0, np.cumsum(is_known))[splits]
         vectors = counts @ _ones(columns[is_known], splits, len(self._idf))
         vectors.data = (1 + np.log(vectors.data)) * self._idf[vectors.indices]
         lengths = np.diff(vectors.indptr)
+        # `reduceat` needs rows with at least one n-gram.
         is_filled = lengths > 0
         squares = np.add.reduceat(vectors.data**2, vectors.indptr[:-1][is_filled])
         vectors.data /= np.repeat(np.sqrt(squares), lengths[is_filled])
@@ -141,7 +143,8 @@ def _ngram_keys(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int
         keys, splits = _keys_function()(string_tensor(words[start : start + _BATCH]))
         parts.append(keys.numpy())
         lengths.append(np.diff(splits.numpy()))
-    return np.concatenate(parts), np.cumsum(np.concatenate(lengths))
+    splits = np.cumsum(np.concatenate(lengths))
+    return np.concatenate(parts), splits
 
 
 def _ones(ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int) -> sparse.csr_array:
@@ -158,9 +161,6 @@ def _ones(ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int) -
 
 def _word_ones(bags: Sequence[Sequence[str]]) -> tuple[list[str], sparse.csr_array]:
     """Returns the distinct words of texts, and a one for each word of each text."""
-    words = [*chain.from_iterable(bags)]
-    distinct = [*dict.fromkeys(words)]
-    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
-    ids = np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
-    splits = np.append(0, np.cumsum([*map(len, bags)]))
-    return distinct, _ones(ids, splits, len(distinct))
+    words, ids = distinct([word for bag in bags for word in bag])
+    splits = np.append(0, np.cumsum([len(bag) for bag in bags]))
+    return words, _ones(ids, splits, len(words))
