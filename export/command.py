@@ -30,10 +30,11 @@ def make_parser() -> SettingsParser:
     parser.add_argument("model", metavar="RUN", help=MODEL_HELP)
     parser.add_argument("--to", required=True, help="folder of the model: models/NAME")
     parser.add_argument(
-        "--texts", type=str,
+        "--texts",
+        type=str,
         help="file of texts for warm-up requests and golden answers, one per line "
         "[texts an embedder was trained on, or the starter set]",
-    )  # fmt: skip
+    )
     parser.add_argument("--keep", type=int, help="delete all but the last versions [none]")
     add_flags(parser, settings_flags(ShrinkOptions))
     return parser

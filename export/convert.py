@@ -181,15 +181,15 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--texts",
         help="to word2vec: file of words, one per line; - is stdin [those the run was trained on]",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--ngrams",
         help="from a table: file of n-grams, one per line, or with counts as the authors write it",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--table",
         help="vectors of the n-grams: FILE.npy, or FILE.npz with an optional bias",
-    )  # fmt: skip
+    )
     parser.add_argument("--min-count", type=float, default=0.0, help="the authors' cutoff")
     parser.add_argument("--activation", type=str, default="linear", help="linear, tanh or relu")
     parser.add_argument(

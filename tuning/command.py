@@ -20,9 +20,21 @@ from tf_charagram.tuning.spaces import label
 
 #: The flags that `--help` shows.
 _FIRST = (
-    "task", "data", "eval_data", "select", "out", "encoder", "space", "tuner", "max_trials",
-    "finish", "plan", "resume", "init", "preset",
-)  # fmt: skip
+    "task",
+    "data",
+    "eval_data",
+    "select",
+    "out",
+    "encoder",
+    "space",
+    "tuner",
+    "max_trials",
+    "finish",
+    "plan",
+    "resume",
+    "init",
+    "preset",
+)
 _FLAGS = (
     QUIET,
     switch("plan", "show the space to search, and stop", "search"),
@@ -45,9 +57,15 @@ def make_parser(
         "field of the space fixes it: it is not searched."
     )
     parser = make_run_parser(
-        "tune", purpose, task, encoder, [*settings_flags(TuneConfig), *_FLAGS],
-        show_all=show_all, skip=("epochs",), first=_FIRST,
-    )  # fmt: skip
+        "tune",
+        purpose,
+        task,
+        encoder,
+        [*settings_flags(TuneConfig), *_FLAGS],
+        show_all=show_all,
+        skip=("epochs",),
+        first=_FIRST,
+    )
     for action in parser._actions:
         action.help = _HELP.get(action.dest, action.help)
     return parser
@@ -108,9 +126,11 @@ def _open(search: Search, values: dict[str, Any]) -> SearchFolder:
     from tf_charagram.tasks.defaults import check_init
 
     folder = SearchFolder.open(
-        values["out"], f"tune-{search.config.task}-{search.config.encoder}",
-        resume=values["resume"], overwrite=values["overwrite"],
-    )  # fmt: skip
+        values["out"],
+        f"tune-{search.config.task}-{search.config.encoder}",
+        resume=values["resume"],
+        overwrite=values["overwrite"],
+    )
     if values["overwrite"] and search.config.init is not None:
         check_init(search.config.init, folder.path)
     identity = search.identity()

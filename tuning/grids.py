@@ -63,8 +63,12 @@ U_LABELS: Space = {
 }
 #: Further fields of encoders: as for pairs, except for another lambda_c of U.
 LABEL_ENCODERS: dict[str, Space] = {
-    **C_ENCODERS, **U_ENCODERS, "identity_rnn": {}, "cse": {}, "gran": {},
-}  # fmt: skip
+    **C_ENCODERS,
+    **U_ENCODERS,
+    "identity_rnn": {},
+    "cse": {},
+    "gran": {},
+}
 #: Labels, from a model of paraphrases with a penalty on the distance from it: footnote 17.
 U_UNIVERSAL: Space = {
     **_U_SIZES,

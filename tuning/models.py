@@ -154,9 +154,13 @@ class TunedModel(keras.Model):
             steps = stream.steps_per_epoch
             history = keras.callbacks.History()
             watching = keras.callbacks.CallbackList(
-                [*callbacks, history], add_progbar=verbose != 0, model=self, epochs=epochs,
-                steps=steps, verbose=2,
-            )  # fmt: skip
+                [*callbacks, history],
+                add_progbar=verbose != 0,
+                model=self,
+                epochs=epochs,
+                steps=steps,
+                verbose=2,
+            )
             self.stop_training = False
             watching.on_train_begin()
             for epoch in range(initial_epoch, epochs):

@@ -152,9 +152,14 @@ class TrialTuner(BaseTuner):
         if not (known := [score for score in selected if score is not None]):
             raise TrainingError(f"no score on {select}: all pairs get the same cosine")
         return Result(
-            trial_id, COMPLETED, values, max(known), read_json(folder.metrics)["scores"],
-            epochs=history[-1]["epoch"], seconds=history[-1]["seconds"],
-        )  # fmt: skip
+            trial_id,
+            COMPLETED,
+            values,
+            max(known),
+            read_json(folder.metrics)["scores"],
+            epochs=history[-1]["epoch"],
+            seconds=history[-1]["seconds"],
+        )
 
 
 def _read_result(folder: Path) -> Result | None:
@@ -195,9 +200,15 @@ def write_results(search: Search, folder: SearchFolder) -> None:
     sets = dict.fromkeys(name for result in results for name in result.scores)
     fields = [name for names in search.space for name in fields_of(names)]
     columns = [
-        "id", "status", *fields, "score", *(f"score.{name}" for name in sets), "epochs",
-        "seconds", "reason",
-    ]  # fmt: skip
+        "id",
+        "status",
+        *fields,
+        "score",
+        *(f"score.{name}" for name in sets),
+        "epochs",
+        "seconds",
+        "reason",
+    ]
     with whole_file(folder.path / "results.csv", "w") as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()

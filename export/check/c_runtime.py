@@ -25,8 +25,13 @@ _CODES = {"float32": 1, "int32": 3, "string": _STRING, "int64": 9}
 _NUMPY_TYPES: dict[int, Any] = {1: np.float32, 3: np.int32, _STRING: object, 9: np.int64}
 _TSTRING_BYTES = 24  # sizeof(TF_TString)
 _TYPES: dict[str, Any] = {
-    "-": None, "p": c_void_p, "s": c_char_p, "i": c_int, "q": c_int64, "z": c_size_t,
-}  # fmt: skip
+    "-": None,
+    "p": c_void_p,
+    "s": c_char_p,
+    "i": c_int,
+    "q": c_int64,
+    "z": c_size_t,
+}
 # Each function with a letter for its result and one for each argument.
 _PROTOTYPES = """
     TF_NewStatus p     TF_GetCode ip            TF_Message sp

@@ -135,9 +135,14 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
         command = [sys.executable, "-P", probe.__file__, runtime, str(asked), str(answered)]
         try:
             ended = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                errors="replace", timeout=_TIMEOUT_S, check=False,
-            )  # fmt: skip
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             return {"error": f"No answer within {_TIMEOUT_S} s."}
         if ended.returncode or not answered.is_file():

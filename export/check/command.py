@@ -24,14 +24,18 @@ def make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram check", description=__doc__)
     parser.add_argument(
-        "model", metavar="FOLDER",
+        "model",
+        metavar="FOLDER",
         help="a version, models/NAME/1; or models/NAME or a run folder, for the last version",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--url", type=str, nargs="+", default=[],
+        "--url",
+        type=str,
+        nargs="+",
+        default=[],
         help="servers to check, http://HOST:8501/v1/models/NAME; golden answers come from the "
         "folder; embedders only",
-    )  # fmt: skip
+    )
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser
 

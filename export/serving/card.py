@@ -59,7 +59,7 @@ def page(card: dict[str, Any], name: str, version: int = 1) -> str:
         "Text": card["vectorizer"],
         "Head": card.get("head", {}),
         "Made with": card["versions"],
-    }  # fmt: skip
+    }
     summary = (
         f"{cls.purpose}: `{card['encoder']['name']}`, {card['dim']} dimensions, "
         f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters, "
@@ -90,11 +90,20 @@ def _calls(card: dict[str, Any], name: str, version: int) -> str:
         calls[key] = f'model.signatures["{key}"]({arguments})'
     has_text = "tensorflow-text" in card["required_ops"]
     text = "\nimport tensorflow_text  # registers operations of the model" if has_text else ""
-    return "\n".join([
-        "Any texts as UTF-8, including empty ones and broken bytes. (n) is any number.\n",
-        *rows, "", *requests, "", "```python", f"import tensorflow as tf{text}\n",
-        f'model = tf.saved_model.load("models/{name}/{version}")', calls["serving_default"], "```",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "Any texts as UTF-8, including empty ones and broken bytes. (n) is any number.\n",
+            *rows,
+            "",
+            *requests,
+            "",
+            "```python",
+            f"import tensorflow as tf{text}\n",
+            f'model = tf.saved_model.load("models/{name}/{version}")',
+            calls["serving_default"],
+            "```",
+        ]
+    )
 
 
 def _tensors(tensors: dict[str, Any]) -> str:

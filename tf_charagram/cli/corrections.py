@@ -19,17 +19,19 @@ _MIN_KNOWN_SHARE = 0.5
 def add_corrections_flag(parser: ArgumentParser) -> None:
     """Adds `--show-corrections`."""
     parser.add_argument(
-        "--show-corrections", action="store_true",
+        "--show-corrections",
+        action="store_true",
         help="list the words that were read as others, on standard error",
-    )  # fmt: skip
+    )
 
 
 def add_keep_words_flag(parser: ArgumentParser) -> None:
     """Adds `--keep-words`, the argument of `TextEmbedder.load`."""
     parser.add_argument(
-        "--keep-words", metavar="FILE",
+        "--keep-words",
+        metavar="FILE",
         help="words, or texts whose words are right: they are read as they are written",
-    )  # fmt: skip
+    )
 
 
 class Corrections:

@@ -18,9 +18,11 @@ def make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram data", description=__doc__)
     parser.add_argument(
-        "action", nargs="*", metavar="get NAME",
+        "action",
+        nargs="*",
+        metavar="get NAME",
         help="download these sets [list all]",
-    )  # fmt: skip
+    )
     return parser
 
 

@@ -19,9 +19,10 @@ def make_parser() -> Parser:
     add_scoring_flags(parser)
     add_threshold_flags(parser, "0.7, or learned from --labels")
     parser.add_argument(
-        "--drop", action="store_true",
+        "--drop",
+        action="store_true",
         help="write one row of each group [all rows, with columns group, kept and score]",
-    )  # fmt: skip
+    )
     return parser
 
 
@@ -38,9 +39,13 @@ def dedupe(arguments: Sequence[str]) -> int:
     labels = read_labels(values.labels) if values.labels else None
     table = Table.read(values.table, values.on)
     found = deduplicate(
-        table.text_of(values.on), model_of(values), lexical=not values.vectors_only,
-        threshold=values.threshold, labels=labels, shows_progress=True,
-    )  # fmt: skip
+        table.text_of(values.on),
+        model_of(values),
+        lexical=not values.vectors_only,
+        threshold=values.threshold,
+        labels=labels,
+        shows_progress=True,
+    )
     num_rows = len(table.rows)
     if values.drop:
         table.rows = [table.rows[row] for row in found.kept]

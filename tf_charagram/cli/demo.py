@@ -19,7 +19,7 @@ def make_parser() -> Parser:
         "--texts",
         help="file of texts to search among, one per line [those the run was trained on, or the "
         "words of a shipped model]",
-    )  # fmt: skip
+    )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     return parser
 

@@ -33,13 +33,15 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram embed", description=__doc__)
     parser.add_argument("model", help=MODEL_HELP)
     parser.add_argument(
-        "--input", action="append",
+        "--input",
+        action="append",
         help="file, plain or .gz, or a pattern such as 'logs/*.gz'; repeatable [-, stdin]",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--output", default="-",
+        "--output",
+        default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
-    )  # fmt: skip
+    )
     add_keep_words_flag(parser)
     add_corrections_flag(parser)
     shards = parser.add_argument_group("for a folder of shards")

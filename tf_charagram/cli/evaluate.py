@@ -31,17 +31,21 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram evaluate", description=__doc__)
     parser.add_argument("model", nargs="*", metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
-        "--baseline", choices=("tfidf",),
+        "--baseline",
+        choices=("tfidf",),
         help="also score a baseline: character n-grams weighted by tf-idf",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--eval-data", help="folder or file to score on [the starter set and downloaded sets]"
     )
     parser.add_argument(
-        "--columns", type=tuple_of(str), default=(), metavar="NAME,NAME[,NAME]",
+        "--columns",
+        type=tuple_of(str),
+        default=(),
+        metavar="NAME,NAME[,NAME]",
         help="columns of the file of --eval-data: two texts and the score, or for models with "
         "labels, the texts and the label; names, or numbers from 1 [well-known names]",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--misspellings", help="list of wrong and right forms: scores corrections, not pairs"
     )
@@ -59,9 +63,10 @@ def make_parser() -> Parser:
         f"{', '.join(KINDS)}",
     )
     parser.add_argument(
-        "--bootstrap", type=int,
+        "--bootstrap",
+        type=int,
         help="resamples for intervals [1000 if two columns are compared, else none]",
-    )  # fmt: skip
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples [0]")
     parser.add_argument("--on-bad-line", choices=BadLines.POLICIES, default="error")
     add_keep_words_flag(parser)
@@ -124,9 +129,13 @@ def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.evaluation.misspellings import evaluate_misspellings
 
     result = evaluate_misspellings(
-        values.model, values.misspellings, values.vocabulary, bad_lines=bad_lines, seed=values.seed,
+        values.model,
+        values.misspellings,
+        values.vocabulary,
+        bad_lines=bad_lines,
+        seed=values.seed,
         num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
-    )  # fmt: skip
+    )
     return result.to_dict(), [("", [result.table()])]
 
 
@@ -154,9 +163,12 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         is_comparison = len(values.model) + (values.baseline is not None) == 2 or values.typos
         num_resamples = _NUM_RESAMPLES if is_comparison else 0
     sets = EvaluationSets.read(
-        values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed,
+        values.eval_data,
+        typos=values.typos,
+        bad_lines=bad_lines,
+        seed=values.seed,
         columns=values.columns,
-    )  # fmt: skip
+    )
     resampling = {"num_resamples": num_resamples, "seed": values.seed}
     results = []
     for model in values.model:
@@ -192,5 +204,5 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
             columns=values.columns,
         )
         for number, model in enumerate(values.model)
-    ]  # fmt: skip
+    ]
     return labelled_json(results), labelled_tables(results)

@@ -24,9 +24,11 @@ def make_parser() -> Parser:
     parser.add_argument("right", help="table, or file of texts")
     add_scoring_flags(parser)
     parser.add_argument(
-        "--on-right", type=lambda names: names.split(","), metavar="A,B,...",
+        "--on-right",
+        type=lambda names: names.split(","),
+        metavar="A,B,...",
         help="columns of the right table [as --on]",
-    )  # fmt: skip
+    )
     add_threshold_flags(parser, "0, or learned from --labels")
     parser.add_argument(
         "--one-to-one", action="store_true", help="match each right row at most once"
@@ -38,9 +40,10 @@ def add_threshold_flags(parser: Parser, default: str) -> None:
     """Adds flags about the threshold and the output."""
     parser.add_argument("--threshold", type=float, help=f"minimum score [{default}]")
     parser.add_argument(
-        "--labels", metavar="FILE",
+        "--labels",
+        metavar="FILE",
         help="table of two texts and 1 or 0, whether they match, to learn from",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--output", default="-", help="FILE.csv, .tsv, .jsonl or .parquet [standard output]"
     )
@@ -60,10 +63,15 @@ def match(arguments: Sequence[str]) -> int:
     labels = read_labels(values.labels) if values.labels else None
     left, right = Table.read(values.left, values.on), Table.read(values.right, on_right)
     found = matching.match(
-        left.text_of(values.on), right.text_of(on_right), model_of(values),
-        lexical=not values.vectors_only, threshold=values.threshold,
-        one_to_one=values.one_to_one, labels=labels, shows_progress=True,
-    )  # fmt: skip
+        left.text_of(values.on),
+        right.text_of(on_right),
+        model_of(values),
+        lexical=not values.vectors_only,
+        threshold=values.threshold,
+        one_to_one=values.one_to_one,
+        labels=labels,
+        shows_progress=True,
+    )
     partners = {pair.left: pair for pair in found.pairs}
     rows = [partners.get(row) for row in range(len(left.rows))]
     left.add("score", [None if pair is None else round(pair.score, 4) for pair in rows])

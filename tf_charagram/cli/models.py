@@ -28,9 +28,14 @@ def models(arguments: Sequence[str]) -> int:
         scores = ", ".join(f"{set_name} {value}" for set_name, value in card["scores"].items())
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
         table.add_row(
-            name, card["summary"], scores, card["licence"],
-            f"{size:.1f}", str(encoder["dim"]), f"{encoder['num_rows']:,}",
-        )  # fmt: skip
+            name,
+            card["summary"],
+            scores,
+            card["licence"],
+            f"{size:.1f}",
+            str(encoder["dim"]),
+            f"{encoder['num_rows']:,}",
+        )
     if table.row_count:
         table_console().print(table)
     else:

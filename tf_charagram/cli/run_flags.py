@@ -17,9 +17,21 @@ from tf_charagram.training.settings import RunConfig
 
 #: The flags that `--help` shows, in this order.
 FIRST = (
-    "task", "data", "columns", "eval_data", "teacher", "out", "encoder", "epochs", "init",
-    "resume", "preset", "select", "dim", "quiet",
-)  # fmt: skip
+    "task",
+    "data",
+    "columns",
+    "eval_data",
+    "teacher",
+    "out",
+    "encoder",
+    "epochs",
+    "init",
+    "resume",
+    "preset",
+    "select",
+    "dim",
+    "quiet",
+)
 
 
 class RunFlags(NamedTuple):

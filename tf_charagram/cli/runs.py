@@ -127,9 +127,15 @@ def read_run(folder: str | Path) -> RunRecord:
             is_over = "diverged" if files.problem.is_file() else "unfinished"
             status = "finished" if metrics else is_over
         record = RunRecord(
-            files.path, saved["settings"], saved["versions"]["tf_charagram"],
-            config.stat().st_mtime, files.read_history(), metrics, status, trials,
-        )  # fmt: skip
+            files.path,
+            saved["settings"],
+            saved["versions"]["tf_charagram"],
+            config.stat().st_mtime,
+            files.read_history(),
+            metrics,
+            status,
+            trials,
+        )
         # So that no table has to expect other files than a run writes.
         record.changed_settings()
         for name in record.set_names():
@@ -177,9 +183,13 @@ def runs_table(runs: Sequence[RunRecord]) -> Table:
         if selects is not None and (best := run.best(selects)[0]) is not None:
             score = f"{selects} {best:.2f}"
         table.add_row(
-            cell(run.folder.name), run.task, run.settings["encoder"], _date(run.started),
-            status, cell(score),
-        )  # fmt: skip
+            cell(run.folder.name),
+            run.task,
+            run.settings["encoder"],
+            _date(run.started),
+            status,
+            cell(score),
+        )
     return table
 
 
@@ -232,9 +242,12 @@ def _trials_table(run: RunRecord, trials: Sequence[dict[str, Any]]) -> Table:
     for trial in best[:_MAX_TRIALS]:
         values = " ".join(f"{name}={value}" for name, value in trial["values"].items())
         table.add_row(
-            trial["id"], cell(values), trial["status"], number(trial["score"]),
+            trial["id"],
+            cell(values),
+            trial["status"],
+            number(trial["score"]),
             number(trial["epochs"], "g"),
-        )  # fmt: skip
+        )
     return table
 
 
@@ -242,9 +255,11 @@ def make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram runs", description=__doc__)
     parser.add_argument(
-        "folder", nargs="?", default=_FOLDER,
+        "folder",
+        nargs="?",
+        default=_FOLDER,
         help="folder that the runs are in, or folder of a run or search to show [runs]",
-    )  # fmt: skip
+    )
     return parser
 
 

@@ -36,17 +36,18 @@ def make_parser() -> Parser:
         "source",
         help="what to search: a file of texts or a table; a folder of --save; or a model, whose "
         "known words or training texts are searched",
-    )  # fmt: skip
+    )
     parser.add_argument("query", nargs="*", help="texts [lines of standard input]")
     add_scoring_flags(parser)
     parser.add_argument("--k", type=int, default=10, help="texts found per query [10]")
     parser.add_argument("--min-score", type=float, default=0.0, help="minimum score [0]")
     parser.add_argument("--save", metavar="FOLDER", help="save the index, to search it faster")
     parser.add_argument(
-        "--spelling", action="store_true",
+        "--spelling",
+        action="store_true",
         help="correct the spelling of words, with probabilities; the source has words, most "
         "frequent first",
-    )  # fmt: skip
+    )
     add_corrections_flag(parser)
     parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
     return parser
@@ -55,14 +56,18 @@ def make_parser() -> Parser:
 def add_scoring_flags(parser: Parser) -> None:
     """Adds the flags that say which columns are compared, and how."""
     parser.add_argument(
-        "--on", type=lambda names: names.split(","), default=[], metavar="A,B,...",
+        "--on",
+        type=lambda names: names.split(","),
+        default=[],
+        metavar="A,B,...",
         help="columns to compare, by name or number from 1 [the only one, or text, name, ...]",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--model", default="english",
+        "--model",
+        default="english",
         help="run folder, model folder, a name that charagram models lists, or none to compare "
         "letters only [english]",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--vectors-only", action="store_true", help="compare only vectors, by their cosine"
     )

@@ -21,9 +21,10 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram tag", description=__doc__)
     parser.add_argument("model", help=f"{MODEL_HELP}, of a tagger")
     parser.add_argument(
-        "--input", action="append",
+        "--input",
+        action="append",
         help="file with a sentence per line, plain or .gz, or a pattern; repeatable [-, stdin]",
-    )  # fmt: skip
+    )
     parser.add_argument("--output", default=_STDOUT, help="file [-, stdout]")
     parser.add_argument(
         "--tokens", action="store_true", help="lines are words already, with spaces between them"

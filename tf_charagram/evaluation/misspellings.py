@@ -263,9 +263,13 @@ def _edit_blocks(wrong: Sequence[str], words: Sequence[str]) -> Blocks:
 
     def closeness(rows: slice) -> NDArray[np.uint8]:
         distances: NDArray[np.uint8] = process.cdist(
-            wrong[rows], words, scorer=OSA.distance, dtype=np.uint8, workers=-1,
+            wrong[rows],
+            words,
+            scorer=OSA.distance,
+            dtype=np.uint8,
+            workers=-1,
             score_cutoff=_MAX_EDITS - 1,
-        )  # fmt: skip
+        )
         return _MAX_EDITS - distances
 
     return _blocks(len(wrong), len(words), closeness)

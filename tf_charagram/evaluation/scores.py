@@ -174,9 +174,13 @@ def score_cosines(
     draws = None
     if num_resamples:
         draws = 100 * bootstrap(
-            cosines, pairs.scores, metric=pairs.metric,
-            num_resamples=num_resamples, seed=seed, name=pairs.name,
-        )  # fmt: skip
+            cosines,
+            pairs.scores,
+            metric=pairs.metric,
+            num_resamples=num_resamples,
+            seed=seed,
+            name=pairs.name,
+        )
     return SetScore(
         name=pairs.name,
         num_pairs=len(pairs),

@@ -65,8 +65,10 @@ class MetricScore:
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, for JSON."""
         return {
-            "num_examples": self.num_examples, **self.metrics, "intervals": dict(self.intervals),
-        }  # fmt: skip
+            "num_examples": self.num_examples,
+            **self.metrics,
+            "intervals": dict(self.intervals),
+        }
 
 
 def bootstrap(
