@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tf_charagram.export.serving.version import ServingFolder
     from tf_charagram.models.base import TextModel
 
-_MAX_TEXTS = 1000
 # Size of the README.md, the model card and the like.
 _OTHER_BYTES = 50_000
 
@@ -56,23 +56,26 @@ def export(arguments: Sequence[str]) -> int:
     model = load_any(values.model)
     texts = real_texts(values.texts, values.model, model)
     about = about_run(values.model)
-    lines = []
+    changes = []
     if options != ShrinkOptions():
         model, options = _made_smaller(model, options, texts, folder)
-    if options != ShrinkOptions():  # A model can fit into --max-mb as it is.
+    # A model can fit into --max-mb as it is.
+    if options != ShrinkOptions():
         about["made_smaller"] = dataclasses.asdict(options)
         chosen = [f"{name} {value}" for name, value in about["made_smaller"].items() if value]
-        lines.append(f"Made smaller: {', '.join(chosen)}")
+        changes.append(f"Made smaller: {', '.join(chosen)}")
     version = folder.write(model, about, texts)
-    size_mb = sum(file.stat().st_size for file in version.rglob("*") if file.is_file()) / 1e6
-    if removed := folder.prune(values.keep) if values.keep else []:
-        lines.append(f"Deleted versions: {', '.join(map(str, removed))}")
-    lines += [
-        *map(str, folder.write_server_files()),
-        f"Check it: charagram check {version}",
-        f"Serve it: cd {folder.path.parent} && docker compose up",
-    ]
-    sys.stdout.write("\n".join([f"{version}  {size_mb:,.1f} MB", *lines, ""]))
+    num_bytes = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
+    if values.keep is not None:
+        removed = folder.prune(values.keep)
+        if removed:
+            changes.append(f"Deleted versions: {', '.join(map(str, removed))}")
+    lines = [f"{version}  {num_bytes / 1e6:,.1f} MB", *changes]
+    lines += [str(path) for path in folder.write_server_files()]
+    lines.append(f"Check it: charagram check {version}")
+    lines.append(f"Serve it: cd {folder.path.parent} && docker compose up")
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
     return 0
 
 
@@ -91,29 +94,35 @@ def _made_smaller(
     if options.max_mb is not None:
         extra_bytes = folder.assets_bytes(model, texts) + _OTHER_BYTES
         options = fitting_options(vectorizer, encoder, options.max_mb, extra_bytes)
-    return model.from_parts(*shrink(vectorizer, encoder, options)), options
+    vectorizer, encoder = shrink(vectorizer, encoder, options)
+    return model.from_parts(vectorizer, encoder), options
 
 
 def real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
-    """Returns up to a thousand texts, spread over a file, a training set or the starter set.
+    """Returns the first texts of a file, of a training set or of the starter set.
 
     Args:
         path: A file, one text per line; `None` for the texts of the run, or a sample.
         run: Run folder, whose texts are used if the model is an embedder.
         model: The model.
 
+    Returns:
+        As many texts as an export uses: 50 or fewer.
+
     Raises:
         ConfigError: The file has no text.
     """
     from tf_charagram.data.readers.lines import read_lines
-    from tf_charagram.export.serving.requests import sample_texts
+    from tf_charagram.export.serving.requests import NUM_GOLDEN, sample_texts
     from tf_charagram.training.run_folder import RunFolder
 
     file = Path(path) if path is not None else RunFolder(run).texts
-    if path is None and not (model.gives_vectors and file.is_file()):
-        texts = sample_texts(type(model))
-    else:
-        texts = [text.encode() for _, text in read_lines(file) if text.strip()]
-    if not texts:
+    has_own_texts = model.gives_vectors and file.is_file()
+    if path is None and not has_own_texts:
+        return sample_texts(type(model), NUM_GOLDEN)
+    texts = (text.encode() for _, text in read_lines(file) if text.strip())
+    # Training sets have many thousand texts: reading stops after the first.
+    first = list(islice(texts, NUM_GOLDEN))
+    if not first:
         raise ConfigError(f"{file} has no text.")
-    return texts[:: -(-len(texts) // _MAX_TEXTS)]
+    return first

@@ -86,8 +86,8 @@ class MisspellingQueries:
             right_forms.setdefault(wrong.lower(), set()).update(lowercase)
         wrongs: list[str] = []
         rights: list[Indices] = []
-        for wrong, forms in right_forms.items():
-            known = [positions[form] for form in forms if form in positions and form != wrong]
+        for wrong, others in right_forms.items():
+            known = [positions[form] for form in others if form in positions and form != wrong]
             if known:
                 wrongs.append(wrong)
                 rights.append(np.array(sorted(known), np.intp))
