@@ -66,8 +66,10 @@ def make_parser(
         skip=("epochs",),
         first=_FIRST,
     )
+    # These two mean another thing than for `train`.
     for action in parser._actions:
-        action.help = _HELP.get(action.dest, action.help)
+        if action.dest in _HELP:
+            action.help = _HELP[action.dest]
     return parser
 
 
@@ -93,12 +95,14 @@ def _tune(search: Search, values: dict[str, Any]) -> int:
 
     # Names of folders and sets may contain markup.
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    # Hyperband decides on the number while it runs.
     number = "" if search.num_trials is None else f"{search.num_trials:,} "
     summary = f"{number}trials of {search.size:,} combinations, {search.settings.tuner}"
     if values["plan"]:
         console.print(summary)
         for name, choices in search.space.items():
-            console.print(f"  {name:24}  {'  '.join(map(label, choices))}")
+            labels = [label(choice) for choice in choices]
+            console.print(f"  {name:24}  {'  '.join(labels)}")
         return 0
     if role() == "worker":
         if values["out"] is None:
@@ -164,9 +168,10 @@ def _finish(search: Search, folder: SearchFolder, console: Console) -> None:
 
     table = folder.path / "results.csv"
     console.print(str(table))
-    best = next(iter(best_first(read_results(folder))), None)
-    if best is None or best.score is None:
+    results = best_first(read_results(folder))
+    if not results or results[0].score is None:
         raise TrainingError(f"No trial was completed; see {table}.")
+    best = results[0]
     console.print(f"Best: trial {best.id}, {search.config.select} {best.score:.2f}")
     epochs = search.settings.finish
     if epochs is not None:

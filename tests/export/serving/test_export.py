@@ -146,10 +146,10 @@ class TestErrors:
         assert not os.listdir(tmp_path)
 
     def test_a_run_that_was_stopped(self, data, tmp_path, monkeypatch, capsys):
-        def stopped(self):
+        def stopped(self, *_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(TrainingLoop, "evaluate", stopped)
+        monkeypatch.setattr(TrainingLoop, "_train_until", stopped)
         arguments = ["--data", data[0], "--eval-data", data[1], "--out", tmp_path / "run"]
         assert call("train", *arguments, "--epochs", 1) == 130
         assert export(tmp_path / "run", "--to", tmp_path / "words") == 1
