@@ -52,16 +52,22 @@ def dedupe(arguments: Sequence[str]) -> int:
     else:
         groups: list[int | None] = [None] * num_rows
         scores: list[float | None] = [None] * num_rows
+        # Rows without a duplicate have empty cells.
         for number, group in enumerate(found.groups, start=1):
             for row, score in zip(group.rows, group.scores, strict=True):
-                groups[row], scores[row] = number, round(score, 4)
+                groups[row] = number
+                scores[row] = round(score, 4)
         kept = set(found.kept)
         table.add("group", groups)
         table.add("kept", [int(row in kept) for row in range(num_rows)])
         table.add("score", scores)
     table.write(values.output)
     say_learned(found.learned)
-    say_scores(score for group in found.groups for score in group.scores[1:])
+    shown: list[float] = []
+    for group in found.groups:
+        # The first row of a group is the one that is kept, with itself as its partner.
+        shown += group.scores[1:]
+    say_scores(shown)
     sys.stderr.write(
         f"{len(found.kept):,} of {num_rows:,} rows kept, groups of duplicates: "
         f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"

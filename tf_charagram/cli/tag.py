@@ -13,7 +13,9 @@ from tf_charagram.reporting import load_tensorflow
 from tf_charagram.tasks.tagging.data import COLUMNS, to_conllu
 
 _STDOUT = "-"
-_BATCH_SIZE, _MAX_CHARS = 1000, 1_000_000
+_BATCH_SIZE = 1000
+# Long lines are tagged in smaller batches, because padding takes memory.
+_MAX_CHARS = 1_000_000
 
 
 def make_parser() -> Parser:

@@ -82,11 +82,14 @@ def _introduce(run: TrainingRun, console: Console) -> None:
 
 def _advise_to_resume(run: TrainingRun, console: Console, *, overwrite: bool) -> None:
     loop = run.loop
-    state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
+    state = "before the first step"
+    if loop.step:
+        state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
+    # With --overwrite again, the state would be deleted.
+    instead = " instead of --overwrite" if overwrite else ""
     console.print(
-        f"Stopped {state if loop.step else 'before the first step'}. "
-        f"To resume: the same command with --out {run.folder.path} --resume"
-        f"{' instead of --overwrite' if overwrite else ''}",
+        f"Stopped {state}. "
+        f"To resume: the same command with --out {run.folder.path} --resume{instead}",
         markup=False,
     )
 
