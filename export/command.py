@@ -43,13 +43,14 @@ def make_parser() -> SettingsParser:
 def export(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
+    # Wrong flags fail before TensorFlow is loaded, which takes seconds.
     if values.keep is not None:
         check_positive(keep=values.keep)
     check_local(values.to)
     options = ShrinkOptions(**{name: values[name] for name in types_of(ShrinkOptions)})
     load_tensorflow()
     from tf_charagram.export.serving.card import about_run
-    from tf_charagram.export.serving.version import ServingFolder
+    from tf_charagram.export.serving.version import ServingFolder, folder_bytes
     from tf_charagram.models.locations import load_any
 
     folder = ServingFolder(values.to)
@@ -62,15 +63,18 @@ def export(arguments: Sequence[str]) -> int:
     # A model can fit into --max-mb as it is.
     if options != ShrinkOptions():
         about["made_smaller"] = dataclasses.asdict(options)
-        chosen = [f"{name} {value}" for name, value in about["made_smaller"].items() if value]
+        chosen = []
+        for name, value in about["made_smaller"].items():
+            if value:
+                chosen.append(f"{name} {value}")
         changes.append(f"Made smaller: {', '.join(chosen)}")
     version = folder.write(model, about, texts)
-    num_bytes = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
+    size_mb = folder_bytes(version) / 1e6
     if values.keep is not None:
         removed = folder.prune(values.keep)
         if removed:
             changes.append(f"Deleted versions: {', '.join(map(str, removed))}")
-    lines = [f"{version}  {num_bytes / 1e6:,.1f} MB", *changes]
+    lines = [f"{version}  {size_mb:,.1f} MB", *changes]
     lines += [str(path) for path in folder.write_server_files()]
     lines.append(f"Check it: charagram check {version}")
     lines.append(f"Serve it: cd {folder.path.parent} && docker compose up")

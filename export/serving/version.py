@@ -112,7 +112,7 @@ class ServingFolder:
         with TemporaryDirectory() as name:
             folder = Path(name)
             self._write_assets(folder, model, texts)
-            return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+            return folder_bytes(folder)
 
     def _write_assets(self, folder: Path, model: TextModel, texts: Sequence[bytes]) -> None:
         write_golden(folder / GOLDEN, model, texts)
@@ -140,6 +140,11 @@ class ServingFolder:
             with whole_file(path, "w") as file:
                 file.write(text)
         return list(texts)
+
+
+def folder_bytes(folder: Path) -> int:
+    """Returns the size of all files in a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def _can_batch(card: dict[str, Any]) -> bool:

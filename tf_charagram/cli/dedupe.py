@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.match import add_threshold_flags, say_learned, say_scores
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.reporting import load_tensorflow
+
+if TYPE_CHECKING:
+    from tf_charagram.data.tables import Table
+    from tf_charagram.search.matching import Duplicates
 
 
 def make_parser() -> Parser:
@@ -35,6 +40,7 @@ def dedupe(arguments: Sequence[str]) -> int:
     from tf_charagram.data.tables import Table, check_table_file
     from tf_charagram.search.matching import deduplicate
 
+    # An unknown ending fails now, not after minutes of comparing.
     check_table_file(values.output)
     labels = read_labels(values.labels) if values.labels else None
     table = Table.read(values.table, values.on)
@@ -50,17 +56,7 @@ def dedupe(arguments: Sequence[str]) -> int:
     if values.drop:
         table.rows = [table.rows[row] for row in found.kept]
     else:
-        groups: list[int | None] = [None] * num_rows
-        scores: list[float | None] = [None] * num_rows
-        # Rows without a duplicate have empty cells.
-        for number, group in enumerate(found.groups, start=1):
-            for row, score in zip(group.rows, group.scores, strict=True):
-                groups[row] = number
-                scores[row] = round(score, 4)
-        kept = set(found.kept)
-        table.add("group", groups)
-        table.add("kept", [int(row in kept) for row in range(num_rows)])
-        table.add("score", scores)
+        _add_columns(table, found)
     table.write(values.output)
     say_learned(found.learned)
     shown: list[float] = []
@@ -73,3 +69,19 @@ def dedupe(arguments: Sequence[str]) -> int:
         f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
     )
     return 0
+
+
+def _add_columns(table: Table, found: Duplicates) -> None:
+    """Adds the columns `group`, `kept` and `score` to a table."""
+    num_rows = len(table.rows)
+    # Rows without a duplicate have empty cells.
+    groups: list[int | None] = [None] * num_rows
+    scores: list[float | None] = [None] * num_rows
+    for number, group in enumerate(found.groups, start=1):
+        for row, score in zip(group.rows, group.scores, strict=True):
+            groups[row] = number
+            scores[row] = round(score, 4)
+    kept = set(found.kept)
+    table.add("group", groups)
+    table.add("kept", [int(row in kept) for row in range(num_rows)])
+    table.add("score", scores)

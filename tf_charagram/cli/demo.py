@@ -37,11 +37,13 @@ def demo(arguments: Sequence[str]) -> int:
     answers = Answers(embedder, texts, values.model)
     with DemoServer(answers, values.port) as server:
         sys.stdout.write(f"{values.model}, {len(texts):,} texts: {server.url} (Ctrl-C ends it)\n")
+        # A program that started this one may wait for the address.
         sys.stdout.flush()
         if values.open:
             webbrowser.open(server.url)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
+            # The usual end, so the status is 0.
             sys.stderr.write("\n")
     return 0

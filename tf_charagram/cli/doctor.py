@@ -34,6 +34,7 @@ def packages_table() -> tuple[Table, bool]:
             continue
         try:
             version = metadata.version(requirement.name)
+            # Nightly builds are prereleases.
             fits = requirement.specifier.contains(version, prereleases=True)
         except metadata.PackageNotFoundError:
             version = "-"

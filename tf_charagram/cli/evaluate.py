@@ -167,6 +167,7 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
 
     num_resamples = values.bootstrap
     if num_resamples is None:
+        # A difference of two scores means little without an interval.
         num_columns = len(values.model) + (values.baseline is not None)
         is_comparison = num_columns == 2 or values.typos
         num_resamples = _NUM_RESAMPLES if is_comparison else 0

@@ -35,6 +35,7 @@ class _WithHints(argparse.ArgumentParser):
     def check_flags(self, arguments: Sequence[str]) -> None:
         """Exits with an error for a flag that does not exist."""
         known = list(self._option_string_actions)
+        # argparse would call it an unrecognized argument, without a hint.
         for argument in arguments:
             flag = argument.partition("=")[0]
             # After this, all arguments are texts.
@@ -50,6 +51,7 @@ class Parser(_WithHints):
     """The parser of a command with few flags, which can stand before and after other arguments."""
 
     def __init__(self, **kwargs: Any) -> None:
+        # A new flag must not make an abbreviation ambiguous.
         super().__init__(allow_abbrev=False, **kwargs)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:

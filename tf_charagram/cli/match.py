@@ -61,6 +61,7 @@ def match(arguments: Sequence[str]) -> int:
     from tf_charagram.data.tables import Table, check_table_file
     from tf_charagram.search import matching
 
+    # An unknown ending fails now, not after minutes of comparing.
     check_table_file(values.output)
     on_right = values.on if values.on_right is None else values.on_right
     labels = read_labels(values.labels) if values.labels else None

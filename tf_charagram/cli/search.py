@@ -80,6 +80,7 @@ def search(arguments: Sequence[str]) -> int:
     if values.spelling and (values.save or values.on):
         raise ConfigError("--spelling takes a file of words. Leave out --save and --on.")
     if values.save:
+        # Before texts are embedded, which can take minutes.
         check_local(values.save)
         check_free(Path(values.save))
     source = values.source
@@ -178,6 +179,7 @@ def _speller(values: Namespace) -> tuple[Find, TextEmbedder]:
     model = values.model if is_file else values.source
     flag = f"`search FILE --spelling --model {model}`"
     words = read_words(values.source if is_file else None, model, flag)
+    # The model itself must not correct the words that are to be corrected here.
     embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
     corrector = SpellingCorrector(embedder, words)
     rows = {word: row for row, word in enumerate(corrector.words)}

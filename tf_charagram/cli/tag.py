@@ -58,6 +58,7 @@ def tag(arguments: Sequence[str]) -> int:
             for line, tokens in zip(lines, tagger.tag(sentences), strict=True):
                 output.write(to_conllu(line, tokens, values.column))
             progress.advance(len(lines), len(to_text(lines)))
+        # The summary on standard error comes after the last tags.
         output.flush()
     progress.say(progress.summary())
     return 0

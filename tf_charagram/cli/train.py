@@ -51,6 +51,7 @@ def _train(config: RunConfig, values: dict[str, Any]) -> int:
     from tf_charagram.training.run import TrainingRun
 
     set_threads(config)
+    # With --json, standard output has only the line of JSON.
     console = table_console(stderr=values["json"])
     run = TrainingRun(make_task(config), resume=values["resume"], overwrite=values["overwrite"])
     if not is_quiet():
@@ -77,6 +78,7 @@ def _introduce(run: TrainingRun, console: Console) -> None:
         start = f"Resumes at step {run.loop.step:,} of {run.loop.total_steps:,}."
         console.print(start if has_checkpoint else "There is no checkpoint: starts at step 0.")
 
+    # Only the run knows whether a checkpoint can be read.
     run.on_resume = say
 
 

@@ -106,7 +106,10 @@ def score_labels(
 
 
 def _rate(part: np.int64, whole: np.int64) -> float | None:
-    return 100.0 * float(part) / float(whole) if whole else None
+    # Not 0: a label that does not occur has no recall.
+    if not whole:
+        return None
+    return 100.0 * float(part) / float(whole)
 
 
 def _draws(

@@ -142,6 +142,7 @@ def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
     if len(results) == 1:
         return results[0].to_dict()
     result: dict[str, Any] = {"models": [result.to_dict() for result in results]}
+    # Differences of more than two models would be too many to read.
     if len(results) == 2:
         first, second = results
         result["differences"] = _difference_dicts(first.clean, second.clean)

@@ -205,6 +205,7 @@ def evaluate_misspellings(
         CharagramError: A model or a file cannot be used.
     """
     misspellings = read_misspellings(path, on_bad_line=bad_lines)
+    # All models correct to the same words, so that their recalls can be compared.
     words = list(first_forms(read_words(vocabulary, models[0], "--vocabulary")))
     if not words:
         raise ConfigError("There are no words in the vocabulary.")

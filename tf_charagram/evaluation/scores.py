@@ -281,6 +281,7 @@ def _cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _row_products(left: Any, right: Any) -> np.ndarray:
+    # Rows have unit length, so their products are cosines.
     if scipy.sparse.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
     return np.sum(left * right, axis=1)

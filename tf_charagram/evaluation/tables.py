@@ -93,6 +93,7 @@ def metric_table(
         metrics: Name of each metric -> its header and the format of its numbers.
         scores: Name and score of each row.
     """
+    # Each metric has a column, and one for its interval.
     has_intervals = any(score.intervals for _, score in scores)
     names_header, examples_header = columns
     numbers = [examples_header]
