@@ -115,13 +115,18 @@ def _empty_batch(answers: Answers) -> str:
     found = _arrays(answers["empty batch"])
     # The answer to other texts, without its rows.
     expected = {name: array[:0] for name, array in _arrays(answers["huge texts"]).items()}
-    if _shapes(found) != _shapes(expected):
-        raise _Failed(f"expected {_shapes(expected)}, found {_shapes(found)}")
+    _check_shapes(found, expected)
     return _shapes(found)
 
 
+def _check_shapes(found: Arrays, expected: Arrays) -> None:
+    if _shapes(found) != _shapes(expected):
+        raise _Failed(f"expected {_shapes(expected)}, found {_shapes(found)}")
+
+
 def _shapes(arrays: Arrays) -> str:
-    return ", ".join(f"{name} {array.shape}" for name, array in sorted(arrays.items()))
+    shapes = [f"{name} {arrays[name].shape}" for name in sorted(arrays)]
+    return ", ".join(shapes)
 
 
 def _latency(rows: Mapping[int, list[float] | str]) -> str:
@@ -146,26 +151,27 @@ def _arrays(answer: Arrays | str) -> Arrays:
 
 def _compare(arrays: Arrays, expected: Arrays) -> float:
     """Returns the largest difference of two answers; fails if it is more than rounding."""
-    if _shapes(arrays) != _shapes(expected):
-        raise _Failed(f"expected {_shapes(expected)}, found {_shapes(arrays)}")
+    _check_shapes(arrays, expected)
     largest = 0.0
     for name, array in arrays.items():
-        other = expected[name]
-        if other.dtype.kind == "f":
-            gaps = np.abs(array - other)
-            tolerance = _tolerance(other)
+        golden = expected[name]
+        if golden.dtype.kind == "f":
+            gaps = np.abs(array - golden)
+            # A golden number that is not finite makes a gap of NaN, which is not within.
+            is_within = gaps <= _tolerance(golden)
         else:
-            gaps = array != other
-            tolerance = np.array(0)
-        # Not `gaps > tolerance`: a golden number that is not finite differs from all others.
-        different = ~(gaps <= tolerance)
-        if different.any():
-            first_row = np.argwhere(different)[0][0]
+            # Strings and counts must be equal.
+            gaps = array != golden
+            is_within = ~gaps
+        gap = float(gaps.max(initial=0))
+        if not is_within.all():
+            num_different = np.count_nonzero(~is_within)
+            first_row = np.argwhere(~is_within)[0][0]
             raise _Failed(
-                f"{different.sum():,} of {different.size:,} values of `{name}` differ by up to "
-                f"{float(gaps.max()):.2g}, the first in row {first_row}"
+                f"{num_different:,} of {golden.size:,} values of `{name}` differ by up to "
+                f"{gap:.2g}, the first in row {first_row}"
             )
-        largest = max(largest, float(gaps.max(initial=0)))
+        largest = max(largest, gap)
     return largest
 
 
