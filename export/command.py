@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tf_charagram.export.serving.version import ServingFolder
     from tf_charagram.models.base import TextModel
 
-_MAX_TEXTS = 1000
 # Size of the README.md, the model card and the like.
 _OTHER_BYTES = 50_000
 
@@ -30,10 +30,11 @@ def make_parser() -> SettingsParser:
     parser.add_argument("model", metavar="RUN", help=MODEL_HELP)
     parser.add_argument("--to", required=True, help="folder of the model: models/NAME")
     parser.add_argument(
-        "--texts", type=str,
+        "--texts",
+        type=str,
         help="file of texts for warm-up requests and golden answers, one per line "
         "[texts an embedder was trained on, or the starter set]",
-    )  # fmt: skip
+    )
     parser.add_argument("--keep", type=int, help="delete all but the last versions [none]")
     add_flags(parser, settings_flags(ShrinkOptions))
     return parser
@@ -42,36 +43,43 @@ def make_parser() -> SettingsParser:
 def export(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
+    # Wrong flags fail before TensorFlow is loaded, which takes seconds.
     if values.keep is not None:
         check_positive(keep=values.keep)
     check_local(values.to)
     options = ShrinkOptions(**{name: values[name] for name in types_of(ShrinkOptions)})
     load_tensorflow()
     from tf_charagram.export.serving.card import about_run
-    from tf_charagram.export.serving.version import ServingFolder
+    from tf_charagram.export.serving.version import ServingFolder, folder_bytes
     from tf_charagram.models.locations import load_any
 
     folder = ServingFolder(values.to)
     model = load_any(values.model)
     texts = real_texts(values.texts, values.model, model)
     about = about_run(values.model)
-    lines = []
+    changes = []
     if options != ShrinkOptions():
         model, options = _made_smaller(model, options, texts, folder)
-    if options != ShrinkOptions():  # A model can fit into --max-mb as it is.
+    # A model can fit into --max-mb as it is.
+    if options != ShrinkOptions():
         about["made_smaller"] = dataclasses.asdict(options)
-        chosen = [f"{name} {value}" for name, value in about["made_smaller"].items() if value]
-        lines.append(f"Made smaller: {', '.join(chosen)}")
+        chosen = []
+        for name, value in about["made_smaller"].items():
+            if value:
+                chosen.append(f"{name} {value}")
+        changes.append(f"Made smaller: {', '.join(chosen)}")
     version = folder.write(model, about, texts)
-    size_mb = sum(file.stat().st_size for file in version.rglob("*") if file.is_file()) / 1e6
-    if removed := folder.prune(values.keep) if values.keep else []:
-        lines.append(f"Deleted versions: {', '.join(map(str, removed))}")
-    lines += [
-        *map(str, folder.write_server_files()),
-        f"Check it: charagram check {version}",
-        f"Serve it: cd {folder.path.parent} && docker compose up",
-    ]
-    sys.stdout.write("\n".join([f"{version}  {size_mb:,.1f} MB", *lines, ""]))
+    size_mb = folder_bytes(version) / 1e6
+    if values.keep is not None:
+        removed = folder.prune(values.keep)
+        if removed:
+            changes.append(f"Deleted versions: {', '.join(map(str, removed))}")
+    lines = [f"{version}  {size_mb:,.1f} MB", *changes]
+    lines += [str(path) for path in folder.write_server_files()]
+    lines.append(f"Check it: charagram check {version}")
+    lines.append(f"Serve it: cd {folder.path.parent} && docker compose up")
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
     return 0
 
 
@@ -90,29 +98,35 @@ def _made_smaller(
     if options.max_mb is not None:
         extra_bytes = folder.assets_bytes(model, texts) + _OTHER_BYTES
         options = fitting_options(vectorizer, encoder, options.max_mb, extra_bytes)
-    return model.from_parts(*shrink(vectorizer, encoder, options)), options
+    vectorizer, encoder = shrink(vectorizer, encoder, options)
+    return model.from_parts(vectorizer, encoder), options
 
 
 def real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
-    """Returns up to a thousand texts, spread over a file, a training set or the starter set.
+    """Returns the first texts of a file, of a training set or of the starter set.
 
     Args:
         path: A file, one text per line; `None` for the texts of the run, or a sample.
         run: Run folder, whose texts are used if the model is an embedder.
         model: The model.
 
+    Returns:
+        As many texts as an export uses: 50 or fewer.
+
     Raises:
         ConfigError: The file has no text.
     """
     from tf_charagram.data.readers.lines import read_lines
-    from tf_charagram.export.serving.requests import sample_texts
+    from tf_charagram.export.serving.requests import NUM_GOLDEN, sample_texts
     from tf_charagram.training.run_folder import RunFolder
 
     file = Path(path) if path is not None else RunFolder(run).texts
-    if path is None and not (model.gives_vectors and file.is_file()):
-        texts = sample_texts(type(model))
-    else:
-        texts = [text.encode() for _, text in read_lines(file) if text.strip()]
-    if not texts:
+    has_own_texts = model.gives_vectors and file.is_file()
+    if path is None and not has_own_texts:
+        return sample_texts(type(model), NUM_GOLDEN)
+    texts = (text.encode() for _, text in read_lines(file) if text.strip())
+    # Training sets have many thousand texts: reading stops after the first.
+    first = list(islice(texts, NUM_GOLDEN))
+    if not first:
         raise ConfigError(f"{file} has no text.")
-    return texts[:: -(-len(texts) // _MAX_TEXTS)]
+    return first

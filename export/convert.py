@@ -10,7 +10,6 @@ import gzip
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,23 +46,32 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
     """
     from tf_charagram.files.writing import whole_file
 
+    # Name in the file -> the first word of that name.
     written: dict[str, str] = {}
     for word in words:
-        written.setdefault("_".join(word.split()), word)
-    written.pop("", None)
+        name = _written(word)
+        if name:
+            written.setdefault(name, word)
     if not written:
         raise ConfigError("There are no words to write.")
-    names = iter(written)
     with ExitStack() as stack:
         file: Any = stack.enter_context(whole_file(path))
         if Path(path).suffix == ".gz":
+            # Without the time, equal vectors make equal files.
             file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
         file.write(f"{len(written)} {embedder.dim}\n".encode())
         for batch, vectors in embedder.encode_batches(written.values()):
-            for name, vector in zip(islice(names, len(batch)), vectors.tolist(), strict=True):
-                line = " ".join([name, *(f"{value:.6g}" for value in vector)])
+            for word, vector in zip(batch, vectors.tolist(), strict=True):
+                numbers = [f"{value:.6g}" for value in vector]
+                line = " ".join([_written(word), *numbers])
+                # Broken UTF-8 in an argument is a lone surrogate here.
                 file.write(f"{line}\n".encode("utf-8", "replace"))
     return len(written)
+
+
+def _written(word: str) -> str:
+    """Returns a word as the file has it, in which spaces separate numbers."""
+    return "_".join(word.split())
 
 
 def read_ngrams(path: str | Path, *, min_count: float = 0.0) -> list[str]:
@@ -79,16 +87,19 @@ def read_ngrams(path: str | Path, *, min_count: float = 0.0) -> list[str]:
         DataError: The file cannot be read, a line is malformed, or there are no n-grams.
     """
     ngrams: list[str] = []
+    # A dictionary keeps the order of the first of duplicates.
     counted: dict[str, None] = {}
     for number, text in read_lines(path):
         if "\t" in text:
             ngram, _, count = text.partition("\t")
             try:
-                if float(count) >= min_count:
-                    counted[ngram[:-1]] = None
+                has_row = float(count) >= min_count
             except ValueError:
                 message = f"expected an n-gram, a tab and a count, found the count '{count}'"
                 raise DataError(path, message, line=number) from None
+            if has_row:
+                # The authors' files have one more character after the n-gram.
+                counted[ngram[:-1]] = None
         elif text:
             ngrams.append(text)
     if ngrams and counted:
@@ -114,19 +125,24 @@ def read_table(path: str | Path) -> tuple[NDArray[np.float32], NDArray[np.float3
     try:
         loaded = np.load(path, allow_pickle=False)
         arrays = [loaded] if isinstance(loaded, np.ndarray) else list(loaded.values())
-        arrays = sorted((a.astype(np.float32) for a in arrays), key=lambda array: -array.ndim)
+        arrays = [array.astype(np.float32) for array in arrays]
     except Exception as error:  # NumPy may raise anything for a damaged file.
         raise DataError(path, f"cannot be read as NumPy arrays of numbers: {error}") from error
+    # Names in a file are free: the bias is the array of one axis.
+    arrays.sort(key=lambda array: -array.ndim)
     if len(arrays) == 1:
-        arrays.append(np.zeros(arrays[0].shape[1:], np.float32))
-    if [array.ndim for array in arrays] != [2, 1] or len(arrays[1]) != arrays[0].shape[1]:
+        dims = arrays[0].shape[1:]
+        arrays.append(np.zeros(dims, np.float32))
+    has_axes = [array.ndim for array in arrays] == [2, 1]
+    if not has_axes or len(arrays[1]) != arrays[0].shape[1]:
         found = ", ".join(str(array.shape) for array in arrays)
         raise DataError(
             path, f"expected arrays (num_rows, dim) and at most one (dim,), found {found}"
         )
-    if not all(np.isfinite(array).all() for array in arrays):
+    vectors, bias = arrays
+    if not (np.isfinite(vectors).all() and np.isfinite(bias).all()):
         raise DataError(path, "holds NaN or infinity")
-    return arrays[0], arrays[1]
+    return vectors, bias
 
 
 def model_from_table(
@@ -157,16 +173,17 @@ def model_from_table(
     from tf_charagram.text.vocabulary import NgramVocabulary
 
     if len(vectors) == len(ngrams) + 1:
-        vectors, bias = vectors[:-1], bias + vectors[-1]
+        bias = bias + vectors[-1]
+        vectors = vectors[:-1]
     if len(vectors) != len(ngrams):
         raise ConfigError(
             f"Number of n-grams ({len(ngrams):,}) does not match number of rows "
             f"({len(vectors):,}). Give the list that the table was trained with, and the authors' "
             "cutoff with --min-count."
         )
+    has_capitals = any(character.isupper() for character in "".join(ngrams))
     vectorizer = NgramVectorizer(
-        vocabulary=NgramVocabulary.from_ngrams(ngrams),
-        lowercase=not any(character.isupper() for ngram in ngrams for character in ngram),
+        vocabulary=NgramVocabulary.from_ngrams(ngrams), lowercase=not has_capitals
     )
     encoder = Charagram(num_rows=len(vectors), dim=vectors.shape[1], activation=activation)
     encoder.ngram_table.assign(vectors)
@@ -181,15 +198,15 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--texts",
         help="to word2vec: file of words, one per line; - is stdin [those the run was trained on]",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--ngrams",
         help="from a table: file of n-grams, one per line, or with counts as the authors write it",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--table",
         help="vectors of the n-grams: FILE.npy, or FILE.npz with an optional bias",
-    )  # fmt: skip
+    )
     parser.add_argument("--min-count", type=float, default=0.0, help="the authors' cutoff")
     parser.add_argument("--activation", type=str, default="linear", help="linear, tanh or relu")
     parser.add_argument(
@@ -203,21 +220,34 @@ def convert(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     sources = [values.texts, values.ngrams, values.table]
     check_not_read(values.out, [path for path in sources if path is not None])
-    if (values.model is None) != all(sources[1:]) or (values.model and any(sources[1:])):
+    has_table = bool(values.ngrams and values.table)
+    has_part = bool(values.ngrams or values.table)
+    if values.model is None and has_table:
+        _make_model(values)
+    elif values.model is not None and not has_part:
+        _write_words(values)
+    else:
         raise ConfigError("Give a model, or both --ngrams and --table.")
+    return 0
+
+
+def _make_model(values: Any) -> None:
     load_tensorflow()
-    if values.model is None:
-        if Path(values.out).exists():
-            raise ConfigError(f"{values.out} exists already. Name a new folder with --out.")
-        ngrams = read_ngrams(values.ngrams, min_count=values.min_count)
-        model = model_from_table(ngrams, *read_table(values.table), activation=values.activation)
-        model.save(values.out)
-        sys.stderr.write(f"{len(ngrams):,} n-grams, {model.dim} dimensions -> {values.out}\n")
-        return 0
+    if Path(values.out).exists():
+        raise ConfigError(f"{values.out} exists already. Name a new folder with --out.")
+    ngrams = read_ngrams(values.ngrams, min_count=values.min_count)
+    vectors, bias = read_table(values.table)
+    model = model_from_table(ngrams, vectors, bias, activation=values.activation)
+    model.save(values.out)
+    sys.stderr.write(f"{len(ngrams):,} n-grams, {model.dim} dimensions -> {values.out}\n")
+
+
+def _write_words(values: Any) -> None:
+    load_tensorflow()
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.search.texts import read_vocabulary
 
     words = read_vocabulary(values.texts, values.model)
-    number = write_word2vec(TextEmbedder.load(values.model, folded=True), words, values.out)
+    embedder = TextEmbedder.load(values.model, folded=True)
+    number = write_word2vec(embedder, words, values.out)
     sys.stderr.write(f"{number:,} words -> {values.out}\n")
-    return 0

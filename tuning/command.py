@@ -20,9 +20,21 @@ from tf_charagram.tuning.spaces import label
 
 #: The flags that `--help` shows.
 _FIRST = (
-    "task", "data", "eval_data", "select", "out", "encoder", "space", "tuner", "max_trials",
-    "finish", "plan", "resume", "init", "preset",
-)  # fmt: skip
+    "task",
+    "data",
+    "eval_data",
+    "select",
+    "out",
+    "encoder",
+    "space",
+    "tuner",
+    "max_trials",
+    "finish",
+    "plan",
+    "resume",
+    "init",
+    "preset",
+)
 _FLAGS = (
     QUIET,
     switch("plan", "show the space to search, and stop", "search"),
@@ -45,11 +57,19 @@ def make_parser(
         "field of the space fixes it: it is not searched."
     )
     parser = make_run_parser(
-        "tune", purpose, task, encoder, [*settings_flags(TuneConfig), *_FLAGS],
-        show_all=show_all, skip=("epochs",), first=_FIRST,
-    )  # fmt: skip
+        "tune",
+        purpose,
+        task,
+        encoder,
+        [*settings_flags(TuneConfig), *_FLAGS],
+        show_all=show_all,
+        skip=("epochs",),
+        first=_FIRST,
+    )
+    # These two mean another thing than for `train`.
     for action in parser._actions:
-        action.help = _HELP.get(action.dest, action.help)
+        if action.dest in _HELP:
+            action.help = _HELP[action.dest]
     return parser
 
 
@@ -75,12 +95,14 @@ def _tune(search: Search, values: dict[str, Any]) -> int:
 
     # Names of folders and sets may contain markup.
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    # Hyperband decides on the number while it runs.
     number = "" if search.num_trials is None else f"{search.num_trials:,} "
     summary = f"{number}trials of {search.size:,} combinations, {search.settings.tuner}"
     if values["plan"]:
         console.print(summary)
         for name, choices in search.space.items():
-            console.print(f"  {name:24}  {'  '.join(map(label, choices))}")
+            labels = [label(choice) for choice in choices]
+            console.print(f"  {name:24}  {'  '.join(labels)}")
         return 0
     if role() == "worker":
         if values["out"] is None:
@@ -108,9 +130,11 @@ def _open(search: Search, values: dict[str, Any]) -> SearchFolder:
     from tf_charagram.tasks.defaults import check_init
 
     folder = SearchFolder.open(
-        values["out"], f"tune-{search.config.task}-{search.config.encoder}",
-        resume=values["resume"], overwrite=values["overwrite"],
-    )  # fmt: skip
+        values["out"],
+        f"tune-{search.config.task}-{search.config.encoder}",
+        resume=values["resume"],
+        overwrite=values["overwrite"],
+    )
     if values["overwrite"] and search.config.init is not None:
         check_init(search.config.init, folder.path)
     identity = search.identity()
@@ -144,9 +168,10 @@ def _finish(search: Search, folder: SearchFolder, console: Console) -> None:
 
     table = folder.path / "results.csv"
     console.print(str(table))
-    best = next(iter(best_first(read_results(folder))), None)
-    if best is None or best.score is None:
+    results = best_first(read_results(folder))
+    if not results or results[0].score is None:
         raise TrainingError(f"No trial was completed; see {table}.")
+    best = results[0]
     console.print(f"Best: trial {best.id}, {search.config.select} {best.score:.2f}")
     epochs = search.settings.finish
     if epochs is not None:

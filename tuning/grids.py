@@ -61,10 +61,14 @@ U_LABELS: Space = {
     **_U_L2_WORDS,
     **_U_OPTIMIZERS,
 }
-#: Further fields of encoders: as for pairs, except for another lambda_c of U.
+#: Further fields of encoders: the fields for pairs, except U's lambda_c of `identity_rnn`.
 LABEL_ENCODERS: dict[str, Space] = {
-    **C_ENCODERS, **U_ENCODERS, "identity_rnn": {}, "cse": {}, "gran": {},
-}  # fmt: skip
+    **C_ENCODERS,
+    **U_ENCODERS,
+    "identity_rnn": {},
+    "cse": {},
+    "gran": {},
+}
 #: Labels, from a model of paraphrases with a penalty on the distance from it: footnote 17.
 U_UNIVERSAL: Space = {
     **_U_SIZES,
@@ -83,13 +87,15 @@ S_PAIRS: Space = {
     "l2_composition": (1e-5, 1e-6, 1e-7, 0.0),
     "batch_size": (32, 64, 128, 256),
 }
-#: Its lambda acts on the head, as U's lambda_s: the other two pull the encoder back.
+#: Without a margin. CSE's lambda acts on the head: the other two penalties pull the encoder back.
 S_SIMILARITY: Space = {
-    **{name: choices for name, choices in S_PAIRS.items() if name != "margin"},
+    "l2_words": S_PAIRS["l2_words"],
+    "l2_composition": S_PAIRS["l2_composition"],
+    "batch_size": S_PAIRS["batch_size"],
     "l2_head": (1e-5, 1e-6, 1e-7, 0.0),
 }
 
-#: The wide space, of which a search has the settings of its task and the options of its encoder.
+#: The wide space. A search uses only the settings of its task and the options of its encoder.
 WIDE: Space = {
     "ngrams": ((2, 3, 4), (3, 4), (2, 3, 4, 5), (3, 4, 5, 6), (2, 3, 4, 5, 6)),
     "hash_buckets": (None, 2**16, 2**18, 2**20),

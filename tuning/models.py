@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from tf_charagram.training.run import set_decay
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.grids import Space
-from tf_charagram.tuning.spaces import label, search_space, settings_of, tuner_values
+from tf_charagram.tuning.spaces import fields_of, label, search_space, settings_of, tuner_values
 
 
 def hypermodel(
@@ -84,9 +84,11 @@ class TextHyperModel(keras_tuner.HyperModel):
         settings: dict[str, Any] = {}
         for name, choices in self.space.items():
             values = tuner_values(name, choices)
-            # Between processes, KerasTuner rounds to float32.
-            value = label(hp.Choice(next(iter(settings_of(name, choices[0]))), values))
-            settings |= settings_of(name, choices[list(map(label, values)).index(value)])
+            chosen = hp.Choice(fields_of(name)[0], values)
+            # Compared as text: between processes, KerasTuner rounds numbers to float32.
+            labels = [label(value) for value in values]
+            choice = choices[labels.index(label(chosen))]
+            settings |= settings_of(name, choice)
         return settings
 
     def build(self, hp: keras_tuner.HyperParameters) -> TunedModel:
@@ -140,9 +142,7 @@ class TunedModel(keras.Model):
         """
         config: Any = self.config.replace(epochs=epochs)
         task: Any = make_task(config)
-        listed: Any = None if isinstance(pairs, str | Path) else pairs
-        reader = pairs_reader(str(pairs)) if listed is None else lambda _: iter(listed)
-        task.read_pairs([reader])
+        task.read_pairs([_reader_of(pairs)])
         if self.embedder is None:
             self.embedder = task.build()
         self.optimizer = make_optimizer(config.optimizer, config.learning_rate)
@@ -154,9 +154,14 @@ class TunedModel(keras.Model):
             steps = stream.steps_per_epoch
             history = keras.callbacks.History()
             watching = keras.callbacks.CallbackList(
-                [*callbacks, history], add_progbar=verbose != 0, model=self, epochs=epochs,
-                steps=steps, verbose=2,
-            )  # fmt: skip
+                [*callbacks, history],
+                add_progbar=verbose != 0,
+                model=self,
+                epochs=epochs,
+                steps=steps,
+                verbose=2,
+            )
+            # Callbacks such as EarlyStopping set it.
             self.stop_training = False
             watching.on_train_begin()
             for epoch in range(initial_epoch, epochs):
@@ -172,9 +177,20 @@ class TunedModel(keras.Model):
         return history
 
     def save_weights(self, path: str | Path, overwrite: bool = True) -> None:
-        """Writes the embedder as a model folder, with its vocabulary; see `TextEmbedder.save`."""
+        """Writes the embedder as a model folder, with its vocabulary."""
         self.embedder.save(path, overwrite)  # type: ignore[union-attr]
 
     def load_weights(self, path: str | Path) -> None:
         """Reads the embedder that `save_weights` wrote."""
         self.embedder = TextEmbedder.load(path)
+
+
+def _reader_of(pairs: str | Path | Sequence[tuple[str, str]]) -> Any:
+    """Returns the function that reads a file or a list of pairs, given a policy for bad lines."""
+    if isinstance(pairs, str | Path):
+        return pairs_reader(str(pairs))
+
+    def read(_: Any) -> Iterator[tuple[str, str]]:
+        return iter(pairs)
+
+    return read

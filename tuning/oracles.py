@@ -1,8 +1,13 @@
-"""KerasTuner's oracles, which decide what to try next, made safe against a kill at any time."""
+"""KerasTuner's oracles, which choose the next trial, made safe against a kill at any time.
+
+KerasTuner's own oracles write files in place, so a kill can leave half a file, and its grid forgets
+the order of trials when it is reloaded (its issue 1055).
+"""
 
 from __future__ import annotations
 
 import math
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +62,21 @@ class SafeOracle(keras_tuner.Oracle):
 class GridOracle(SafeOracle):
     """Tries all combinations in order, the last setting fastest.
 
-    KerasTuner's grid cannot be resumed (its issue 1055), and lets all workers but one wait.
+    KerasTuner's grid cannot be resumed, and lets all workers but one wait.
     """
 
     def populate_space(self, trial_id: str) -> dict[str, Any]:
         """Returns the next combination."""
-        index, values = len(self.start_order), {}
-        for choice in reversed(self.hyperparameters.space):
-            index, place = divmod(index, len(choice.values))
-            values[choice.name] = choice.values[place]
-        if index:
+        choices = [setting.values for setting in self.hyperparameters.space]
+        number = len(self.start_order)
+        if number >= math.prod(map(len, choices)):
             return {"status": TrialStatus.STOPPED}
-        return {"status": TrialStatus.RUNNING, "values": dict(reversed(values.items()))}
+        names = [setting.name for setting in self.hyperparameters.space]
+        combination = next(islice(product(*choices), number, None))
+        return {
+            "status": TrialStatus.RUNNING,
+            "values": dict(zip(names, combination, strict=True)),
+        }
 
 
 class RandomOracle(SafeOracle, oracles.RandomSearchOracle):
@@ -100,12 +108,15 @@ def make_oracle(search: Search) -> SafeOracle:
     tuner = search.settings.tuner
     if tuner == "bayesian":
         extra_module("sklearn", "bayesian")
+    arguments: dict[str, Any] = {}
+    if tuner == "hyperband":
+        arguments["max_epochs"] = int(search.config.epochs)
     oracle = _ORACLES[tuner](
         objective=keras_tuner.Objective(search.config.select, "max"),
         # KerasTuner replaces a seed of 0.
         seed=search.config.seed + 1,
         max_consecutive_failed_trials=math.inf,
-        **({"max_epochs": int(search.config.epochs)} if tuner == "hyperband" else {}),
+        **arguments,
     )
     oracle.max_trials = search.num_trials
     oracle._max_collisions = _MAX_COLLISIONS

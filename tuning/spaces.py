@@ -21,7 +21,8 @@ _TIE = "+"
 _OF_MODEL = ("dim", "ngrams", "hash_buckets")
 # Settings of the training of an encoder, besides some of its options.
 _OF_TRAINING = ("l2", "l2_words", "l2_composition", "pull_back")
-# A word average has nothing else to train; the grid of CSE trains its words.
+# Encoders whose word vectors are always trained: a word average has nothing else to train, and the
+# grid of CSE trains its words.
 _TRAINS_WORDS = ("word_average", "cse")
 
 
@@ -47,6 +48,7 @@ def search_space(
         raise ConfigError(unknown_name("space", space, ("paper", "wide")))
     else:
         found = {name: tuple(choices) for name, choices in space.items()}
+    # A setting without effect would train equal models.
     found = without(found, {*fixed, *_without_effect(config, fixed)})
     if not found:
         raise ConfigError(
@@ -58,22 +60,26 @@ def search_space(
 def paper_space(config: RunConfig) -> Space:
     """Returns the papers' grid.
 
-    Words and sentences have that of Charagram for its encoders, sentences that of Universal for
-    `word_average` to `lstm` and that of CSE for `cse`. Tags have that of Charagram, labels that of
-    Universal, also with encoders that it does not have.
+    On words and sentences, Charagram's encoders have Charagram's grid. On sentences, `word_average`
+    to `lstm` have Universal's grid and `cse` the grid of CSE. Tags have Charagram's grid. Labels
+    have Universal's grid, even with encoders of other papers.
 
     Raises:
         ConfigError: The papers have no grid for the encoder on this task.
     """
-    task, encoder, has_init = config.task, config.encoder, config.init is not None
-    freeze = getattr(config, "freeze", False)
+    task = config.task
+    encoder = config.encoder
+    has_init = config.init is not None
+    is_frozen = getattr(config, "freeze", False)
     if encoder == "cse" and task == "sentences":
         return grids.S_PAIRS
-    if encoder == "cse" and task == "similarity" and not freeze:
-        return {**grids.S_SIMILARITY, **({"pull_back": (True,)} if has_init else {})}
+    if encoder == "cse" and task == "similarity" and not is_frozen:
+        if has_init:
+            return {**grids.S_SIMILARITY, "pull_back": (True,)}
+        return grids.S_SIMILARITY
     if task == "pos" and encoder in grids.C_POS:
         return grids.C_POS[encoder]
-    if freeze:
+    if is_frozen:
         return grids.U_FEATURES
     if isinstance(config, SupervisedConfig):
         base = grids.U_UNIVERSAL if has_init else grids.U_LABELS
@@ -91,50 +97,68 @@ def paper_space(config: RunConfig) -> Space:
 def wide_space(config: RunConfig) -> Space:
     """Returns a space beyond the papers, for other tuners than the grid.
 
-    Of the options of the encoder, it has all with choices and some of the others.
+    It has all options of the encoder with a list of choices, and some of its other options.
     """
     options = types_of(options_class(config.encoder))
-    units, has_init = vectorizer_of(config.encoder), config.init is not None
-    left_out = {"l2_words", "l2_composition"}
+    space = {**grids.WIDE, **grids.WIDE_OF_TASK.get(config.task, {})}
+    for name, kind in options.items():
+        choices = choices_of(kind)
+        if choices:
+            space[name] = choices
+    known = types_of(type(config)).keys() | options.keys()
+    left_out = _not_in_wide(config)
+    return {name: space[name] for name in space if name in known and name not in left_out}
+
+
+def _not_in_wide(config: RunConfig) -> set[str]:
+    """Returns the settings of the wide space that a task or encoder does not use."""
+    has_init = config.init is not None
+    units = vectorizer_of(config.encoder)
+    left_out = set()
+    # Penalties are either one for all weights, or one for words and one for their composition.
     if units == "words" or (has_init and isinstance(config, SupervisedConfig)):
-        left_out = {"l2"}
+        left_out.add("l2")
+    else:
+        left_out.update(("l2_words", "l2_composition"))
     if units != "ngrams":
-        left_out |= {"ngrams", "hash_buckets"}
+        left_out.update(("ngrams", "hash_buckets"))
     if not has_init:
         left_out.add("pull_back")
-    known = types_of(type(config)).keys() | options.keys()
-    space = {
-        **grids.WIDE,
-        **grids.WIDE_OF_TASK.get(config.task, {}),
-        **{name: choices for name, kind in options.items() if (choices := choices_of(kind))},
-    }
-    return {name: space[name] for name in space if name in known - left_out}
+    return left_out
 
 
 def _fitting(space: Space, config: RunConfig) -> Space:
     """Returns a space without settings that cannot vary, and with untrained word vectors."""
-    options = options_class(config.encoder)
     has_vectors = config.word_vectors is not None
-    left_out: set[str] = set()
-    if config.init is not None:
-        left_out.update(_OF_MODEL, types_of(options).keys() - set(options.training_only))
-    if getattr(config, "freeze", False):
-        left_out.update(_OF_TRAINING, options.training_only)
-    if has_vectors:
-        left_out.add("dim")
-    if vectorizer_of(config.encoder) != "words":
-        left_out.add("l2_words")
-    if config.encoder == "word_average":
-        # All its weights are word vectors.
-        left_out.update(("l2_composition", "pull_back"))
-    space = without(space, left_out)
+    space = without(space, _decided(config))
     can_stay = has_vectors and config.encoder not in _TRAINS_WORDS and "pull_back" not in space
     if can_stay and "l2_words" in space:
-        pulls = [(choice, False) for choice in space["l2_words"]]
-        space = without(space, ["l2_words"])
         # Pretrained word vectors can stay as they are.
-        space[f"l2_words{_TIE}freeze_words"] = (*pulls, (0.0, True))
+        choices = [(l2_words, False) for l2_words in space["l2_words"]]
+        choices.append((0.0, True))
+        space = without(space, ["l2_words"])
+        space[f"l2_words{_TIE}freeze_words"] = tuple(choices)
     return space
+
+
+def _decided(config: RunConfig) -> set[str]:
+    """Returns the settings that others decide."""
+    options = options_class(config.encoder)
+    decided: set[str] = set()
+    if config.init is not None:
+        decided.update(_OF_MODEL)
+        decided.update(types_of(options).keys() - set(options.training_only))
+    if getattr(config, "freeze", False):
+        decided.update(_OF_TRAINING)
+        decided.update(options.training_only)
+    if config.word_vectors is not None:
+        decided.add("dim")
+    if vectorizer_of(config.encoder) != "words":
+        decided.add("l2_words")
+    if config.encoder == "word_average":
+        # All its weights are word vectors.
+        decided.update(("l2_composition", "pull_back"))
+    return decided
 
 
 def _without_effect(config: RunConfig, fixed: Collection[str]) -> Iterator[str]:
@@ -154,11 +178,14 @@ def without(space: Space, names: Collection[str]) -> Space:
     result: Space = {}
     for name, choices in space.items():
         fields = fields_of(name)
-        left = [place for place, field in enumerate(fields) if field not in names]
-        if len(left) == len(fields):
+        if not set(fields) & set(names):
             result[name] = choices
-        for place in left if len(left) < len(fields) else ():
-            result[fields[place]] = tuple(dict.fromkeys(choice[place] for choice in choices))
+            continue
+        for place, field in enumerate(fields):
+            if field not in names:
+                # Several pairs can have the same second value.
+                values = [choice[place] for choice in choices]
+                result[field] = tuple(dict.fromkeys(values))
     return result
 
 
@@ -168,14 +195,16 @@ def num_combinations(space: Space) -> int:
 
 
 def fields_of(name: str) -> list[str]:
-    """Returns the settings that an entry of a space varies, of which the first names it."""
+    """Splits the name of an entry of a space into its settings; the first names it elsewhere."""
     return name.split(_TIE)
 
 
 def settings_of(name: str, choice: Any) -> dict[str, Any]:
     """Returns the settings of a choice of an entry of a space."""
     fields = fields_of(name)
-    return dict(zip(fields, choice if len(fields) > 1 else (choice,), strict=True))
+    if len(fields) == 1:
+        return {name: choice}
+    return dict(zip(fields, choice, strict=True))
 
 
 def tuner_values(name: str, choices: Sequence[Any]) -> list[Any]:
@@ -189,14 +218,18 @@ def tuner_values(name: str, choices: Sequence[Any]) -> list[Any]:
         >>> tuner_values("optimizer+learning_rate", (("adagrad", 0.05), ("adam", 0.001)))
         ['adagrad', 'adam']
     """
-    if _TIE in name and len({choice[0] for choice in choices}) == len(choices):
-        choices = [choice[0] for choice in choices]
+    if _TIE in name:
+        firsts = [choice[0] for choice in choices]
+        # Only if the first value tells the choices apart.
+        if len(set(firsts)) == len(choices):
+            choices = firsts
     kinds = {type(choice) for choice in choices if choice is not None}
+    # KerasTuner's model of scores needs numbers, to know which values are near.
     if kinds == {bool} or kinds == {int}:
         return [int(choice or 0) for choice in choices]
     if kinds <= {int, float}:
         return [float(choice or 0) for choice in choices]
-    return list(map(label, choices))
+    return [label(choice) for choice in choices]
 
 
 def label(value: Any) -> str:

@@ -19,7 +19,7 @@ from keras_tuner.errors import FailedTrialError, FatalError
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.files.json_files import read_json, write_json
 from tf_charagram.files.writing import whole_file
-from tf_charagram.reporting import is_quiet
+from tf_charagram.reporting import is_quiet, number
 from tf_charagram.tasks import make_task
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
@@ -61,8 +61,11 @@ class Result:
     def describe(self, select: str) -> str:
         """Returns a line about the result; `select` is the set of its score."""
         values = " ".join(f"{name}={label(value)}" for name, value in self.values.items())
-        score = "-" if self.score is None else f"{self.score:.2f}"
-        end = f"{self.seconds:.0f} s" if self.reason is None else " ".join(self.reason.split())
+        score = number(self.score)
+        end = f"{self.seconds:.0f} s"
+        if self.reason is not None:
+            # The message of an error can have several lines.
+            end = " ".join(self.reason.split())
         return f"trial {self.id}  {self.status}  {select} {score}  {values}  {end}"
 
 
@@ -73,7 +76,7 @@ class TrialTuner(BaseTuner):
 
     Raises:
         RunError: The state of the search is damaged.
-        ConfigError: As for `make_oracle`.
+        ConfigError: scikit-learn is missing.
     """
 
     def __init__(self, search: Search, folder: SearchFolder) -> None:
@@ -84,9 +87,11 @@ class TrialTuner(BaseTuner):
             directory=str(folder.path),
             project_name=folder.oracle.name,
         )
+        # The chief has the state; its workers ask for trials.
         if Path(oracle._get_oracle_fname()).is_file() and not self._is_worker():
             oracle.reload()
-        self._search, self._folder = search, folder
+        self._search = search
+        self._folder = folder
 
     def search(self) -> None:
         """Runs trials until there are no more.
@@ -137,6 +142,7 @@ class TrialTuner(BaseTuner):
         folder = RunFolder(str(config.out))
         if folder.metrics.is_file():
             return
+        # Keras models are in cycles: without this, the tables of two trials are in memory.
         gc.collect()
         folder.path.mkdir(parents=True, exist_ok=True)
         with open(folder.path / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
@@ -146,15 +152,22 @@ class TrialTuner(BaseTuner):
 
     def _result(self, trial_id: str, values: dict[str, Any]) -> Result:
         """Returns the result of a trial that was trained; its score is the best of its history."""
-        folder, select = RunFolder(self._folder.trials / trial_id), self._search.config.select
+        folder = RunFolder(self._folder.trials / trial_id)
+        select = self._search.config.select
         history = folder.read_history()
-        selected = [record["scores"][select] for record in history]
-        if not (known := [score for score in selected if score is not None]):
+        scores = [record["scores"][select] for record in history]
+        known = [score for score in scores if score is not None]
+        if not known:
             raise TrainingError(f"no score on {select}: all pairs get the same cosine")
         return Result(
-            trial_id, COMPLETED, values, max(known), read_json(folder.metrics)["scores"],
-            epochs=history[-1]["epoch"], seconds=history[-1]["seconds"],
-        )  # fmt: skip
+            id=trial_id,
+            status=COMPLETED,
+            values=values,
+            score=max(known),
+            scores=read_json(folder.metrics)["scores"],
+            epochs=history[-1]["epoch"],
+            seconds=history[-1]["seconds"],
+        )
 
 
 def _read_result(folder: Path) -> Result | None:
@@ -174,13 +187,22 @@ def read_results(folder: SearchFolder) -> list[Result]:
         RunError: A file is damaged.
     """
     names = [path.parent.name for path in folder.trials.glob(f"*/{_FILE}")]
-    ids = sorted(filter(str.isdecimal, names), key=int)
-    return [result for id_ in ids if (result := _read_result(folder.trials / id_))]
+    ids = [name for name in names if name.isdecimal()]
+    results = []
+    for trial_id in sorted(ids, key=int):
+        result = _read_result(folder.trials / trial_id)
+        if result is not None:
+            results.append(result)
+    return results
 
 
 def best_first(results: list[Result]) -> list[Result]:
     """Returns results from best to worst, failed ones last."""
-    return sorted(results, key=lambda result: (result.status == FAILED, -(result.score or 0.0)))
+
+    def key(result: Result) -> tuple[bool, float]:
+        return result.status == FAILED, -(result.score or 0.0)
+
+    return sorted(results, key=key)
 
 
 def write_results(search: Search, folder: SearchFolder) -> None:
@@ -192,21 +214,33 @@ def write_results(search: Search, folder: SearchFolder) -> None:
         RunError: A file cannot be written.
     """
     results = read_results(folder)
-    sets = dict.fromkeys(name for result in results for name in result.scores)
-    fields = [name for names in search.space for name in fields_of(names)]
-    columns = [
-        "id", "status", *fields, "score", *(f"score.{name}" for name in sets), "epochs",
-        "seconds", "reason",
-    ]  # fmt: skip
-    with whole_file(folder.path / "results.csv", "w") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        for result in results:
-            values = {name: label(value) for name, value in result.values.items()}
-            scores = {f"score.{name}": score for name, score in result.scores.items()}
-            writer.writerow({**asdict(result), **values, **scores})
+    _write_table(search, folder.path / "results.csv", results)
     for rank, result in enumerate(best_first(results)):
         run = RunFolder(folder.trials / result.id)
         shutil.rmtree(run.checkpoints, ignore_errors=True)
         if rank >= search.settings.keep or result.status == FAILED:
             shutil.rmtree(run.model, ignore_errors=True)
+
+
+def _write_table(search: Search, path: Path, results: list[Result]) -> None:
+    """Writes a row per result; a setting and a set have a column each."""
+    columns = ["id", "status"]
+    for name in search.space:
+        columns += fields_of(name)
+    columns.append("score")
+    for result in results:
+        for name in result.scores:
+            # Trials that failed have no scores, so their sets are not known.
+            if f"score.{name}" not in columns:
+                columns.append(f"score.{name}")
+    columns += ["epochs", "seconds", "reason"]
+    with whole_file(path, "w") as file:
+        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        for result in results:
+            row = asdict(result)
+            for name, value in result.values.items():
+                row[name] = label(value)
+            for name, score in result.scores.items():
+                row[f"score.{name}"] = score
+            writer.writerow(row)

@@ -29,7 +29,9 @@ def role() -> str:
         ConfigError: Some of KerasTuner's variables are missing.
     """
     try:
-        return "chief" if is_chief_oracle() else "worker" if has_chief_oracle() else ""
+        if is_chief_oracle():
+            return "chief"
+        return "worker" if has_chief_oracle() else ""
     except RuntimeError as error:
         raise ConfigError(str(error)) from None
 
@@ -52,9 +54,10 @@ def run_with_others(tuner: TrialTuner) -> None:
 
     Raises:
         RunError: The chief does not answer or failed, or its address cannot be used.
-        CharagramError: As for `TrialTuner.search`.
+        CharagramError: An error that does not depend on the values of a trial.
     """
     address = f"{os.environ[IP]}:{os.environ[PORT]}"
+    # KerasTuner itself waits for an hour.
     oracle_client.TIMEOUT = _TIMEOUT_S
     try:
         tuner.search()

@@ -22,7 +22,7 @@ from tf_charagram.files.json_files import read_json
 from tf_charagram.models.locations import EMBEDDER, model_class
 from tf_charagram.models.saved_model import MODEL_CARD
 
-CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
+CLEAN = "only tensorflow"
 _SAVED_MODEL = "saved_model.pb"
 _TIMEOUT_S = 1800
 # How long each batch size is timed.
@@ -42,6 +42,7 @@ def version_folder(path: str | Path) -> Path:
     if (path / _SAVED_MODEL).is_file():
         return path
     files = [*path.glob(f"*/{_SAVED_MODEL}"), *path.glob(f"saved_model/*/{_SAVED_MODEL}")]
+    # Other names are of versions that are being written.
     versions = [file.parent for file in files if file.parent.name.isdecimal()]
     if not versions:
         raise RunError(f"{path} has no {_SAVED_MODEL}. Give a version, such as models/NAME/1.")
@@ -64,14 +65,17 @@ class VersionChecks:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        if not (folder / MODEL_CARD).is_file():
+        card_path = folder / MODEL_CARD
+        golden_path = folder / GOLDEN
+        if not card_path.is_file():
             advice = "is missing. Check a version that `charagram export` wrote."
-            raise DataError(folder / MODEL_CARD, advice)
-        path = folder / GOLDEN
+            raise DataError(card_path, advice)
+        path = golden_path
+        # Any value of a damaged file can be of a wrong type.
         try:
-            self.golden = read_golden(path) if path.is_file() else []
-            path = folder / MODEL_CARD
-            card = read_json(path)
+            self.golden = read_golden(golden_path) if golden_path.is_file() else []
+            path = card_path
+            card = read_json(card_path)
             self._model_class = model_class(card.get("kind", EMBEDDER))
             text_inputs = list(card["signatures"][probe.SERVING]["inputs"])
             self.request: dict[str, Any] = {
@@ -85,15 +89,10 @@ class VersionChecks:
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error
 
-    def check_runtimes(self) -> list[Result]:
-        """Loads the model in fresh processes."""
-        packages = self.request["packages"]
-        where = " and ".join([CLEAN, *packages])
-        results = judged(where, measure_in_process("tensorflow", self.request), self.golden)
-        if packages:
-            detail = f"skipped, because it does not load {', '.join(packages)}"
-            return [*results, Result(RUNTIME, "loads", None, detail)]
-        return results + judged(RUNTIME, measure_in_process("c_library", self.request), self.golden)
+    def check_in_process(self) -> list[Result]:
+        """Checks the answers of a fresh process, which has only `tensorflow`."""
+        where = " and ".join([CLEAN, *self.request["packages"]])
+        return judged(where, measure_in_process(self.request), self.golden)
 
     def check_server(self, client: RestClient) -> list[Result]:
         """Checks the answers of a server.
@@ -114,34 +113,40 @@ class VersionChecks:
             return {output: client.predict(signature, inputs, output)}
 
         def load() -> probe.Call:
+            # Fails now if there is no server, and not once for each question.
             client.embed([b"a"])
             return call
 
         return judged(client.url, probe.measure(load, self.request), self.golden)
 
 
-def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
+def measure_in_process(request: dict[str, Any]) -> dict[str, Any]:
     """Runs `probe.measure` in a process of its own; `{"error"}` if the process fails.
 
     Args:
-        runtime: `"tensorflow"` or `"c_library"`.
-        request: As for `probe.measure`, with the `folder` of the SavedModel and the `packages` that
-            have its operations.
+        request: The request of `probe.measure`, with the `folder` of the SavedModel and the
+            `packages` that have its operations.
     """
     with TemporaryDirectory() as folder:
-        asked, answered = Path(folder) / "request", Path(folder) / "answer"
-        asked.write_bytes(pickle.dumps(request))
+        request_path = Path(folder) / "request"
+        answer_path = Path(folder) / "answer"
+        request_path.write_bytes(pickle.dumps(request))
         # `-P` keeps the folder of the program out of `sys.path`.
-        command = [sys.executable, "-P", probe.__file__, runtime, str(asked), str(answered)]
+        command = [sys.executable, "-P", probe.__file__, str(request_path), str(answer_path)]
         try:
             ended = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                errors="replace", timeout=_TIMEOUT_S, check=False,
-            )  # fmt: skip
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             return {"error": f"No answer within {_TIMEOUT_S} s."}
-        if ended.returncode or not answered.is_file():
+        if ended.returncode:
             lines = ended.stderr.strip().splitlines() or ["no message"]
             return {"error": f"The process ended with status {ended.returncode}: {lines[-1]}"}
-        answer: dict[str, Any] = pickle.loads(answered.read_bytes())
+        answer: dict[str, Any] = pickle.loads(answer_path.read_bytes())
         return answer

@@ -1,7 +1,6 @@
 """`charagram check`: checks that an exported version can be served, and measures its latency.
 
-It is loaded in a process that has only `tensorflow`, and by TensorFlow's C++ runtime without any
-Python. With `--url`, servers are checked instead.
+It is loaded in a process that has only `tensorflow`. With `--url`, servers are checked instead.
 """
 
 from __future__ import annotations
@@ -24,14 +23,18 @@ def make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram check", description=__doc__)
     parser.add_argument(
-        "model", metavar="FOLDER",
+        "model",
+        metavar="FOLDER",
         help="a version, models/NAME/1; or models/NAME or a run folder, for the last version",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--url", type=str, nargs="+", default=[],
+        "--url",
+        type=str,
+        nargs="+",
+        default=[],
         help="servers to check, http://HOST:8501/v1/models/NAME; golden answers come from the "
         "folder; embedders only",
-    )  # fmt: skip
+    )
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser
 
@@ -45,17 +48,21 @@ def check(arguments: Sequence[str]) -> int:
 
     folder = version_folder(values.model)
     checks = VersionChecks(folder)
-    results = [] if values.url else checks.check_runtimes()
+    results = []
+    if not values.url:
+        results = checks.check_in_process()
     for url in values.url:
         results += checks.check_server(RestClient(url))
+    # A check that was skipped is `None`.
     is_ok = all(result.ok is not False for result in results)
     if values.json:
         rows = [asdict(result) for result in results]
-        sys.stdout.write(json.dumps({"model": str(folder), "ok": is_ok, "checks": rows}) + "\n")
+        answer = {"model": str(folder), "ok": is_ok, "checks": rows}
+        sys.stdout.write(json.dumps(answer) + "\n")
     else:
         table = Table("where", "check", "", "found", title=escape(str(folder)))
         for result in results:
-            cells = (result.where, result.name, _STATES[result.ok], result.detail)
-            table.add_row(*map(escape, cells))
+            state = _STATES[result.ok]
+            table.add_row(escape(result.where), result.name, state, escape(result.detail))
         table_console().print(table)
     return 0 if is_ok else 1

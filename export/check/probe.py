@@ -1,7 +1,7 @@
 """Calls the signatures of a model and measures its latency.
 
-As a program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process with only that runtime, so
-this file imports nothing of `tf_charagram` itself. Both files are pickles.
+As a program, `probe.py REQUEST ANSWER`, it does so in a process with only `tensorflow`, so this
+file imports nothing of `tf_charagram`. Both files are pickles.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from itertools import cycle, islice
 from pathlib import Path
@@ -21,7 +20,9 @@ import numpy as np
 #: The signature that all models have, and whose latency is measured.
 SERVING = "serving_default"
 _BATCH_SIZES = (1, 32, 1000)
-_NUM_WARMUP, _MIN_CALLS = 3, 10
+# The first calls allocate memory and start threads.
+_NUM_WARMUP = 3
+_MIN_CALLS = 10
 _MAX_MESSAGE = 300
 #: Calls a signature: takes its name, and the values of each input by keyword.
 Call = Callable[..., Mapping[str, np.ndarray]]
@@ -47,6 +48,10 @@ def measure(load: Callable[[], Call], request: Mapping[str, Any]) -> dict[str, A
     except Exception as error:
         return {"error": _message(error)}
     load_s = time.perf_counter() - start
+    answers = {}
+    for name, (signature, inputs) in request["calls"].items():
+        answers[name] = _tried(call, signature, **inputs)
+    # All batches differ, so that no cache makes the later ones faster.
     stream = cycle(request["texts"])
 
     def ask(size: int) -> float:
@@ -64,14 +69,8 @@ def measure(load: Callable[[], Call], request: Mapping[str, Any]) -> dict[str, A
             times.append(ask(size))
         return np.percentile(times, [50, 99]).tolist()
 
-    return {
-        "load_s": load_s,
-        "answers": {
-            name: _tried(call, signature, **inputs)
-            for name, (signature, inputs) in request["calls"].items()
-        },
-        "latency": {size: _tried(latency, size) for size in _BATCH_SIZES},
-    }
+    latencies = {size: _tried(latency, size) for size in _BATCH_SIZES}
+    return {"load_s": load_s, "answers": answers, "latency": latencies}
 
 
 def _tried(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -94,38 +93,32 @@ def saved_model(tf: Any, folder: str) -> Call:
     def call(name: str, **inputs: Sequence[Any]) -> dict[str, np.ndarray]:
         signature = model.signatures[name]
         specs = signature.structured_input_signature[1]
-        tensors = {
-            key: tf.constant(values, specs[key].dtype, [len(values)])
-            for key, values in inputs.items()
-        }
+        tensors = {}
+        for key, values in inputs.items():
+            # Without them, an empty list would be a tensor of floats.
+            dtype = specs[key].dtype
+            tensors[key] = tf.constant(values, dtype, [len(values)])
         return {key: value.numpy() for key, value in signature(**tensors).items()}
 
     return call
 
 
-def _forbid(*names: str) -> None:
-    """Makes importing packages an error."""
-    sys.modules.update(dict.fromkeys(names))  # type: ignore[arg-type]
-
-
-def main(runtime: str, request_path: str, answer_path: str) -> None:
+def main(request_path: str, answer_path: str) -> None:
     """Measures a SavedModel in this process."""
     request = pickle.loads(Path(request_path).read_bytes())
-    folder, packages = request["folder"], request["packages"]
-    if runtime == "c_library":
-        from tf_charagram.export.check.c_runtime import CRuntime, library
-
-        library()  # Finds the package `tensorflow`, but does not import it.
-        _forbid("tensorflow", "keras")
-        load: Callable[[], Call] = partial(CRuntime, folder)
-    else:
-        # tensorflow-text imports Keras.
-        _forbid("tf_charagram", *(() if packages else ("keras", "tensorflow_text")))
-        tf = import_module("tensorflow")
-        for name in packages:
-            import_module(name.replace("-", "_"))
-        load = partial(saved_model, tf, folder)
-    Path(answer_path).write_bytes(pickle.dumps(measure(load, request)))
+    packages = request["packages"]
+    forbidden = ["tf_charagram"]
+    if not packages:
+        # tensorflow-text imports Keras, so a model that needs it may import both.
+        forbidden += ["keras", "tensorflow_text"]
+    for name in forbidden:
+        # Python raises ImportError for a module that is `None` here.
+        sys.modules[name] = None  # type: ignore[assignment]
+    tf = import_module("tensorflow")
+    for name in packages:
+        import_module(name.replace("-", "_"))
+    answer = measure(lambda: saved_model(tf, request["folder"]), request)
+    Path(answer_path).write_bytes(pickle.dumps(answer))
 
 
 if __name__ == "__main__":

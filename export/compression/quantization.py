@@ -23,11 +23,11 @@ _QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)
 
 
 class QuantizedSum(Float32Layer):
-    """Sums rows of a quantized table, as `RaggedEmbeddingSum` does for float32; inference only.
+    """Sums the rows of each text in a quantized table; inference only.
 
     Args:
         table: float32 `(num_rows, dim)`.
-        table_dtype: `"float16"` or `"int8"`, see `stored_table`.
+        table_dtype: `"float16"` or `"int8"`; a row of int8 has a scale.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -54,9 +54,11 @@ class QuantizedSum(Float32Layer):
 
     def call(self, ids: tf.RaggedTensor) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
+        # Each row is converted once per batch.
         touched, positions = tf.unique(ids.values)
         # At least one row must be read, so a batch without ids reads row 0.
-        touched = tf.pad(touched, [[0, tf.cast(tf.equal(tf.size(touched), 0), tf.int32)]])
+        num_added = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
+        touched = tf.pad(touched, [[0, num_added]])
         rows = tf.cast(tf.gather(self.rows.value, touched), tf.float32)
         if self.scales is not None:
             rows *= tf.gather(self.scales.value, touched)
@@ -83,17 +85,20 @@ class QuantizedEncoder(Encoder):
     """
 
     def __init__(self, encoder: keras.layers.Layer, table_dtype: str) -> None:
-        if problem := quantization_problem(encoder):
+        problem = quantization_problem(encoder)
+        if problem is not None:
             raise ConfigError(f"{problem} Use dtype=float32.")
         super().__init__(name=f"quantized_{encoder.name}", trainable=False)
         is_mean = isinstance(encoder, AveragingEncoder)
         table = encoder.word_table if is_mean else encoder.ngram_table
         self.sum = QuantizedSum(table.numpy(), table_dtype, name="table")
-        self.num_rows, self.dim = encoder.num_rows, encoder.dim
+        self.num_rows = encoder.num_rows
+        self.dim = encoder.dim
         self.vectorizer = encoder.vectorizer
         self.is_mean = is_mean
         self.bias = None if is_mean else encoder.bias
         self.function = keras.activations.get("linear" if is_mean else encoder.activation)
+        # A projection has one layer, a DAN a list, the other encoders no layer.
         layers = getattr(encoder, "dense", None) or []
         self.dense = list(layers) if isinstance(layers, list) else [layers]
         self._original = settings_of(encoder)

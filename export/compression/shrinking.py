@@ -1,9 +1,9 @@
 """Makes a model smaller for serving: fewer bits per number, n-grams or dimensions.
 
 The order in which `max_mb` tries these comes from the scores of a model of words (110,733 n-grams,
-300 dimensions) on WS353 and STS, see `benchmarks/sizes.py`. int8 costs next to nothing, so it comes
-first. Most n-grams cost little as long as about 100 per dimension are left; below that, reducing
-the dimension costs less.
+300 dimensions) on WS353 and STS, measured by `benchmarks/sizes.py`. int8 costs next to nothing,
+so it comes first. Most n-grams cost little as long as about 100 per dimension are left; below that,
+reducing the dimension costs less.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def shrink(
     Args:
         vectorizer: Vectorizer of the model that training saved.
         encoder: Its encoder.
-        options: What to do; by default, only fold n-grams (see `models.prefix_sums`).
+        options: What to do; by default, only fold n-grams: the rows of an n-gram's prefixes are
+            added to its own, so that a text reads one row per position.
 
     Returns:
         The smaller vectorizer and encoder; the arguments are not changed.
@@ -102,7 +103,8 @@ def fitting_options(
     Raises:
         ConfigError: The model cannot be made that small.
     """
-    if problem := quantization_problem(encoder):
+    problem = quantization_problem(encoder)
+    if problem is not None:
         size = saved_model_bytes(vectorizer, encoder) + extra_bytes
         if size <= max_mb * 1e6:
             return ShrinkOptions()
@@ -110,31 +112,36 @@ def fitting_options(
             f"`max_mb` must be at least {_megabytes(size)} for this model. "
             f"Received: max_mb={max_mb:g}. {problem}"
         )
-    num_rows, dim = vectorizer.num_rows, encoder.dim
+    num_rows = vectorizer.num_rows
+    dim = encoder.dim
     min_dim = min(_MIN_DIM, dim) if can_project(encoder) else dim
-
-    def min_rows(dim: int) -> int:
-        if not can_prune(vectorizer):
-            return num_rows
-        num_ngrams = _NGRAMS_PER_DIM * dim if can_project(encoder) else _MIN_NGRAMS
-        return min(num_rows, num_ngrams + vectorizer.unknown_rows)
-
-    smallest = _int8_options(vectorizer, encoder, min_rows(min_dim), min_dim)
-    min_bytes = saved_model_bytes(*shrink(vectorizer, encoder, smallest)) + _MARGIN + extra_bytes
-    # Room for the table and the lookup of its rows.
-    room = max_mb * 1e6 - min_bytes + min_rows(min_dim) * _row_bytes("int8", min_dim)
+    smallest_rows = _min_rows(vectorizer, encoder, min_dim)
+    smallest = _int8_options(vectorizer, encoder, smallest_rows, min_dim)
+    # The smallest model is written once. Larger ones differ only in their table and its lookup.
+    smaller_vectorizer, smaller_encoder = shrink(vectorizer, encoder, smallest)
+    min_bytes = saved_model_bytes(smaller_vectorizer, smaller_encoder) + _MARGIN + extra_bytes
+    other_bytes = min_bytes - smallest_rows * _row_bytes("int8", min_dim)
+    room = max_mb * 1e6 - other_bytes
     for dtype in DTYPES:
         if num_rows * _row_bytes(dtype, dim) <= room:
             return ShrinkOptions(dtype)  # type: ignore[arg-type]
     for smaller_dim in range(dim, min_dim - 1, -1):
         rows = min(num_rows, int(room / _row_bytes("int8", smaller_dim)))
-        if rows >= min_rows(smaller_dim):
+        if rows >= _min_rows(vectorizer, encoder, smaller_dim):
             return _int8_options(vectorizer, encoder, rows, smaller_dim)
     raise ConfigError(
         f"`max_mb` must be at least {_megabytes(min_bytes)} for this model, which then has "
-        f"{min_rows(min_dim):,} rows of {min_dim} int8. Received: max_mb={max_mb:g}. "
+        f"{smallest_rows:,} rows of {min_dim} int8. Received: max_mb={max_mb:g}. "
         "For an even smaller one, set `dtype`, `max_ngrams` and `dim` yourself."
     )
+
+
+def _min_rows(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, dim: int) -> int:
+    """Returns the smallest number of rows that `max_mb` chooses for a dimension."""
+    if not can_prune(vectorizer):
+        return int(vectorizer.num_rows)
+    num_ngrams = _NGRAMS_PER_DIM * dim if can_project(encoder) else _MIN_NGRAMS
+    return min(vectorizer.num_rows, num_ngrams + vectorizer.unknown_rows)
 
 
 def saved_model_bytes(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> int:
@@ -153,17 +160,20 @@ def _megabytes(size: float) -> str:
 def _int8_options(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, rows: int, dim: int
 ) -> ShrinkOptions:
+    max_ngrams = rows - vectorizer.unknown_rows
     return ShrinkOptions(
         "int8",
-        max_ngrams=rows - vectorizer.unknown_rows if rows < vectorizer.num_rows else None,
+        max_ngrams=max_ngrams if rows < vectorizer.num_rows else None,
         dim=dim if dim < encoder.dim else None,
     )
 
 
 def _row_bytes(dtype: str, dim: int) -> int:
     """Returns the bytes of a table row and of its key."""
-    scale = 4 if dtype == "int8" else 0
-    return {"float32": 4, "float16": 2, "int8": 1}[dtype] * dim + scale + _KEY_BYTES
+    number_bytes = {"float32": 4, "float16": 2, "int8": 1}[dtype]
+    # Each row of int8 has a scale in float32.
+    scale_bytes = 4 if dtype == "int8" else 0
+    return number_bytes * dim + scale_bytes + _KEY_BYTES
 
 
 def can_prune(vectorizer: keras.layers.Layer) -> bool:
@@ -226,12 +236,13 @@ def with_ngrams(
         vocabulary: The n-grams to keep.
         rows: Their rows, int64 `(len(vocabulary),)`.
     """
-    # The rows of unknown characters stay.
-    rows = np.append(rows, np.arange(len(vectorizer.vocabulary or ()), vectorizer.num_rows))
-    values = [
-        weight.numpy()[rows] if weight is encoder.ngram_table else weight.numpy()
-        for weight in encoder.weights
-    ]
+    # The rows of unknown characters follow the n-grams, and stay.
+    num_ngrams = len(vectorizer.vocabulary or ())
+    rows = np.append(rows, np.arange(num_ngrams, vectorizer.num_rows))
+    values = []
+    for weight in encoder.weights:
+        value = weight.numpy()
+        values.append(value[rows] if weight is encoder.ngram_table else value)
     smaller = vectorizer.with_parts(vocabulary, vectorizer.dictionary)
     return smaller, remade(encoder, values, num_rows=len(rows))
 
@@ -240,12 +251,13 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
     """Projects embeddings onto the principal directions of the table.
 
     These are the `dim` eigenvectors of R^T R with the largest eigenvalues, where R is the table.
-    No mean is subtracted, so cosines are those of the original embeddings in the subspace.
+    No mean is subtracted, so cosines are equal to cosines of the original embeddings in the
+    subspace.
 
     Args:
         encoder: Encoder that is linear in its table: `charagram` with a linear layer, or
             `word_average`.
-        dim: Width of the new embedding, at most that of the encoder.
+        dim: Width of the new embedding, at most the width of the encoder.
 
     Raises:
         ConfigError: The encoder is not linear, or is narrower than `dim`.
@@ -265,6 +277,7 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
     values = [weight.numpy() for weight in encoder.weights]
     table = next(value for value in values if value.ndim == 2)
     _, directions = np.linalg.eigh((table.T @ table).astype(np.float64))
+    # `eigh` returns the smallest first.
     largest = directions[:, ::-1][:, :dim].astype(np.float32)
     return remade(encoder, [value @ largest for value in values], dim=dim)
 

@@ -53,7 +53,7 @@ def load(address: str, **options: Any) -> TextEmbedder:
 
     Args:
         address: `hf://OWNER/NAME`, or `hf://OWNER/NAME@REVISION` for a branch, tag or commit.
-        **options: See `TextEmbedder.load`.
+        **options: Arguments of `TextEmbedder.load`, such as `folded=True`.
 
     Raises:
         ConfigError: The address is malformed, or huggingface_hub is not installed.

@@ -35,9 +35,13 @@ class CharagramEncoder(_AbsEncoder):
     """
 
     def __init__(
-        self, model_name: str | Path, revision: str | None = None, *, device: str | None = None,
+        self,
+        model_name: str | Path,
+        revision: str | None = None,
+        *,
+        device: str | None = None,
         name: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         del device
         checksum = model_sha256(model_name)
         self.embedder = TextEmbedder.load(model_name, folded=True)

@@ -60,8 +60,11 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
 
     def _embedder(self) -> TextEmbedder:
         read_config(self.model)
-        states = [os.stat(file) for file in model_files(self.model)]
-        return _loaded(str(self.model), tuple((s.st_mtime_ns, s.st_size) for s in states))
+        states = []
+        for file in model_files(self.model):
+            state = os.stat(file)
+            states.append((state.st_mtime_ns, state.st_size))
+        return _loaded(str(self.model), tuple(states))
 
     @property
     def _n_features_out(self) -> int:

@@ -8,7 +8,9 @@ from typing import Any
 
 from tf_charagram.export.serving.requests import make_inputs
 from tf_charagram.files.json_files import read_json
+from tf_charagram.models.base import TextModel
 from tf_charagram.models.locations import EMBEDDER, model_class, read_card
+from tf_charagram.reporting import number
 from tf_charagram.training.run_folder import RunFolder
 
 _FROM_METRICS = ("scores", "num_pairs", "steps", "training_seconds")
@@ -21,86 +23,116 @@ def about_run(path: str | Path) -> dict[str, Any]:
         path: A run folder, the `model` folder in one, or the name of a shipped model, which has a
             card. Empty for other paths.
     """
-    if card := read_card(path):
+    card = read_card(path)
+    if card:
         return {"pretrained": card}
     path = Path(path)
     for folder in (RunFolder(path), RunFolder(path.parent)):
         try:
-            config, metrics = read_json(folder.config), read_json(folder.metrics)
+            config = read_json(folder.config)
+            metrics = read_json(folder.metrics)
             about = {name: config[name] for name in ("settings", "data_files")}
-            about |= {name: metrics[name] for name in _FROM_METRICS if name in metrics}
-            return {"training": about}
         except (OSError, ValueError, KeyError, TypeError):
+            # A model folder is no run folder, and a stopped run has no metrics.
             continue
+        for name in _FROM_METRICS:
+            if name in metrics:
+                about[name] = metrics[name]
+        return {"training": about}
     return {}
 
 
 def page(card: dict[str, Any], name: str, version: int = 1) -> str:
     """Formats the card of a version as a page of Markdown."""
-    cls, training = model_class(card.get("kind", EMBEDDER)), card.get("training", {})
-    pretrained = card.get("pretrained", {})
-    sources = [pretrained, *pretrained.get("data", ()), *pretrained.get("teachers", ())]
-    before = " before it was made smaller" if "made_smaller" in card else ""
-    sections = {
-        "Operations besides TensorFlow's own": {
-            library: ", ".join(names) for library, names in card["required_ops"].items()
-        },
-        "Data and licences": {source["name"]: source["licence"] for source in sources if source},
-        "Made smaller": card.get("made_smaller", {}),
-        f"Scores{before}: {cls.score_title}": {
-            key: "-" if value is None else f"{value:.2f}"
-            for key, value in training.get("scores", {}).items()
-        },
-        "Training data": {
-            Path(path).name: f"SHA-256 `{digest}`"
-            for path, digest in training.get("data_files", {}).items()
-        },
-        "Encoder": card["encoder"],
-        "Text": card["vectorizer"],
-        "Head": card.get("head", {}),
-        "Made with": card["versions"],
-    }  # fmt: skip
-    summary = (
-        f"{cls.purpose}: `{card['encoder']['name']}`, {card['dim']} dimensions, "
-        f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters, "
-        f"{card['size_bytes'] / 1e6:,.1f} MB."
-    )
-    parts = [f"# {name}", summary, "## How to call", _calls(card, name, version)]
-    for title, values in sections.items():
-        if lines := [f"* {key}: {value}" for key, value in values.items() if value is not None]:
+    parts = [f"# {name}", _summary(card), "## How to call", _calls(card, name, version)]
+    for title, values in _sections(card).items():
+        lines = [f"* {key}: {value}" for key, value in values.items() if value is not None]
+        if lines:
             parts += [f"## {title}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
+def _summary(card: dict[str, Any]) -> str:
+    return (
+        f"{_class_of(card).purpose}: `{card['encoder']['name']}`, {card['dim']} dimensions, "
+        f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters, "
+        f"{card['size_bytes'] / 1e6:,.1f} MB."
+    )
+
+
+def _class_of(card: dict[str, Any]) -> type[TextModel]:
+    return model_class(card.get("kind", EMBEDDER))
+
+
+def _sections(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Returns title -> facts by name; empty sections are not shown."""
+    # A model has one of the two: a run that trained it, or the card of a shipped model.
+    training = card.get("training", {})
+    pretrained = card.get("pretrained", {})
+    libraries = {name: ", ".join(ops) for name, ops in card["required_ops"].items()}
+    licences = {}
+    if pretrained:
+        sources = [pretrained, *pretrained.get("data", ()), *pretrained.get("teachers", ())]
+        licences = {source["name"]: source["licence"] for source in sources}
+    before = " before it was made smaller" if "made_smaller" in card else ""
+    scores = {}
+    for set_name, value in training.get("scores", {}).items():
+        scores[set_name] = number(value)
+    files = {}
+    for path, digest in training.get("data_files", {}).items():
+        files[Path(path).name] = f"SHA-256 `{digest}`"
+    return {
+        "Operations besides TensorFlow's own": libraries,
+        "Data and licences": licences,
+        "Made smaller": card.get("made_smaller", {}),
+        f"Scores{before}: {_class_of(card).score_title}": scores,
+        "Training data": files,
+        "Encoder": card["encoder"],
+        "Text": card["vectorizer"],
+        "Head": card.get("head", {}),
+        "Made with": card["versions"],
+    }
+
+
 def _calls(card: dict[str, Any], name: str, version: int) -> str:
     """Formats how to call each signature over REST, and the default in Python."""
-    rows, requests, calls = ["| signature | inputs | outputs |", "|---|---|---|"], [], {}
+    lines = ["Any texts as UTF-8, including empty ones and broken bytes. (n) is any number.", ""]
+    lines += ["| signature | inputs | outputs |", "|---|---|---|"]
+    requests = []
     for key, signature in card["signatures"].items():
-        sides = (_tensors(signature[side]) for side in ("inputs", "outputs"))
-        rows.append(f"| `{key}` | {' | '.join(sides)} |")
-        inputs = make_inputs(signature["inputs"], [b"It works", b"Does it"], [b"It runs", b"No"])
-        sent = {
-            name: [value.decode() if isinstance(value, bytes) else value for value in values]
-            for name, values in inputs.items()
-        }
-        body = json.dumps({"signature_name": key, "inputs": sent})
-        url = f"http://localhost:8501/v1/models/{name}:predict"
-        requests.append(f"    curl -d '{body}' \\\n        {url}")
-        arguments = ", ".join(f"{name}=tf.constant({values})" for name, values in sent.items())
-        calls[key] = f'model.signatures["{key}"]({arguments})'
-    has_text = "tensorflow-text" in card["required_ops"]
-    text = "\nimport tensorflow_text  # registers operations of the model" if has_text else ""
-    return "\n".join([
-        "Any texts as UTF-8, including empty ones and broken bytes. (n) is any number.\n",
-        *rows, "", *requests, "", "```python", f"import tensorflow as tf{text}\n",
-        f'model = tf.saved_model.load("models/{name}/{version}")', calls["serving_default"], "```",
-    ])  # fmt: skip
+        inputs = _tensors(signature["inputs"])
+        outputs = _tensors(signature["outputs"])
+        lines.append(f"| `{key}` | {inputs} | {outputs} |")
+        body = json.dumps({"signature_name": key, "inputs": _examples(signature)})
+        requests.append(f"    curl -d '{body}' \\")
+        requests.append(f"        http://localhost:8501/v1/models/{name}:predict")
+    lines += ["", *requests, "", "```python", "import tensorflow as tf"]
+    if "tensorflow-text" in card["required_ops"]:
+        lines.append("import tensorflow_text  # registers operations of the model")
+    examples = _examples(card["signatures"]["serving_default"])
+    arguments = [f"{key}=tf.constant({values})" for key, values in examples.items()]
+    lines += [
+        "",
+        f'model = tf.saved_model.load("models/{name}/{version}")',
+        f'model.signatures["serving_default"]({", ".join(arguments)})',
+        "```",
+    ]
+    return "\n".join(lines)
+
+
+def _examples(signature: dict[str, Any]) -> dict[str, list[str | int]]:
+    """Returns values of the inputs of a signature."""
+    inputs = make_inputs(signature["inputs"], [b"It works", b"Does it"], [b"It runs", b"No"])
+    examples = {}
+    for name, values in inputs.items():
+        examples[name] = [v.decode() if isinstance(v, bytes) else v for v in values]
+    return examples
 
 
 def _tensors(tensors: dict[str, Any]) -> str:
     """Formats tensors as `name` type (shape); n is any size."""
-    return ", ".join(
-        f"`{name}` {tensor['dtype']} "
-        f"({', '.join('n' if size < 0 else str(size) for size in tensor['shape'])})"
-        for name, tensor in tensors.items()
-    )
+    parts = []
+    for name, tensor in tensors.items():
+        sizes = ["n" if size < 0 else str(size) for size in tensor["shape"]]
+        parts.append(f"`{name}` {tensor['dtype']} ({', '.join(sizes)})")
+    return ", ".join(parts)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from http.client import HTTPException
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -82,28 +83,10 @@ class RestClient:
         Raises:
             ServerError: The server fails, or has no such model, signature, input or output.
         """
-        encoded = {
-            name: [{"b64": base64.b64encode(text).decode()} for text in texts]
-            for name, texts in inputs.items()
-        }
-        body = json.dumps({"signature_name": signature, "inputs": encoded}).encode()
-        headers = {"Content-Type": "application/json"}
-        request = Request(f"{self.url}:predict", body, headers, method="POST")
-        try:
-            with urlopen(request, timeout=self.timeout_s) as response:
-                answer = response.read()
-        except HTTPError as error:
-            message = error.reason
-            with error, suppress(HTTPException, OSError, ValueError, KeyError, TypeError):
-                message = parse_json(error.read())["error"]
-            raise self._error(f"{message} (status {error.code})") from error
-        except OSError as error:
-            reason = getattr(error, "reason", error)
-            if isinstance(reason, TimeoutError):
-                raise self._error(f"no answer within {self.timeout_s:g} s") from error
-            raise self._error(f"no connection ({reason}). Is the server running?") from error
-        except HTTPException as error:
-            raise self._error(f"no complete HTTP answer: {repr(error)[:100]}") from error
+        columns = {}
+        for name, texts in inputs.items():
+            columns[name] = [{"b64": base64.b64encode(text).decode()} for text in texts]
+        answer = self._post({"signature_name": signature, "inputs": columns})
         try:
             outputs = parse_json(answer)["outputs"]
             # A single output comes without its name.
@@ -114,6 +97,29 @@ class RestClient:
         except (ValueError, KeyError, TypeError) as error:
             problem = f"no output '{output}' in the answer: {answer[:100]!r}"
             raise self._error(problem) from error
+
+    def _post(self, message: dict[str, Any]) -> bytes:
+        """Sends a request for a prediction; returns the body of the answer."""
+        body = json.dumps(message).encode()
+        headers = {"Content-Type": "application/json"}
+        request = Request(f"{self.url}:predict", body, headers, method="POST")
+        try:
+            with urlopen(request, timeout=self.timeout_s) as response:
+                answer: bytes = response.read()
+                return answer
+        except HTTPError as error:
+            problem = error.reason
+            # TensorFlow Serving explains errors in JSON; a proxy before it may not.
+            with error, suppress(HTTPException, OSError, ValueError, KeyError, TypeError):
+                problem = parse_json(error.read())["error"]
+            raise self._error(f"{problem} (status {error.code})") from error
+        except OSError as error:
+            reason = getattr(error, "reason", error)
+            if isinstance(reason, TimeoutError):
+                raise self._error(f"no answer within {self.timeout_s:g} s") from error
+            raise self._error(f"no connection ({reason}). Is the server running?") from error
+        except HTTPException as error:
+            raise self._error(f"no complete HTTP answer: {repr(error)[:100]}") from error
 
     def _error(self, problem: str) -> ServerError:
         return ServerError(f"{self.url}: {problem}")

@@ -1,4 +1,4 @@
-"""Requests to exported models: golden ones with their answers, and those for warming up."""
+"""Requests to exported models: golden ones with their answers, and warm-up requests."""
 
 from __future__ import annotations
 
@@ -34,18 +34,29 @@ _HARD_TEXTS = (
     "a\nb\r\nc\u2028d\u0085e".encode(),
     "\uffff\U0010ffff".encode(),
 )
-_NUM_GOLDEN = 50
-_NUM_WORDS = 5000
+#: Texts of a golden call, besides the hard ones. Warm-up requests need fewer.
+NUM_GOLDEN = 50
 _WARMUP_SIZES = (1, 8, 32)
 #: Values of each input, by its name.
 Inputs = dict[str, list[bytes] | list[int]]
 
 
-def sample_texts(model_class: type[TextModel]) -> list[bytes]:
-    """Returns English texts of the starter sets: words for embedders, sentences for others."""
-    words = chain.from_iterable(train_pairs())
-    texts = islice(dict.fromkeys(words), _NUM_WORDS) if model_class.gives_vectors else sentences()
-    return [text.encode() for text in texts]
+def sample_texts(model_class: type[TextModel], max_texts: int = 5000) -> list[bytes]:
+    """Returns English texts of the starter sets: words for embedders, sentences for others.
+
+    Args:
+        model_class: Class of the model.
+        max_texts: Maximum number of texts.
+    """
+    if not model_class.gives_vectors:
+        return [text.encode() for text in sentences()[:max_texts]]
+    # Words in the order of the pairs; each is in several pairs.
+    words: dict[str, None] = {}
+    for pair in train_pairs():
+        if len(words) >= max_texts:
+            break
+        words.update(dict.fromkeys(pair))
+    return [word.encode() for word in list(words)[:max_texts]]
 
 
 def make_inputs(names: Iterable[str], texts: Sequence[bytes], others: Sequence[bytes]) -> Inputs:
@@ -60,13 +71,14 @@ def make_inputs(names: Iterable[str], texts: Sequence[bytes], others: Sequence[b
         >>> make_inputs(["tokens", "row_lengths"], [b"a cat", b"", b"it"], [])
         {'tokens': [b'a', b'cat', b'it'], 'row_lengths': [2, 0, 1]}
     """
-    tokens = [text.split() for text in texts]
+    rows = [text.split() for text in texts]
     inputs: Inputs = {
         "texts": list(texts),
         "texts_a": list(texts),
         "texts_b": list(others),
-        "tokens": list(chain.from_iterable(tokens)),
-        "row_lengths": [len(row) for row in tokens],
+        # A ragged batch of words, in the two arrays that a signature can take.
+        "tokens": list(chain.from_iterable(rows)),
+        "row_lengths": [len(row) for row in rows],
     }
     return {name: inputs[name] for name in names}
 
@@ -88,41 +100,49 @@ def write_golden(path: Path, model: TextModel, texts: Sequence[bytes]) -> None:
 
     The file is JSON with a character for each byte of a string, and numbers with seven digits.
     """
-    texts, calls = [*texts[:_NUM_GOLDEN], *_HARD_TEXTS], []
+    texts = [*texts[:NUM_GOLDEN], *_HARD_TEXTS]
+    # Pairs of different texts: each with the next one.
+    others = [*texts[1:], texts[0]]
+    calls = []
     for signature, function in model.signatures().items():
         names = [spec.name for spec in function.input_signature]
-        inputs = make_inputs(names, texts, [*texts[1:], texts[0]])
-        tensors = (tf.constant(values, _dtype_of(name)) for name, values in inputs.items())
-        outputs = {name: _rounded(value.numpy()) for name, value in function(*tensors).items()}
+        inputs = make_inputs(names, texts, others)
+        tensors = [tf.constant(values, _dtype_of(name)) for name, values in inputs.items()]
+        outputs = {}
+        for name, value in function(*tensors).items():
+            outputs[name] = _rounded(value.numpy())
         calls.append([signature, inputs, outputs])
     with whole_file(path, "w") as file:
         json.dump(calls, file, default=lambda value: value.decode("latin-1"))
 
 
 def _rounded(array: np.ndarray) -> Any:
-    is_float = array.dtype.kind == "f"
-    return (np.char.mod("%.7g", array).astype(float) if is_float else array).tolist()
+    if array.dtype.kind != "f":
+        return array.tolist()
+    # Through text: `np.round` takes decimals, not digits.
+    return np.char.mod("%.7g", array).astype(float).tolist()
 
 
 def read_golden(path: Path) -> list[GoldenCall]:
     """Reads the calls that `write_golden` wrote."""
-    return [
-        GoldenCall(
-            signature,
-            {name: _to_bytes(values) for name, values in inputs.items()},
-            {name: _array(values) for name, values in outputs.items()},
-        )
-        for signature, inputs, outputs in read_json(path)
-    ]
+    calls = []
+    for signature, inputs, outputs in read_json(path):
+        values = {name: _to_bytes(listed) for name, listed in inputs.items()}
+        arrays = {name: _array(listed) for name, listed in outputs.items()}
+        calls.append(GoldenCall(signature, values, arrays))
+    return calls
 
 
 def _array(values: list[Any]) -> np.ndarray:
     array = np.array(values)
+    if array.dtype.kind != "U":
+        return array
     # NumPy's own type of strings drops NULs at their ends.
-    return np.array(_to_bytes(values), object) if array.dtype.kind == "U" else array
+    return np.array(_to_bytes(values), object)
 
 
 def _to_bytes(values: list[Any]) -> list[Any]:
+    """Encodes strings as `write_golden` decoded them: a character is a byte."""
     return [value.encode("latin-1") if isinstance(value, str) else value for value in values]
 
 
@@ -148,17 +168,24 @@ def prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
     """
     # ModelSpec: name = 1, signature_name = 3. PredictRequest: model_spec = 1, inputs = 2.
     # PredictLog: request = 1. PredictionLog: predict_log = 6.
-    request = _field(1, _field(1, name.encode()) + _field(3, signature.encode()))
+    model_spec = _field(1, name.encode()) + _field(3, signature.encode())
+    request = _field(1, model_spec)
     for key, values in inputs.items():
         tensor = tf.make_tensor_proto(values, _dtype_of(key), [len(values)])
-        request += _field(2, _field(1, key.encode()) + _field(2, tensor.SerializeToString()))
+        # An entry of a map: key = 1, value = 2.
+        entry = _field(1, key.encode()) + _field(2, tensor.SerializeToString())
+        request += _field(2, entry)
     return _field(6, _field(1, request))
 
 
 def _field(number: int, value: bytes) -> bytes:
     """Serializes a field of a protobuf message: key, length as a varint, bytes."""
-    encoded, length = bytearray([number << 3 | 2]), len(value)
+    # The key has the number of the field, and 2 for a value with a length.
+    field = bytearray([number << 3 | 2])
+    length = len(value)
+    # A varint has seven bits in a byte, the lowest first; the top bit is set if more follow.
     while length > 0x7F:
-        encoded.append(length & 0x7F | 0x80)
+        field.append(length & 0x7F | 0x80)
         length >>= 7
-    return bytes([*encoded, length]) + value
+    field.append(length)
+    return bytes(field) + value

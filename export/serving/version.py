@@ -54,7 +54,8 @@ class ServingFolder:
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file. Give a folder, such as models/words.")
         names = [file.name for file in self.path.glob("[!.]*")]
-        if foreign := [name for name in names if not _VERSION.fullmatch(name)]:
+        foreign = [name for name in names if not _VERSION.fullmatch(name)]
+        if foreign:
             raise RunError(
                 f"{path} holds other files than versions of a model: "
                 f"{', '.join(sorted(foreign)[:3])}. Give another folder with --to."
@@ -71,7 +72,8 @@ class ServingFolder:
         for number in old:
             # Renamed first, so that the server never sees a half-deleted version.
             os.rename(self.path / str(number), self.path / f".{number}.old")
-        for hidden in self.path.glob(".*.old"):  # Also those of an export that was killed.
+        # An export that was killed can have left some, too.
+        for hidden in self.path.glob(".*.old"):
             shutil.rmtree(hidden, ignore_errors=True)
         return old
 
@@ -80,7 +82,7 @@ class ServingFolder:
 
         Args:
             model: The model to serve.
-            about: More entries of the model card, see `about_run`.
+            about: More entries of the model card, such as scores of its run.
             texts: Real texts, at least one, for golden answers and warm-up requests.
 
         Returns:
@@ -94,9 +96,7 @@ class ServingFolder:
             model.write_saved_model(partial, about)
             card = read_json(partial / MODEL_CARD)
             self._write_assets(partial, model, texts)
-            signatures = card["signatures"].values()
-            # Batching needs one row per text in each input and output; taggers have more.
-            if not any("row_lengths" in {**one["inputs"], **one["outputs"]} for one in signatures):
+            if _can_batch(card):
                 edited = self.path.parent / _BATCHING
                 batching = edited if edited.exists() else _SERVER_FILES / _BATCHING
                 shutil.copyfile(batching, partial / BATCHING_PARAMETERS)
@@ -112,7 +112,7 @@ class ServingFolder:
         with TemporaryDirectory() as name:
             folder = Path(name)
             self._write_assets(folder, model, texts)
-            return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+            return folder_bytes(folder)
 
     def _write_assets(self, folder: Path, model: TextModel, texts: Sequence[bytes]) -> None:
         write_golden(folder / GOLDEN, model, texts)
@@ -130,19 +130,41 @@ class ServingFolder:
             RunError: The disk is full or a file cannot be written.
         """
         models = self.path.parent
-        names = {path.parent.parent.name for path in models.glob("*/[0-9]*/saved_model.pb")}
-        # The folder is mounted as /models.
-        configs = "".join(
-            f'  config {{ name: "{name}" base_path: "/models/{name}" '
-            'model_platform: "tensorflow" }\n'
-            for name in sorted(filter(_NAME.fullmatch, names))
-        )
-        texts = {file.name: file.read_text() for file in sorted(_SERVER_FILES.iterdir())}
-        texts = {name: text for name, text in texts.items() if not (models / name).exists()}
-        texts["models.config"] = (
-            f"# Rewritten by each `charagram export`.\nmodel_config_list {{\n{configs}}}\n"
-        )
-        for name, text in texts.items():
-            with whole_file(models / name, "w") as file:
+        texts = {}
+        for template in sorted(_SERVER_FILES.iterdir()):
+            path = models / template.name
+            if not path.exists():
+                texts[path] = template.read_text()
+        texts[models / "models.config"] = _models_config(models)
+        for path, text in texts.items():
+            with whole_file(path, "w") as file:
                 file.write(text)
-        return [models / name for name in texts]
+        return list(texts)
+
+
+def folder_bytes(folder: Path) -> int:
+    """Returns the size of all files in a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def _can_batch(card: dict[str, Any]) -> bool:
+    """Returns whether each input and output has one row per text; taggers have more."""
+    for signature in card["signatures"].values():
+        if "row_lengths" in signature["inputs"] or "row_lengths" in signature["outputs"]:
+            return False
+    return True
+
+
+def _models_config(models: Path) -> str:
+    """Returns the configuration of a server with all models of a folder."""
+    names = {path.parent.parent.name for path in models.glob("*/[0-9]*/saved_model.pb")}
+    lines = ["# Rewritten by each `charagram export`.", "model_config_list {"]
+    for name in sorted(names):
+        if _NAME.fullmatch(name):
+            # The folder is mounted as /models.
+            path = f"/models/{name}"
+            lines.append(
+                f'  config {{ name: "{name}" base_path: "{path}" model_platform: "tensorflow" }}'
+            )
+    lines += ["}", ""]
+    return "\n".join(lines)

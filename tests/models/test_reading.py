@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.c_runtime import measure_in_c_runtime
 from tests.texts import NASTY
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
@@ -48,13 +49,13 @@ def exported(request, embedder, tmp_path_factory):
                       "text_inputs": ["texts"], "texts": [b"a"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("runtime", ["tensorflow", "c_library"])
-def test_signature(exported, runtime):
+@pytest.mark.parametrize("measure", [measure_in_process, measure_in_c_runtime])
+def test_signature(exported, measure):
     """A fresh process reads texts as Python does, and in lowercase with single spaces."""
     embedder, request = exported
     texts = [*map(to_bytes, [*TEXTS, "caf\u00e9 lemr", *NASTY.values()])]
     calls = {"all": ("read_as", {"texts": texts}), "none": ("read_as", {"texts": []})}
-    answers = measure_in_process(runtime, {**request, "calls": calls})["answers"]
+    answers = measure({**request, "calls": calls})["answers"]
     assert answers["none"]["text"].shape == (0,)
     read = [text.decode() for text in answers["all"]["text"]]
     assert read == [embedder.vectorizer.spans(text)[0][1:-1] for text in texts]

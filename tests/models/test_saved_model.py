@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.c_runtime import ROOT
 from tests.commands import run
 from tests.contracts import some_now
 from tests.texts import NASTY
@@ -81,8 +82,9 @@ def load(folder):
     ),
     "c_library": (
         "{'tensorflow', 'keras'}",
-        """
-from tf_charagram.export.check.c_runtime import CRuntime
+        f"""
+sys.path.insert(0, {str(ROOT)!r})
+from tests.c_runtime import CRuntime
 def load(folder):
     return CRuntime(folder)
 """,

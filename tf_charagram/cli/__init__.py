@@ -34,13 +34,15 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that the first argument names; only its module is imported.
 
-    Returns its exit status, or that of the error it ended with.
+    Returns its exit status, or the status of the error it ended with.
     """
-    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command, *rest = given or ["--help"]
     if command in ("--help", "-h"):
-        lines = [f"  {name:10} {purpose}" for name, (_, purpose) in COMMANDS.items()]
-        sys.stdout.write("usage: charagram COMMAND ...\n\n" + "\n".join(lines))
-        sys.stdout.write("\n\nFor the flags of a command: charagram COMMAND --help\n")
+        sys.stdout.write("usage: charagram COMMAND ...\n\n")
+        for name, (_, purpose) in COMMANDS.items():
+            sys.stdout.write(f"  {name:10} {purpose}\n")
+        sys.stdout.write("\nFor the flags of a command: charagram COMMAND --help\n")
         return 0
     if command == "--version":
         sys.stdout.write(f"tf-charagram {__version__}\n")
@@ -48,4 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command not in COMMANDS:
         sys.stderr.write(f"error: {unknown_name('command', command, COMMANDS)}\n")
         return 2
-    return run_command(getattr(import_module(COMMANDS[command][0]), command), rest)
+    # Other commands' modules would take seconds to import.
+    module, _ = COMMANDS[command]
+    function = getattr(import_module(module), command)
+    return run_command(function, rest)

@@ -12,7 +12,7 @@ from tf_charagram.files.writing import UNWRITABLE, check_local, write_problem
 
 
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
-    """Runs a command; returns its exit status, or that of the error it ended with."""
+    """Runs a command; returns its exit status, or the status of the error it ended with."""
     for stream in (sys.stdin, sys.stdout):
         # Broken UTF-8 in standard input or in an argument must not end a command.
         if isinstance(stream, io.TextIOWrapper):
@@ -54,7 +54,8 @@ def check_not_read(output: str, inputs: Iterable[str]) -> None:
     if output == "-":
         return
     real_path = os.path.realpath(output)
-    if any(path != "-" and os.path.realpath(path) == real_path for path in inputs):
-        raise ConfigError(
-            f"{output} is read as well, and would be overwritten. Write to another file."
-        )
+    for path in inputs:
+        if path != "-" and os.path.realpath(path) == real_path:
+            raise ConfigError(
+                f"{output} is read as well, and would be overwritten. Write to another file."
+            )

@@ -12,24 +12,29 @@ if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel
 
 _NUM_EXAMPLES = 3
-_MAX_TEXTS, _MAX_CHARS = 10_000, 4_000_000
+# Texts and characters that are read at a time.
+_MAX_TEXTS = 10_000
+_MAX_CHARS = 4_000_000
+# Below this share of known characters a text counts as unknown.
 _MIN_KNOWN_SHARE = 0.5
 
 
 def add_corrections_flag(parser: ArgumentParser) -> None:
     """Adds `--show-corrections`."""
     parser.add_argument(
-        "--show-corrections", action="store_true",
+        "--show-corrections",
+        action="store_true",
         help="list the words that were read as others, on standard error",
-    )  # fmt: skip
+    )
 
 
 def add_keep_words_flag(parser: ArgumentParser) -> None:
     """Adds `--keep-words`, the argument of `TextEmbedder.load`."""
     parser.add_argument(
-        "--keep-words", metavar="FILE",
+        "--keep-words",
+        metavar="FILE",
         help="words, or texts whose words are right: they are read as they are written",
-    )  # fmt: skip
+    )
 
 
 class Corrections:
@@ -45,7 +50,10 @@ class Corrections:
 
         plain = TextReader(None, lowercase=True, unicode_form=None, max_chars=None)
         self._reader = getattr(model.vectorizer, "reader", plain)
-        self._num_texts = self._num_unknown = self._num_empty = self._num_words = 0
+        self._num_texts = 0
+        self._num_unknown = 0
+        self._num_empty = 0
+        self._num_words = 0
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def add(self, texts: Sequence[str]) -> None:
@@ -57,10 +65,11 @@ class Corrections:
         for batch in bounded_batches(texts, _MAX_TEXTS, _MAX_CHARS):
             shares = self._reader.known_share(string_tensor(batch)).numpy()
             written = self._reader.folded(batch)
-            words = Counter(tokens_of(written))
             self._num_texts += len(batch)
             self._num_unknown += int((shares < _MIN_KNOWN_SHARE).sum())
             self._num_empty += sum(not text.strip() for text in written)
+            # Each distinct word is looked up once.
+            words = Counter(tokens_of(written))
             self._num_words += words.total()
             for word, other in self._reader.corrections(words).items():
                 self._counts[word, other] += words[word]
@@ -72,15 +81,28 @@ class Corrections:
             shows_all: Whether all corrections are listed, and not only some examples.
             texts: Name of the texts.
         """
-        total = self._counts.total()
+        prefix = f"{texts}: " if texts else ""
+        of_texts = f"of {self._num_texts:,} texts"
+        if self._counts:
+            sys.stderr.write(
+                f"{prefix}{self._counts.total():,} of {self._num_words:,} words read as others: "
+                f"{self._listed(shows_all)}\n"
+            )
+        if self._num_unknown:
+            sys.stderr.write(
+                f"{prefix}{self._num_unknown:,} {of_texts} mostly characters that the model does "
+                "not know\n"
+            )
+        if self._num_empty:
+            sys.stderr.write(f"{prefix}{self._num_empty:,} {of_texts} empty\n")
+
+    def _listed(self, shows_all: bool) -> str:
+        """Lists all corrections or the most frequent ones."""
         shown = self._counts.most_common(None if shows_all else _NUM_EXAMPLES)
-        pairs = [f"{word} as {read}" + f" ({n:,} times)" * (n > 1) for (word, read), n in shown]
-        end = "" if len(shown) == len(self._counts) else ", ... (--show-corrections lists all)"
-        of_words, of_texts = f"of {self._num_words:,} words", f"of {self._num_texts:,} texts"
-        for count, what in (
-            (total, f"{of_words} read as others: {', '.join(pairs)}{end}"),
-            (self._num_unknown, f"{of_texts} mostly characters that the model does not know"),
-            (self._num_empty, f"{of_texts} empty"),
-        ):
-            if count:
-                sys.stderr.write(f"{texts}{': ' if texts else ''}{count:,} {what}\n")
+        parts = []
+        for (word, read), count in shown:
+            times = f" ({count:,} times)" if count > 1 else ""
+            parts.append(f"{word} as {read}{times}")
+        if len(shown) < len(self._counts):
+            parts.append("... (--show-corrections lists all)")
+        return ", ".join(parts)

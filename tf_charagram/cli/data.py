@@ -18,9 +18,11 @@ def make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram data", description=__doc__)
     parser.add_argument(
-        "action", nargs="*", metavar="get NAME",
+        "action",
+        nargs="*",
+        metavar="get NAME",
         help="download these sets [list all]",
-    )  # fmt: skip
+    )
     return parser
 
 
@@ -37,22 +39,25 @@ def data(arguments: Sequence[str]) -> int:
 
 
 def _list() -> int:
-    """Prints a table of all sets; of the sixty files of PPDB, the first and those downloaded."""
+    """Prints a table of all sets; of PPDB's sixty files, the first and the downloaded ones."""
     from tf_charagram.data.download import SOURCES, USES, cached
 
     table = make_table("Data sets", ("name", "kind", "licence", "use"), ("MB",))
     table.columns[3].overflow = "fold"  # Paths are to be copied.
+    kinds = list(USES)
     has_ppdb = False
-    for name, source in sorted(SOURCES.items(), key=lambda item: [*USES].index(item[1].kind)):
+    for name, source in sorted(SOURCES.items(), key=lambda item: kinds.index(item[1].kind)):
         path = cached(name)
-        if name.startswith("ppdb-"):
-            if has_ppdb and path is None:
-                continue
-            has_ppdb = True
-        use, num_bytes = f"charagram {USES[source.kind]}", source.num_bytes
+        is_ppdb = name.startswith("ppdb-")
+        if is_ppdb and has_ppdb and path is None:
+            continue
+        has_ppdb = has_ppdb or is_ppdb
+        use = f"charagram {USES[source.kind]}"
+        num_bytes = source.num_bytes
         if path is not None:
             use = use.replace("PATH", str(path))
-            files = path.iterdir() if path.is_dir() else (path,)
+            files = path.iterdir() if path.is_dir() else [path]
+            # The size on disk: archives are unpacked.
             num_bytes = sum(file.stat().st_size for file in files)
         size = number(None if num_bytes is None else num_bytes / 1e6, ",.2f")
         table.add_row(name, source.kind, escape(source.licence), escape(use), size)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.match import add_threshold_flags, say_learned, say_scores
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.reporting import load_tensorflow
+
+if TYPE_CHECKING:
+    from tf_charagram.data.tables import Table
+    from tf_charagram.search.matching import Duplicates
 
 
 def make_parser() -> Parser:
@@ -19,9 +24,10 @@ def make_parser() -> Parser:
     add_scoring_flags(parser)
     add_threshold_flags(parser, "0.7, or learned from --labels")
     parser.add_argument(
-        "--drop", action="store_true",
+        "--drop",
+        action="store_true",
         help="write one row of each group [all rows, with columns group, kept and score]",
-    )  # fmt: skip
+    )
     return parser
 
 
@@ -34,31 +40,48 @@ def dedupe(arguments: Sequence[str]) -> int:
     from tf_charagram.data.tables import Table, check_table_file
     from tf_charagram.search.matching import deduplicate
 
+    # An unknown ending fails now, not after minutes of comparing.
     check_table_file(values.output)
     labels = read_labels(values.labels) if values.labels else None
     table = Table.read(values.table, values.on)
     found = deduplicate(
-        table.text_of(values.on), model_of(values), lexical=not values.vectors_only,
-        threshold=values.threshold, labels=labels, shows_progress=True,
-    )  # fmt: skip
+        table.text_of(values.on),
+        model_of(values),
+        lexical=not values.vectors_only,
+        threshold=values.threshold,
+        labels=labels,
+        shows_progress=True,
+    )
     num_rows = len(table.rows)
     if values.drop:
         table.rows = [table.rows[row] for row in found.kept]
     else:
-        groups: list[int | None] = [None] * num_rows
-        scores: list[float | None] = [None] * num_rows
-        for number, group in enumerate(found.groups, start=1):
-            for row, score in zip(group.rows, group.scores, strict=True):
-                groups[row], scores[row] = number, round(score, 4)
-        kept = set(found.kept)
-        table.add("group", groups)
-        table.add("kept", [int(row in kept) for row in range(num_rows)])
-        table.add("score", scores)
+        _add_columns(table, found)
     table.write(values.output)
     say_learned(found.learned)
-    say_scores(score for group in found.groups for score in group.scores[1:])
+    shown: list[float] = []
+    for group in found.groups:
+        # The first row of a group is the one that is kept, with itself as its partner.
+        shown += group.scores[1:]
+    say_scores(shown)
     sys.stderr.write(
         f"{len(found.kept):,} of {num_rows:,} rows kept, groups of duplicates: "
         f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
     )
     return 0
+
+
+def _add_columns(table: Table, found: Duplicates) -> None:
+    """Adds the columns `group`, `kept` and `score` to a table."""
+    num_rows = len(table.rows)
+    # Rows without a duplicate have empty cells.
+    groups: list[int | None] = [None] * num_rows
+    scores: list[float | None] = [None] * num_rows
+    for number, group in enumerate(found.groups, start=1):
+        for row, score in zip(group.rows, group.scores, strict=True):
+            groups[row] = number
+            scores[row] = round(score, 4)
+    kept = set(found.kept)
+    table.add("group", groups)
+    table.add("kept", [int(row in kept) for row in range(num_rows)])
+    table.add("score", scores)

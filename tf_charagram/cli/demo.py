@@ -19,7 +19,7 @@ def make_parser() -> Parser:
         "--texts",
         help="file of texts to search among, one per line [those the run was trained on, or the "
         "words of a shipped model]",
-    )  # fmt: skip
+    )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     return parser
 
@@ -37,11 +37,13 @@ def demo(arguments: Sequence[str]) -> int:
     answers = Answers(embedder, texts, values.model)
     with DemoServer(answers, values.port) as server:
         sys.stdout.write(f"{values.model}, {len(texts):,} texts: {server.url} (Ctrl-C ends it)\n")
+        # A program that started this one may wait for the address.
         sys.stdout.flush()
         if values.open:
             webbrowser.open(server.url)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
+            # The usual end, so the status is 0.
             sys.stderr.write("\n")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 
 from packaging.requirements import Requirement
@@ -22,25 +22,38 @@ _FOR_DEVELOPERS = ("test", "bench")
 
 
 def packages_table() -> tuple[Table, bool]:
-    """Returns a table of the required packages, and whether those without an extra are there."""
+    """Returns a table of the required packages, and whether all without an extra are there."""
     table = make_table("Packages", ("package", "extra", "needs", "found", "to install it"), ())
     # Without an extra first: a package that is always required belongs to none.
     extras = ["", *(metadata.metadata(_PACKAGE).get_all("Provides-Extra") or [])]
     is_complete = True
-    for requirement in map(Requirement, sorted(metadata.requires(_PACKAGE) or ())):
-        marker = requirement.marker
-        extra = next((e for e in extras if not marker or marker.evaluate({"extra": e})), None)
+    for text in sorted(metadata.requires(_PACKAGE) or ()):
+        requirement = Requirement(text)
+        extra = _extra_of(requirement, extras)
         if extra is None or extra in _FOR_DEVELOPERS:
             continue
         try:
             version = metadata.version(requirement.name)
+            # Nightly builds are prereleases.
             fits = requirement.specifier.contains(version, prereleases=True)
         except metadata.PackageNotFoundError:
-            version, fits = "-", False
-        is_complete &= fits or bool(extra)
-        cure = "" if fits else escape(f"pip install '{_PACKAGE}{f'[{extra}]' if extra else ''}'")
+            version = "-"
+            fits = False
+        if not fits and not extra:
+            is_complete = False
+        package = f"{_PACKAGE}[{extra}]" if extra else _PACKAGE
+        cure = "" if fits else escape(f"pip install '{package}'")
         table.add_row(requirement.name, extra, str(requirement.specifier), version, cure)
     return table, is_complete
+
+
+def _extra_of(requirement: Requirement, extras: Sequence[str]) -> str | None:
+    """Returns the first extra with a requirement; `None` if this platform does not need it."""
+    marker = requirement.marker
+    for extra in extras:
+        if marker is None or marker.evaluate({"extra": extra}):
+            return extra
+    return None
 
 
 def doctor(arguments: Sequence[str]) -> int:
@@ -53,17 +66,22 @@ def doctor(arguments: Sequence[str]) -> int:
         load_tensorflow()
         import tensorflow as tf
 
-        gpus = ", ".join(gpu.name for gpu in tf.config.list_physical_devices("GPU")) or "none"
+        gpus = _listed([gpu.name for gpu in tf.config.list_physical_devices("GPU")])
     except Exception as problem:  # A broken installation may raise anything.
-        gpus, is_complete = f"{type(problem).__name__}: {problem}", False
-    downloads = ", ".join(name for name in SOURCES if cached(name) is not None) or "none"
+        gpus = f"{type(problem).__name__}: {problem}"
+        is_complete = False
+    downloads = _listed([name for name in SOURCES if cached(name) is not None])
     facts = {
         "tf-charagram": f"{__version__}, Python {platform.python_version()}, {platform.platform()}",
         "cores": str(os.cpu_count()),
         "GPUs": gpus,
-        "models": ", ".join(shipped_models()) or "none",
+        "models": _listed(shipped_models()),
         "downloads": f"{downloads} in {cache_folder()}",
     }
     for name, value in facts.items():
         console.print(f"{name:13} {value}", soft_wrap=True, markup=False)
     return 0 if is_complete else 1
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"

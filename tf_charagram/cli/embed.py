@@ -33,13 +33,15 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram embed", description=__doc__)
     parser.add_argument("model", help=MODEL_HELP)
     parser.add_argument(
-        "--input", action="append",
+        "--input",
+        action="append",
         help="file, plain or .gz, or a pattern such as 'logs/*.gz'; repeatable [-, stdin]",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--output", default="-",
+        "--output",
+        default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
-    )  # fmt: skip
+    )
     add_keep_words_flag(parser)
     add_corrections_flag(parser)
     shards = parser.add_argument_group("for a folder of shards")
@@ -60,10 +62,12 @@ def embed(arguments: Sequence[str]) -> int:
 
     files = find_inputs(values["input"] or ["-"])
     check_not_read(values["output"], [file.path for file in files])
-    flags = {name: values[name] for name in _JOB_FLAGS + _RUN_FLAGS}
-    given = {
-        name: value for name, value in flags.items() if value is not None and value is not False
-    }
+    given = {}
+    for name in _JOB_FLAGS + _RUN_FLAGS:
+        value = values[name]
+        # A flag that is not given is `None`, or `False` for a switch.
+        if value is not None and value is not False:
+            given[name] = value
     output = values["output"]
     is_file = output == "-" or output.endswith(_FILES)
     if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
@@ -82,11 +86,18 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
     from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)
-    options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
-    options["keep_words"] = values["keep_words"]
-    job = EmbedJob(values["model"], tuple(files), values["output"], **options)
-    embed_files(job, **given)
-    _say_corrections(job.embedder, [*islice(read_texts(files), _FEW_LINES)], values)
+    job_options = {name: given[name] for name in _JOB_FLAGS if name in given}
+    run_options = {name: given[name] for name in _RUN_FLAGS if name in given}
+    job = EmbedJob(
+        values["model"],
+        tuple(files),
+        values["output"],
+        keep_words=values["keep_words"],
+        **job_options,
+    )
+    embed_files(job, **run_options)
+    first = list(islice(read_texts(files), _FEW_LINES))
+    _say_corrections(job.embedder, first, values)
 
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:

@@ -31,17 +31,21 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram evaluate", description=__doc__)
     parser.add_argument("model", nargs="*", metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
-        "--baseline", choices=("tfidf",),
+        "--baseline",
+        choices=("tfidf",),
         help="also score a baseline: character n-grams weighted by tf-idf",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--eval-data", help="folder or file to score on [the starter set and downloaded sets]"
     )
     parser.add_argument(
-        "--columns", type=tuple_of(str), default=(), metavar="NAME,NAME[,NAME]",
+        "--columns",
+        type=tuple_of(str),
+        default=(),
+        metavar="NAME,NAME[,NAME]",
         help="columns of the file of --eval-data: two texts and the score, or for models with "
         "labels, the texts and the label; names, or numbers from 1 [well-known names]",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--misspellings", help="list of wrong and right forms: scores corrections, not pairs"
     )
@@ -59,9 +63,10 @@ def make_parser() -> Parser:
         f"{', '.join(KINDS)}",
     )
     parser.add_argument(
-        "--bootstrap", type=int,
+        "--bootstrap",
+        type=int,
         help="resamples for intervals [1000 if two columns are compared, else none]",
-    )  # fmt: skip
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples [0]")
     parser.add_argument("--on-bad-line", choices=BadLines.POLICIES, default="error")
     add_keep_words_flag(parser)
@@ -87,17 +92,21 @@ def evaluate(arguments: Sequence[str]) -> int:
         parser.error("the following arguments are required: model, or --baseline")
     for name in ("typos", "bootstrap", "seed"):
         value = getattr(values, name)
-        if value not in KINDS and (value or 0) < 0:
+        # `--typos` can be the name of a kind, and `--bootstrap` can be missing.
+        if isinstance(value, int) and value < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
+    given = parser.given(values)
     if values.misspellings is None:
-        _refuse(values, ("vocabulary",), "is for --misspellings")
+        _refuse(given, ("vocabulary",), "is for --misspellings")
     else:
         others = ("eval_data", "columns", "typos", "baseline", "keep_words")
-        _refuse(values, others, "does not go with --misspellings")
+        _refuse(given, others, "does not go with --misspellings")
     load_tensorflow()
-    run = _evaluate_misspellings if values.misspellings is not None else _evaluate_pairs
     bad_lines = BadLines(values.on_bad_line)
-    result, titled_tables = run(values, bad_lines)
+    if values.misspellings is not None:
+        result, titled_tables = _evaluate_misspellings(values, bad_lines)
+    else:
+        result, titled_tables = _evaluate_pairs(values, given, bad_lines)
     if bad_lines.count:
         sys.stderr.write(f"{bad_lines.summary()}\n")
     if values.json:
@@ -112,9 +121,8 @@ def evaluate(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
-    """Raises an error for the first of some settings that was given."""
-    given = make_parser().given(values)
+def _refuse(given: set[str], names: Sequence[str], rule: str) -> None:
+    """Raises an error for the first of some flags that was given."""
     for name in names:
         if name in given:
             raise ConfigError(f"{flag_of(name)} {rule}. Leave it out.")
@@ -124,19 +132,27 @@ def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.evaluation.misspellings import evaluate_misspellings
 
     result = evaluate_misspellings(
-        values.model, values.misspellings, values.vocabulary, bad_lines=bad_lines, seed=values.seed,
+        values.model,
+        values.misspellings,
+        values.vocabulary,
+        bad_lines=bad_lines,
+        seed=values.seed,
         num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
-    )  # fmt: skip
+    )
     return result.to_dict(), [("", [result.table()])]
 
 
-def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
+def _evaluate_pairs(values: Any, given: set[str], bad_lines: BadLines) -> _Output:
     from tf_charagram.models.locations import EMBEDDER, read_kind
 
     kinds = {model: read_kind(model) for model in values.model}
     if set(kinds.values()) <= {EMBEDDER}:
         return _evaluate_embedders(values, bad_lines)
-    return _evaluate_labelled(values, kinds, bad_lines)
+    if len(set(kinds.values())) > 1:
+        named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
+        raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
+    _refuse(given, ("typos", "baseline", "keep_words"), "is for models that embed texts")
+    return _evaluate_labelled(values, bad_lines)
 
 
 def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
@@ -151,12 +167,17 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
 
     num_resamples = values.bootstrap
     if num_resamples is None:
-        is_comparison = len(values.model) + (values.baseline is not None) == 2 or values.typos
+        # A difference of two scores means little without an interval.
+        num_columns = len(values.model) + (values.baseline is not None)
+        is_comparison = num_columns == 2 or values.typos
         num_resamples = _NUM_RESAMPLES if is_comparison else 0
     sets = EvaluationSets.read(
-        values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed,
+        values.eval_data,
+        typos=values.typos,
+        bad_lines=bad_lines,
+        seed=values.seed,
         columns=values.columns,
-    )  # fmt: skip
+    )
     resampling = {"num_resamples": num_resamples, "seed": values.seed}
     results = []
     for model in values.model:
@@ -172,25 +193,22 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     return embedder_json(results), [("", embedder_tables(results))]
 
 
-def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) -> _Output:
+def _evaluate_labelled(values: Any, bad_lines: BadLines) -> _Output:
     """Scores models that answer with tags, scores or labels."""
-    if len(set(kinds.values())) > 1:
-        named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
-        raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
-    _refuse(values, ("typos", "baseline", "keep_words"), "is for models that embed texts")
     from tf_charagram.tasks.labelled import evaluate_labelled, labelled_json, labelled_tables
 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap
-    results = [
-        evaluate_labelled(
+    results = []
+    for model in values.model:
+        result = evaluate_labelled(
             model,
             values.eval_data,
-            # All models read the same files: bad lines are counted once.
-            bad_lines=BadLines(values.on_bad_line) if number else bad_lines,
+            bad_lines=bad_lines,
             num_resamples=num_resamples,
             seed=values.seed,
             columns=values.columns,
         )
-        for number, model in enumerate(values.model)
-    ]  # fmt: skip
+        results.append(result)
+        # All models read the same files, so bad lines are counted for the first one only.
+        bad_lines = BadLines(values.on_bad_line)
     return labelled_json(results), labelled_tables(results)

@@ -35,8 +35,10 @@ class _WithHints(argparse.ArgumentParser):
     def check_flags(self, arguments: Sequence[str]) -> None:
         """Exits with an error for a flag that does not exist."""
         known = list(self._option_string_actions)
+        # argparse would call it an unrecognized argument, without a hint.
         for argument in arguments:
             flag = argument.partition("=")[0]
+            # After this, all arguments are texts.
             if flag == "--":
                 return
             if flag.startswith("--") and flag not in known:
@@ -49,6 +51,7 @@ class Parser(_WithHints):
     """The parser of a command with few flags, which can stand before and after other arguments."""
 
     def __init__(self, **kwargs: Any) -> None:
+        # A new flag must not make an abbreviation ambiguous.
         super().__init__(allow_abbrev=False, **kwargs)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -63,7 +66,7 @@ class Parser(_WithHints):
 
 
 class SettingsParser(_WithHints, jsonargparse.ArgumentParser):
-    """The parser of a command whose flags are made from settings; see `add_flags`."""
+    """The parser of a command whose flags are made from the fields of dataclasses."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.HelpFormatter, **kwargs)
@@ -71,7 +74,7 @@ class SettingsParser(_WithHints, jsonargparse.ArgumentParser):
     def parse_args(  # type: ignore[override]
         self, args: Any = None, namespace: Any = None, **kwargs: Any
     ) -> Any:
-        """Parses the arguments; see `jsonargparse.ArgumentParser`."""
+        """Parses the arguments; `defaults=False` leaves out flags that are not given."""
         args = sys.argv[1:] if args is None else args
         self.check_flags(args)
         try:
@@ -99,26 +102,35 @@ def settings_flags(config_class: type, group: str | None = None) -> list[Flag]:
 
     Args:
         config_class: The dataclass.
-        group: Group of fields that name none.
+        group: Group of fields without a group of their own.
     """
-    types, flags = types_of(config_class), []
+    types = types_of(config_class)
+    flags = []
     for name, told in described(config_class).items():
-        kind, default = types[name], getattr(config_class, name)
+        default = getattr(config_class, name)
         shown = "" if default in (None, False, ()) else " [%(default)s]"
         arguments = {"help": told["help"] + shown, "default": default}
-        if kind in (bool, bool | None):
-            arguments["action"] = jsonargparse.ActionYesNo(no_prefix="no-")
-        elif told.get("is_repeatable"):
+        if told.get("is_repeatable"):
             arguments |= {"action": _Repeatable, "metavar": "FILE", "default": list(default)}
-        elif get_origin(kind) is tuple:
-            arguments |= {"type": tuple_of(get_args(kind)[0]), "metavar": "A,B,..."}
         else:
-            # `None` is accepted for a flag whose default it is, and left out of error messages.
-            arguments["type"] = without_none(kind)
-            if choices := choices_of(kind):
-                arguments["metavar"] = f"{{{','.join(map(str, choices))}}}"
+            arguments |= _of_type(types[name])
         flags.append(Flag(name, arguments, told.get("group", group)))
     return flags
+
+
+def _of_type(kind: Any) -> dict[str, Any]:
+    """Returns the arguments of `add_argument` that read values of a type."""
+    if kind in (bool, bool | None):
+        return {"action": jsonargparse.ActionYesNo(no_prefix="no-")}
+    if get_origin(kind) is tuple:
+        return {"type": tuple_of(get_args(kind)[0]), "metavar": "A,B,..."}
+    # `None` is accepted for a flag whose default it is, and left out of error messages.
+    arguments: dict[str, Any] = {"type": without_none(kind)}
+    choices = choices_of(kind)
+    if choices:
+        listed = ",".join(str(choice) for choice in choices)
+        arguments["metavar"] = f"{{{listed}}}"
+    return arguments
 
 
 def switch(name: str, text: str, group: str | None = None) -> Flag:
@@ -126,7 +138,7 @@ def switch(name: str, text: str, group: str | None = None) -> Flag:
     return Flag(name, {"action": "store_true", "help": text}, group)
 
 
-#: The flag that `reporting.progress.quiet` follows.
+#: The flag that suppresses progress.
 QUIET = switch("quiet", "print only warnings, errors and results", "run")
 
 
@@ -142,20 +154,24 @@ def add_flags(
     Args:
         parser: Gets the flags.
         flags: The flags.
-        first: Names of those that come first.
-        show_all: Whether the help shows the others, too.
+        first: Names of the flags that come first.
+        show_all: Whether the help shows the other flags, too.
     """
     by_name = {flag.name: flag for flag in flags}
     for name in first:
         if name in by_name:
             parser.add_argument(flag_of(name), **by_name[name].arguments)
-    titles = list(dict.fromkeys([*get_args(Group), *(flag.group for flag in flags)]))
+    # Groups of settings come before groups that only this command has.
+    titles = dict.fromkeys([*get_args(Group), *(flag.group for flag in flags)])
     for title in titles:
-        rest = [flag for flag in flags if flag.group == title and flag.name not in first]
-        group = parser.add_argument_group(title) if title and rest else parser
-        for name, arguments, _ in rest:
-            hidden = {} if show_all else {"help": argparse.SUPPRESS}
-            group.add_argument(flag_of(name), **{**arguments, **hidden})
+        others = [flag for flag in flags if flag.group == title and flag.name not in first]
+        # An empty group would show its title.
+        group = parser.add_argument_group(title) if title and others else parser
+        for flag in others:
+            arguments = dict(flag.arguments)
+            if not show_all:
+                arguments["help"] = argparse.SUPPRESS
+            group.add_argument(flag_of(flag.name), **arguments)
 
 
 class _Repeatable(argparse.Action):
@@ -166,7 +182,8 @@ class _Repeatable(argparse.Action):
     def __call__(
         self, parser: Any, namespace: Any, values: Any, option_string: str | None = None
     ) -> None:
-        before = getattr(namespace, self.dest, []) if self.is_given else []
+        # Before the first use, the namespace has the default or the value of a file.
+        before = getattr(namespace, self.dest) if self.is_given else []
         self.is_given = True
         setattr(namespace, self.dest, [*before, values])
 
@@ -175,8 +192,9 @@ def tuple_of(kind: type) -> Callable[[Any], Any]:
     """Returns the type of a flag with a comma-separated list, such as `2,3,4`."""
 
     def comma_separated(value: Any) -> Any:
+        # A file of settings has a list already.
         parts = value.split(",") if isinstance(value, str) else value
-        return tuple(map(kind, filter(None, parts)))
+        return tuple(kind(part) for part in parts if part)
 
     comma_separated.__name__ = f"comma-separated {kind.__name__}"
     return comma_separated

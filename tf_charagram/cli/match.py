@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
@@ -14,7 +15,9 @@ from tf_charagram.reporting import load_tensorflow
 if TYPE_CHECKING:
     from tf_charagram.search.learning import Learned
 
-_NUM_BINS, _BAR = 20, 40
+# Bins of the histogram of scores from 0 to 1, and characters of its longest bar.
+_NUM_BINS = 20
+_BAR = 40
 
 
 def make_parser() -> Parser:
@@ -24,9 +27,11 @@ def make_parser() -> Parser:
     parser.add_argument("right", help="table, or file of texts")
     add_scoring_flags(parser)
     parser.add_argument(
-        "--on-right", type=lambda names: names.split(","), metavar="A,B,...",
+        "--on-right",
+        type=lambda names: names.split(","),
+        metavar="A,B,...",
         help="columns of the right table [as --on]",
-    )  # fmt: skip
+    )
     add_threshold_flags(parser, "0, or learned from --labels")
     parser.add_argument(
         "--one-to-one", action="store_true", help="match each right row at most once"
@@ -38,9 +43,10 @@ def add_threshold_flags(parser: Parser, default: str) -> None:
     """Adds flags about the threshold and the output."""
     parser.add_argument("--threshold", type=float, help=f"minimum score [{default}]")
     parser.add_argument(
-        "--labels", metavar="FILE",
+        "--labels",
+        metavar="FILE",
         help="table of two texts and 1 or 0, whether they match, to learn from",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--output", default="-", help="FILE.csv, .tsv, .jsonl or .parquet [standard output]"
     )
@@ -55,25 +61,37 @@ def match(arguments: Sequence[str]) -> int:
     from tf_charagram.data.tables import Table, check_table_file
     from tf_charagram.search import matching
 
+    # An unknown ending fails now, not after minutes of comparing.
     check_table_file(values.output)
     on_right = values.on if values.on_right is None else values.on_right
     labels = read_labels(values.labels) if values.labels else None
-    left, right = Table.read(values.left, values.on), Table.read(values.right, on_right)
+    left = Table.read(values.left, values.on)
+    right = Table.read(values.right, on_right)
     found = matching.match(
-        left.text_of(values.on), right.text_of(on_right), model_of(values),
-        lexical=not values.vectors_only, threshold=values.threshold,
-        one_to_one=values.one_to_one, labels=labels, shows_progress=True,
-    )  # fmt: skip
-    partners = {pair.left: pair for pair in found.pairs}
-    rows = [partners.get(row) for row in range(len(left.rows))]
-    left.add("score", [None if pair is None else round(pair.score, 4) for pair in rows])
+        left.text_of(values.on),
+        right.text_of(on_right),
+        model_of(values),
+        lexical=not values.vectors_only,
+        threshold=values.threshold,
+        one_to_one=values.one_to_one,
+        labels=labels,
+        shows_progress=True,
+    )
+    # Rows without a partner have empty cells.
+    num_rows = len(left.rows)
+    scores: list[float | None] = [None] * num_rows
+    partners: list[Sequence[Any]] = [[None] * len(right.columns)] * num_rows
+    for pair in found.pairs:
+        scores[pair.left] = round(pair.score, 4)
+        partners[pair.left] = right.rows[pair.right]
+    left.add("score", scores)
     for column, name in enumerate(right.columns):
-        left.add(name, [None if pair is None else right.rows[pair.right][column] for pair in rows])
+        left.add(name, [partner[column] for partner in partners])
     left.write(values.output)
     say_learned(found.learned)
     say_scores([pair.score for pair in found.pairs])
     sys.stderr.write(
-        f"{len(found.pairs):,} of {len(rows):,} rows matched, threshold {found.threshold:.2f}\n"
+        f"{len(found.pairs):,} of {num_rows:,} rows matched, threshold {found.threshold:.2f}\n"
     )
     return 0
 
@@ -91,8 +109,12 @@ def say_scores(scores: Iterable[float]) -> None:
     """Writes a histogram of scores to standard error, to choose a threshold by."""
     counts = [0] * _NUM_BINS
     for score in scores:
-        counts[min(int(score * _NUM_BINS), _NUM_BINS - 1)] += 1
+        # A score of 1 is in the last bin.
+        place = min(int(score * _NUM_BINS), _NUM_BINS - 1)
+        counts[place] += 1
     for place, count in enumerate(counts):
         if count:
-            bar = "#" * -(-_BAR * count // max(counts))
+            # Rounded up, so that no bar is empty.
+            length = math.ceil(_BAR * count / max(counts))
+            bar = "#" * length
             sys.stderr.write(f"score {place / _NUM_BINS:.2f}  {count:9,}  {bar}\n")

@@ -24,13 +24,20 @@ def models(arguments: Sequence[str]) -> int:
         ("MB", "dim", "n-grams"),
     )
     for name, folder in shipped_models().items():
-        encoder, card = read_config(folder)["encoder"]["config"], read_card(folder) or {}
+        encoder = read_config(folder)["encoder"]["config"]
+        # Each shipped model has a card.
+        card = read_card(folder) or {}
         scores = ", ".join(f"{set_name} {value}" for set_name, value in card["scores"].items())
-        size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+        num_bytes = sum(file.stat().st_size for file in folder.iterdir())
         table.add_row(
-            name, card["summary"], scores, card["licence"],
-            f"{size:.1f}", str(encoder["dim"]), f"{encoder['num_rows']:,}",
-        )  # fmt: skip
+            name,
+            card["summary"],
+            scores,
+            card["licence"],
+            f"{num_bytes / 1e6:.1f}",
+            str(encoder["dim"]),
+            f"{encoder['num_rows']:,}",
+        )
     if table.row_count:
         table_console().print(table)
     else:

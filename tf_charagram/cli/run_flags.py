@@ -17,9 +17,21 @@ from tf_charagram.training.settings import RunConfig
 
 #: The flags that `--help` shows, in this order.
 FIRST = (
-    "task", "data", "columns", "eval_data", "teacher", "out", "encoder", "epochs", "init",
-    "resume", "preset", "select", "dim", "quiet",
-)  # fmt: skip
+    "task",
+    "data",
+    "columns",
+    "eval_data",
+    "teacher",
+    "out",
+    "encoder",
+    "epochs",
+    "init",
+    "resume",
+    "preset",
+    "select",
+    "dim",
+    "quiet",
+)
 
 
 class RunFlags(NamedTuple):
@@ -50,17 +62,23 @@ def parse_run(
         ConfigError: A setting is wrong.
         RunError: The model of `--init` cannot be read.
     """
-    deciding = _deciding(arguments)
-    defaults = run_defaults(**deciding)
-    task, encoder = defaults["task"], defaults["encoder"]
-    parser = make_parser(task, encoder, not {"--help", "-h"} & set(arguments))
+    # The task and the encoder decide which flags there are, so they are known before the parser.
+    defaults = run_defaults(**_deciding(arguments))
+    task = defaults["task"]
+    encoder = defaults["encoder"]
+    is_short_help = "--help" in arguments or "-h" in arguments
+    parser = make_parser(task, encoder, not is_short_help)
     names = {action.dest for action in parser._actions}
     parser.set_defaults({name: value for name, value in defaults.items() if name in names})
-    values = parser.parse_args(arguments).as_dict()
-    given = set(parser.parse_args(arguments, defaults=False).as_dict())
+    # Without defaults, the result has the given flags. --print_config prints defaults, too, and
+    # exits.
+    is_printed = any(argument.startswith("--print_config") for argument in arguments)
+    given = parser.parse_args(arguments, defaults=is_printed).as_dict()
+    values = {**parser.get_defaults().as_dict(), **given}
     known = types_of(settings_class(task)).keys() | types_of(options_class(encoder)).keys()
     settings = {name: values[name] for name in known & values.keys()}
-    return RunFlags(settings_class(task).from_dict({**defaults, **settings}), values, given)
+    config = settings_class(task).from_dict({**defaults, **settings})
+    return RunFlags(config, values, set(given))
 
 
 def make_run_parser(
@@ -97,20 +115,30 @@ def make_run_parser(
     )
     parser.add_argument("--help-all", action="help", help="show all flags and exit")
     parser.add_argument("--config", action="config", help="YAML file of settings")
-    settings, options = settings_class(task), options_class(encoder)
-    own = settings_flags(options, f"options of the encoder {encoder}")
-    flags = [flag for flag in (*settings_flags(settings), *flags, *own) if flag.name not in skip]
-    names = types_of(options).keys()
-    add_flags(parser, flags, first=(*first, *names), show_all=show_all)
+    settings = settings_class(task)
+    options = options_class(encoder)
+    flags = [
+        *settings_flags(settings),
+        *flags,
+        *settings_flags(options, f"options of the encoder {encoder}"),
+    ]
+    flags = [flag for flag in flags if flag.name not in skip]
+    option_names = types_of(options).keys()
+    add_flags(parser, flags, first=(*first, *option_names), show_all=show_all)
+    parser.hints = _hints()
     # A task can have other defaults than the encoder.
-    parser.hints = {
-        flag_of(name): f"It is an option of the encoder {entry_name}."
-        for entry_name, entry in ENCODERS.items()
-        for name in types_of(entry.options)
-    }
     defaults = asdict(settings(task=task, encoder=encoder).encoder_options)
     parser.set_defaults({"task": task, "encoder": encoder, **defaults})
     return parser
+
+
+def _hints() -> dict[str, str]:
+    """Returns hints for the flags of other encoders."""
+    hints = {}
+    for encoder, entry in ENCODERS.items():
+        for name in types_of(entry.options):
+            hints[flag_of(name)] = f"It is an option of the encoder {encoder}."
+    return hints
 
 
 def _deciding(arguments: Sequence[str]) -> dict[str, Any]:
@@ -120,7 +148,8 @@ def _deciding(arguments: Sequence[str]) -> dict[str, Any]:
     for flag in ("--encoder", "--init", "--preset"):
         parser.add_argument(flag)
     parser.add_argument("--config", action=_File, default=argparse.SUPPRESS)
-    return vars(parser.parse_known_args(arguments)[0])
+    known, _ = parser.parse_known_args(arguments)
+    return vars(known)
 
 
 class _File(argparse.Action):
@@ -134,5 +163,8 @@ class _File(argparse.Action):
                 settings = yaml.safe_load(file)
         except (OSError, ValueError, RecursionError, yaml.YAMLError):
             return
-        for name in vars(namespace) if isinstance(settings, dict) else ():
-            setattr(namespace, name, settings.get(name, getattr(namespace, name)))
+        if not isinstance(settings, dict):
+            return
+        for name in vars(namespace):
+            if name in settings:
+                setattr(namespace, name, settings[name])

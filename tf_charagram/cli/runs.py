@@ -31,7 +31,8 @@ _MAX_TRIALS = 15
 _LAST = "last"
 # Status of a trial with a score that counts.
 _COMPLETED = "completed"
-# Settings of a search.
+# Settings of a run, and of a search.
+_CONFIG = "config.json"
 _SEARCH = "search.json"
 
 
@@ -67,25 +68,36 @@ class RunRecord:
     @property
     def selects(self) -> str | None:
         """The set that selects weights, or else the first that was scored."""
-        select, names = self.settings.get("select", _LAST), self.set_names()
-        return select if select in names else next(iter(names), None)
+        names = self.set_names()
+        select = self.settings.get("select", _LAST)
+        if select in names:
+            return str(select)
+        return names[0] if names else None
 
     def set_names(self) -> list[str]:
         """Returns the names of the sets that were scored."""
-        records = [*self.history, self.metrics, *(self.trials or ())]
-        return list(dict.fromkeys(name for record in records for name in record.get("scores", {})))
+        names: dict[str, None] = {}
+        for record in [*self.history, self.metrics, *(self.trials or [])]:
+            # An unfinished run has no metrics.
+            names |= dict.fromkeys(record.get("scores", {}))
+        return list(names)
 
     def best(self, name: str) -> tuple[float | None, float | None]:
-        """Returns the best score of a set, and its epoch; for a search, that of its best trial."""
+        """Returns the best score of a set, and its epoch; a search has only the score."""
         if self.trials is not None:
             scores = [trial["score"] for trial in self.trials if trial["status"] == _COMPLETED]
             return max(scores, default=None), None
-        scores = [(record["scores"].get(name), record["epoch"]) for record in self.history]
-        known = [(score, -epoch) for score, epoch in scores if score is not None]
-        if not known:
+        best: float | None = None
+        best_epoch: float | None = None
+        for record in self.history:
+            score = record["scores"].get(name)
+            # Of equal scores the first counts.
+            if score is not None and (best is None or score > best):
+                best = score
+                best_epoch = record["epoch"]
+        if best is None:
             return self.final(name), None
-        score, epoch = max(known)
-        return score, -epoch
+        return best, best_epoch
 
     def final(self, name: str) -> float | None:
         """Returns the score of the weights that a finished run kept."""
@@ -93,12 +105,16 @@ class RunRecord:
 
     def changed_settings(self) -> dict[str, Any]:
         """Returns the settings that differ from the defaults of their task and encoder."""
-        run = {name: value for name, value in self.settings.items() if "." not in name}
+        # A search has settings such as `search.tuner` and `space.dim`, too.
+        search = {name: value for name, value in self.settings.items() if "." in name}
+        run = {name: value for name, value in self.settings.items() if name not in search}
         cls = settings_class(run["task"])
         config = cls.from_dict(run).to_dict()
         defaults = cls(task=config["task"], encoder=config["encoder"]).to_dict()
-        search = {name: value for name, value in self.settings.items() if "." in name}
-        changed = {n: value for n, value in config.items() if value != defaults[n] and n != "out"}
+        changed = {}
+        for name, value in config.items():
+            if value != defaults[name] and name != "out":
+                changed[name] = value
         return {**changed, **search}
 
 
@@ -110,7 +126,8 @@ def read_run(folder: str | Path) -> RunRecord:
     """
     files = RunFolder(folder)
     search = files.path / _SEARCH
-    config = search if search.is_file() else files.config
+    is_search = search.is_file()
+    config = search if is_search else files.config
     if not files.path.is_dir():
         raise RunError(f"There is no folder {folder}. `charagram runs FOLDER` lists runs.")
     if not config.is_file():
@@ -120,17 +137,18 @@ def read_run(folder: str | Path) -> RunRecord:
         if "encoder" in saved:
             raise RunError(f"{folder} is not a run folder but a model: give the folder of its run.")
         metrics = read_json(files.metrics) if files.metrics.is_file() else {}
-        trials = None if config == files.config else _read_trials(files.path)
-        if trials is not None:
-            status = f"{len(trials)} trials"
-        else:
-            is_over = "diverged" if files.problem.is_file() else "unfinished"
-            status = "finished" if metrics else is_over
+        trials = _read_trials(files.path) if is_search else None
         record = RunRecord(
-            files.path, saved["settings"], saved["versions"]["tf_charagram"],
-            config.stat().st_mtime, files.read_history(), metrics, status, trials,
-        )  # fmt: skip
-        # So that no table has to expect other files than a run writes.
+            folder=files.path,
+            settings=saved["settings"],
+            version=saved["versions"]["tf_charagram"],
+            started=config.stat().st_mtime,
+            history=files.read_history(),
+            metrics=metrics,
+            status=_status(files, metrics, trials),
+            trials=trials,
+        )
+        # Damaged files fail here, so that no table has to expect them.
         record.changed_settings()
         for name in record.set_names():
             record.best(name)
@@ -139,6 +157,14 @@ def read_run(folder: str | Path) -> RunRecord:
         raise
     except (CharagramError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise RunError(f"{folder} cannot be read as a run: {error}") from error
+
+
+def _status(files: RunFolder, metrics: dict[str, Any], trials: list[dict[str, Any]] | None) -> str:
+    if trials is not None:
+        return f"{len(trials)} trials"
+    if metrics:
+        return "finished"
+    return "diverged" if files.problem.is_file() else "unfinished"
 
 
 def find_runs(folder: str | Path) -> list[RunRecord]:
@@ -170,17 +196,28 @@ def runs_table(runs: Sequence[RunRecord]) -> Table:
     for name in ("name", "task", "encoder", "started", "status", "best score"):
         table.add_column(name, overflow="fold", no_wrap=name == "started")
     for run in runs:
-        status, score, selects = run.status, "", run.selects
+        status = run.status
         if run.trials is None:
             epoch = run.history[-1]["epoch"] if run.history else None
             status += f" {_epochs(epoch)}/{run.settings['epochs']:g}"
-        if selects is not None and (best := run.best(selects)[0]) is not None:
-            score = f"{selects} {best:.2f}"
         table.add_row(
-            cell(run.folder.name), run.task, run.settings["encoder"], _date(run.started),
-            status, cell(score),
-        )  # fmt: skip
+            cell(run.folder.name),
+            run.task,
+            run.settings["encoder"],
+            _date(run.started),
+            status,
+            cell(_best_score(run)),
+        )
     return table
+
+
+def _best_score(run: RunRecord) -> str:
+    """Formats the set that selects weights and its best score; empty before the first score."""
+    name = run.selects
+    if name is None:
+        return ""
+    best, _ = run.best(name)
+    return "" if best is None else f"{name} {best:.2f}"
 
 
 def _date(seconds: float) -> str:
@@ -188,8 +225,10 @@ def _date(seconds: float) -> str:
 
 
 def _epochs(value: float | None) -> str:
-    """Returns a number of epochs with three digits, or all of thousands."""
-    return number(value, ".3g" if value is None or value < 999.5 else ".0f")
+    """Formats a number of epochs with three digits, or all digits of thousands."""
+    # `.3g` would write 1000 as 1e+03.
+    is_large = value is not None and value >= 999.5
+    return number(value, ".0f" if is_large else ".3g")
 
 
 def print_run(console: Console, run: RunRecord) -> None:
@@ -204,8 +243,9 @@ def print_run(console: Console, run: RunRecord) -> None:
         console.print(printable(line), markup=False, soft_wrap=True)
     table = make_table("Changed settings", ("setting", "value"), ())
     for name, value in run.changed_settings().items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-        table.add_row(cell(name), cell(shown))
+        if isinstance(value, list | tuple):
+            value = ", ".join(str(part) for part in value)
+        table.add_row(cell(name), cell(value))
     console.print(table)
     if run.history:
         console.print(history_table(run.history, run.selects or "", console.width))
@@ -226,15 +266,22 @@ def _scores_table(run: RunRecord) -> Table:
 
 def _trials_table(run: RunRecord, trials: Sequence[dict[str, Any]]) -> Table:
     """Returns the best trials of a search."""
-    best = sorted(trials, key=lambda t: (t["status"] != _COMPLETED, -(t["score"] or 0.0)))
+
+    def rank(trial: dict[str, Any]) -> tuple[bool, float]:
+        return trial["status"] != _COMPLETED, -(trial["score"] or 0.0)
+
+    best = sorted(trials, key=rank)
     title = f"Trials, {min(len(best), _MAX_TRIALS)} best of {len(best)}"
     table = make_table(title, ("trial", "values", "status"), (run.selects or "score", "epochs"))
     for trial in best[:_MAX_TRIALS]:
         values = " ".join(f"{name}={value}" for name, value in trial["values"].items())
         table.add_row(
-            trial["id"], cell(values), trial["status"], number(trial["score"]),
+            trial["id"],
+            cell(values),
+            trial["status"],
+            number(trial["score"]),
             number(trial["epochs"], "g"),
-        )  # fmt: skip
+        )
     return table
 
 
@@ -242,18 +289,22 @@ def make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram runs", description=__doc__)
     parser.add_argument(
-        "folder", nargs="?", default=_FOLDER,
+        "folder",
+        nargs="?",
+        default=_FOLDER,
         help="folder that the runs are in, or folder of a run or search to show [runs]",
-    )  # fmt: skip
+    )
     return parser
 
 
 def runs(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     folder = Path(make_parser().parse_args(arguments).folder)
-    if any((folder / name).is_file() for name in ("config.json", _SEARCH)):
+    if (folder / _CONFIG).is_file() or (folder / _SEARCH).is_file():
         print_run(table_console(), read_run(folder))
-    elif found := find_runs(folder):
+        return 0
+    found = find_runs(folder)
+    if found:
         table_console().print(runs_table(found))
     else:
         sys.stdout.write(f"No runs in {folder}.\n")

@@ -36,17 +36,18 @@ def make_parser() -> Parser:
         "source",
         help="what to search: a file of texts or a table; a folder of --save; or a model, whose "
         "known words or training texts are searched",
-    )  # fmt: skip
+    )
     parser.add_argument("query", nargs="*", help="texts [lines of standard input]")
     add_scoring_flags(parser)
     parser.add_argument("--k", type=int, default=10, help="texts found per query [10]")
     parser.add_argument("--min-score", type=float, default=0.0, help="minimum score [0]")
     parser.add_argument("--save", metavar="FOLDER", help="save the index, to search it faster")
     parser.add_argument(
-        "--spelling", action="store_true",
+        "--spelling",
+        action="store_true",
         help="correct the spelling of words, with probabilities; the source has words, most "
         "frequent first",
-    )  # fmt: skip
+    )
     add_corrections_flag(parser)
     parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
     return parser
@@ -55,14 +56,18 @@ def make_parser() -> Parser:
 def add_scoring_flags(parser: Parser) -> None:
     """Adds the flags that say which columns are compared, and how."""
     parser.add_argument(
-        "--on", type=lambda names: names.split(","), default=[], metavar="A,B,...",
+        "--on",
+        type=lambda names: names.split(","),
+        default=[],
+        metavar="A,B,...",
         help="columns to compare, by name or number from 1 [the only one, or text, name, ...]",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--model", default="english",
+        "--model",
+        default="english",
         help="run folder, model folder, a name that charagram models lists, or none to compare "
         "letters only [english]",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--vectors-only", action="store_true", help="compare only vectors, by their cosine"
     )
@@ -75,37 +80,60 @@ def search(arguments: Sequence[str]) -> int:
     if values.spelling and (values.save or values.on):
         raise ConfigError("--spelling takes a file of words. Leave out --save and --on.")
     if values.save:
+        # Before texts are embedded, which can take minutes.
         check_local(values.save)
         check_free(Path(values.save))
-    source, models = values.source, shipped_models()
+    source = values.source
+    models = shipped_models()
     if source != STDIN and not Path(source).exists() and source not in models:
         raise ConfigError(unknown_name("file, index or model", source, models))
     load_tensorflow()
-    find, embedder = (_speller if values.spelling else _searcher)(values)
+    make_search = _speller if values.spelling else _searcher
+    find, embedder = make_search(values)
     is_terminal = sys.stdin.isatty()
-    has_queries = bool(values.query) or not (values.save and is_terminal)
-    queries = iter(values.query or (_prompt(is_terminal) if has_queries else ()))
-    # Many queries take much less time at once.
-    while batch := list(islice(queries, 1 if is_terminal else _BATCH)):
+    # Many queries take much less time at once; a person waits for each answer.
+    batch_size = 1 if is_terminal else _BATCH
+    queries = _queries(values, is_terminal)
+    while True:
+        batch = list(islice(queries, batch_size))
+        if not batch:
+            break
         if embedder is not None:
             corrections = Corrections(embedder)
             corrections.add(batch)
             corrections.say(values.show_corrections, batch[0] if len(batch) == 1 else "")
         for query, found in zip(batch, find(batch, values.k), strict=True):
-            if values.json:
-                hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
-                answer = json.dumps({"query": query, "hits": hits}, ensure_ascii=False)
-            else:
-                # A cell can have several lines.
-                lines = (f"  {hit.score:6.3f}  {' '.join(hit.text.split())}" for hit in found)
-                answer = "\n".join([query, *lines])
+            answer = _json(query, found) if values.json else _listed(query, found)
             sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
     return 0
 
 
+def _queries(values: Namespace, is_terminal: bool) -> Iterator[str]:
+    """Yields the queries of the command line, or the lines of standard input."""
+    if values.query:
+        yield from values.query
+    elif not (values.save and is_terminal):
+        # Somebody who saves an index on a terminal does not wait for a prompt.
+        yield from _prompt(is_terminal)
+
+
+def _json(query: str, found: Sequence[Hit]) -> str:
+    hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
+    return json.dumps({"query": query, "hits": hits}, ensure_ascii=False)
+
+
+def _listed(query: str, found: Sequence[Hit]) -> str:
+    lines = [query]
+    for hit in found:
+        # A cell of a table can have several lines.
+        text = " ".join(hit.text.split())
+        lines.append(f"  {hit.score:6.3f}  {text}")
+    return "\n".join(lines)
+
+
 def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
-    """Returns the search, and the model whose corrections are told."""
+    """Returns the search, and the model whose corrections are reported."""
     from tf_charagram.data.tables import Table
     from tf_charagram.search.text_index import SETTINGS, TextIndex
     from tf_charagram.search.texts import read_vocabulary
@@ -129,12 +157,15 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
         sys.stderr.write(f"{len(index):,} texts -> {values.save}\n")
 
     def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
-        found = index.search(queries, k + is_model, values.min_score)
         if not is_model:
-            return found
-        # A word of a model should not find itself.
-        pairs = zip(queries, found, strict=True)
-        return [[hit for hit in hits if hit.text != query][:k] for query, hits in pairs]
+            return index.search(queries, k, values.min_score)
+        # A word of a model should not find itself, so one more is searched.
+        answers = []
+        found = index.search(queries, k + 1, values.min_score)
+        for query, hits in zip(queries, found, strict=True):
+            others = [hit for hit in hits if hit.text != query]
+            answers.append(others[:k])
+        return answers
 
     return find, index.scorer.embedder
 
@@ -148,18 +179,18 @@ def _speller(values: Namespace) -> tuple[Find, TextEmbedder]:
     model = values.model if is_file else values.source
     flag = f"`search FILE --spelling --model {model}`"
     words = read_words(values.source if is_file else None, model, flag)
+    # The model itself must not correct the words that are to be corrected here.
     embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
     corrector = SpellingCorrector(embedder, words)
     rows = {word: row for row, word in enumerate(corrector.words)}
 
     def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
-        return [
-            [
-                Hit(rows[word], probability, word)
-                for word, probability in corrector.correct(query, k)
-            ]
-            for query in queries
-        ]
+        answers = []
+        for query in queries:
+            corrections = corrector.correct(query, k)
+            hits = [Hit(rows[word], probability, word) for word, probability in corrections]
+            answers.append(hits)
+        return answers
 
     return find, embedder
 

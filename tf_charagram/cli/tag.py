@@ -13,7 +13,9 @@ from tf_charagram.reporting import load_tensorflow
 from tf_charagram.tasks.tagging.data import COLUMNS, to_conllu
 
 _STDOUT = "-"
-_BATCH_SIZE, _MAX_CHARS = 1000, 1_000_000
+_BATCH_SIZE = 1000
+# Long lines are tagged in smaller batches, because padding takes memory.
+_MAX_CHARS = 1_000_000
 
 
 def make_parser() -> Parser:
@@ -21,9 +23,10 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram tag", description=__doc__)
     parser.add_argument("model", help=f"{MODEL_HELP}, of a tagger")
     parser.add_argument(
-        "--input", action="append",
+        "--input",
+        action="append",
         help="file with a sentence per line, plain or .gz, or a pattern; repeatable [-, stdin]",
-    )  # fmt: skip
+    )
     parser.add_argument("--output", default=_STDOUT, help="file [-, stdout]")
     parser.add_argument(
         "--tokens", action="store_true", help="lines are words already, with spaces between them"
@@ -55,6 +58,7 @@ def tag(arguments: Sequence[str]) -> int:
             for line, tokens in zip(lines, tagger.tag(sentences), strict=True):
                 output.write(to_conllu(line, tokens, values.column))
             progress.advance(len(lines), len(to_text(lines)))
+        # The summary on standard error comes after the last tags.
         output.flush()
     progress.say(progress.summary())
     return 0

@@ -51,6 +51,7 @@ def _train(config: RunConfig, values: dict[str, Any]) -> int:
     from tf_charagram.training.run import TrainingRun
 
     set_threads(config)
+    # With --json, standard output has only the line of JSON.
     console = table_console(stderr=values["json"])
     run = TrainingRun(make_task(config), resume=values["resume"], overwrite=values["overwrite"])
     if not run.workers.is_chief:
@@ -81,16 +82,20 @@ def _introduce(run: TrainingRun, console: Console) -> None:
         start = f"Resumes at step {run.loop.step:,} of {run.loop.total_steps:,}."
         console.print(start if has_checkpoint else "There is no checkpoint: starts at step 0.")
 
+    # Only the run knows whether a checkpoint can be read.
     run.on_resume = say
 
 
 def _advise_to_resume(run: TrainingRun, console: Console, *, overwrite: bool) -> None:
     loop = run.loop
-    state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
+    state = "before the first step"
+    if loop.step:
+        state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
+    # With --overwrite again, the state would be deleted.
+    instead = " instead of --overwrite" if overwrite else ""
     console.print(
-        f"Stopped {state if loop.step else 'before the first step'}. "
-        f"To resume: the same command with --out {run.folder.path} --resume"
-        f"{' instead of --overwrite' if overwrite else ''}",
+        f"Stopped {state}. "
+        f"To resume: the same command with --out {run.folder.path} --resume{instead}",
         markup=False,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 import keras
 
 from tf_charagram.data.download import SOURCES, fetch
+from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.scores import mean_members, score_names, score_sets
@@ -43,18 +44,12 @@ class ScoreOnSet(keras.callbacks.Callback):
             sets = evaluation_sets(name)
             name = sets[0].name
         else:
-            kinds = {key: source.kind for key, source in SOURCES.items()}
-            # "STS" is the mean over all years.
-            wanted = [key for key in kinds if key == name or f"{name}20" in key]
-            paths = [fetch(key) for key in wanted if kinds[key] == "sts"]
-            for key in wanted:
-                if kinds[key] == "wordsim":
-                    fetch(key)
-            sets = [each for path in (None, *paths) for each in evaluation_sets(path)]
+            sets = _public_sets(str(name))
         self.name = str(name)
         names = score_names(sets)
         if self.name not in names:
             raise ConfigError(unknown_name("set", self.name, names))
+        # A mean needs all its sets.
         members = mean_members(sets).get(self.name, [self.name])
         self._sets = [pairs for pairs in sets if pairs.name in members]
 
@@ -64,10 +59,28 @@ class ScoreOnSet(keras.callbacks.Callback):
             logs[f"val_{self.name}"] = self.score(_embedder_in(self.model))
 
     def score(self, embedder: TextEmbedder) -> float:
-        """Returns the score of an embedder."""
+        """Scores an embedder on the set."""
         scores = score_sets(lambda texts: embedder.encode(texts, normalize=True), self._sets)
-        value = next(score.value for score in scores if score.name == self.name)
+        by_name = {score.name: score for score in scores}
+        value = by_name[self.name].value
         return math.nan if value is None else value
+
+
+def _public_sets(name: str) -> list[ScoredPairs]:
+    """Returns the shipped and downloaded sets, after downloading the sets of a name."""
+    sts = []
+    for key, source in SOURCES.items():
+        # "STS" is the mean over all years.
+        is_wanted = key == name or f"{name}20" in key
+        if is_wanted and source.kind == "sts":
+            sts.append(fetch(key))
+        elif is_wanted and source.kind == "wordsim":
+            # `evaluation_sets` finds word sets in the cache, but no years of STS.
+            fetch(key)
+    sets = evaluation_sets(None)
+    for path in sts:
+        sets += evaluation_sets(path)
+    return sets
 
 
 def _embedder_in(model: keras.Model) -> TextEmbedder:
@@ -76,8 +89,10 @@ def _embedder_in(model: keras.Model) -> TextEmbedder:
     Raises:
         ConfigError: The model has no embedder.
     """
-    if (embedder := getattr(model, "embedder", None)) is not None:
+    embedder = getattr(model, "embedder", None)
+    if embedder is not None:
         return embedder
+    # A ParaphraseModel has the parts of its embedder.
     if getattr(model, "vectorizer", None) is not None:
         return TextEmbedder(model.vectorizer, model.encoder)
     for layer in model._flatten_layers():

@@ -21,7 +21,8 @@ class LabelScore:
         support: Number of examples with the label.
         precision: Precision; `None` if the label was never predicted.
         recall: Recall; `None` if no example has the label.
-        f1: Their harmonic mean; `None` if neither.
+        f1: Harmonic mean of precision and recall; `None` if the label neither occurs nor was
+            predicted.
     """
 
     label: str
@@ -78,32 +79,37 @@ def score_labels(
     columns = np.array([index[label] for label in predicted])
     confusion = np.zeros((len(labels), len(labels)), np.int64)
     np.add.at(confusion, (rows, columns), 1)
-    hits, supports, guesses = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
-    per_label = tuple(
-        LabelScore(
-            label,
-            int(support),
-            _rate(hit, guess),
-            _rate(hit, support),
-            _rate(2 * hit, support + guess),
+    per_label = []
+    for i, label in enumerate(labels):
+        num_hits = confusion[i, i]
+        num_gold = confusion[i].sum()
+        num_predicted = confusion[:, i].sum()
+        score = LabelScore(
+            label=label,
+            support=int(num_gold),
+            precision=_rate(num_hits, num_predicted),
+            recall=_rate(num_hits, num_gold),
+            # 2PR / (P + R), without dividing by a precision or recall of 0
+            f1=_rate(2 * num_hits, num_gold + num_predicted),
         )
-        for label, hit, support, guess in zip(labels, hits, supports, guesses, strict=True)
-    )
-    draws = _draws(rows, columns, len(labels), num_resamples, seed) if num_resamples else {}
-    return ClassificationScore(
-        len(gold),
-        {
-            "accuracy": 100.0 * float(hits.sum()) / len(gold),
-            "macro_f1": float(np.mean([label.f1 for label in per_label if label.f1 is not None])),
-        },
-        {name: interval(values) for name, values in draws.items()},
-        per_label,
-        confusion,
-    )
+        per_label.append(score)
+    f1_scores = [score.f1 for score in per_label if score.f1 is not None]
+    metrics = {
+        "accuracy": 100.0 * float(np.trace(confusion)) / len(gold),
+        "macro_f1": float(np.mean(f1_scores)),
+    }
+    intervals = {}
+    if num_resamples:
+        draws = _draws(rows, columns, len(labels), num_resamples, seed)
+        intervals = {name: interval(values) for name, values in draws.items()}
+    return ClassificationScore(len(gold), metrics, intervals, tuple(per_label), confusion)
 
 
 def _rate(part: np.int64, whole: np.int64) -> float | None:
-    return 100.0 * float(part) / float(whole) if whole else None
+    # Not 0: a label that does not occur has no recall.
+    if not whole:
+        return None
+    return 100.0 * float(part) / float(whole)
 
 
 def _draws(
@@ -114,15 +120,20 @@ def _draws(
     seed: int,
 ) -> dict[str, Floats]:
     """Computes accuracy and macro-F1 of resamples, x 100."""
-    is_gold, is_guess = np.eye(num_labels)[rows], np.eye(num_labels)[columns]
-    accuracies, macros = [], []
+    is_gold = np.eye(num_labels)[rows]
+    is_predicted = np.eye(num_labels)[columns]
+    accuracies = []
+    macros = []
     random = np.random.default_rng(seed)
     for counts in resample_counts(len(rows), num_resamples, random):
-        hits = counts @ (is_gold * is_guess)
-        occurring = counts @ (is_gold + is_guess)
+        # Sums over the examples of each resample: `(num_rows, num_labels)`.
+        hits = counts @ (is_gold * is_predicted)
+        occurring = counts @ (is_gold + is_predicted)
+        # Labels that are absent from a resample have 0 hits, and are not part of its mean.
         f1 = 2.0 * hits / np.maximum(occurring, 1.0)
+        num_present = (occurring > 0).sum(axis=1)
         accuracies.append(hits.sum(axis=1) / len(rows))
-        macros.append(f1.sum(axis=1) / (occurring > 0).sum(axis=1))
+        macros.append(f1.sum(axis=1) / num_present)
     return {
         "accuracy": 100.0 * np.concatenate(accuracies),
         "macro_f1": 100.0 * np.concatenate(macros),

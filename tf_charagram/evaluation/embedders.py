@@ -22,7 +22,7 @@ from tf_charagram.search.tfidf import CharacterTfidf
 
 
 def tfidf_vectors(texts: Sequence[str]) -> scipy.sparse.csr_array:
-    """Returns the tf-idf vectors of texts, counted on these texts; see `CharacterTfidf`."""
+    """Returns the tf-idf vectors of texts, with weights counted on these texts."""
     return CharacterTfidf(texts).transform(texts)
 
 
@@ -33,7 +33,7 @@ class EvaluationSets:
     Attributes:
         clean: The sets.
         mistyped: The same sets with typos in one text of each pair, if asked for.
-        num_typos: Typos per text there, or their kind.
+        num_typos: Number of typos per text, or their kind.
     """
 
     clean: list[ScoredPairs]
@@ -53,23 +53,28 @@ class EvaluationSets:
         """Reads sets.
 
         Args:
-            eval_data: Folder or file to score on; see `evaluation_sets`.
-            typos: Typos in one text of each pair, for a second score, see `with_typos`; 0 for none.
+            eval_data: Folder or file to score on; `None` for the starter set and downloaded sets.
+            typos: Number of typos in one text of each pair, or their kind, for a second score;
+                0 for no second score.
             bad_lines: Policy for bad lines.
             seed: Seed of the typos.
-            columns: Columns of a file, see `evaluation_sets`.
+            columns: Columns of a file: two texts and the score, by name or number from 1.
 
         Raises:
             DataError: A file cannot be used.
         """
         sets = evaluation_sets(eval_data, columns=columns, on_bad_line=bad_lines)
-        mistyped = [with_typos(pairs, typos, seed) for pairs in sets] if typos else None
+        if not typos:
+            return cls(sets)
+        mistyped = [with_typos(pairs, typos, seed) for pairs in sets]
         return cls(sets, mistyped, typos)
 
     @property
     def variants(self) -> list[list[ScoredPairs]]:
-        """The clean sets and, if asked for, those with typos."""
-        return [self.clean] if self.mistyped is None else [self.clean, self.mistyped]
+        """The clean sets and, if asked for, the sets with typos."""
+        if self.mistyped is None:
+            return [self.clean]
+        return [self.clean, self.mistyped]
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class EmbedderEvaluation:
         clean: Its scores.
         typos: Its scores with typos in one text of each pair, if asked for.
         cosines: Cosines of the pairs `(num_pairs,)`, by variant and set of `EvaluationSets`.
-        label: Its name in tables, if not that of the folder.
+        label: Its name in tables, if not the name of the folder.
     """
 
     model: str
@@ -112,28 +117,32 @@ def evaluate_embeddings(
 
     Args:
         model: Its run folder, model folder or name.
-        embed: See `score_sets`; called once per set.
+        embed: Embeds texts to unit length; called once per set and variant.
         sets: Sets to score on.
-        num_resamples: Bootstrap resamples for intervals; 0 for none.
+        num_resamples: Bootstrap resamples for intervals; 0 for no intervals.
         seed: Seed of the resamples.
-        label: Its name in tables, if not that of the folder.
+        label: Its name in tables, if not the name of the folder.
     """
-    cosines = [list(set_cosines(embed, variant)) for variant in sets.variants]
-    clean, *typos = (
-        score_all(variant, values, num_resamples=num_resamples, seed=seed)
-        for variant, values in zip(sets.variants, cosines, strict=True)
-    )
-    return EmbedderEvaluation(model, clean, typos[0] if typos else None, cosines, label)
+    scores = []
+    cosines = []
+    for variant in sets.variants:
+        values = list(set_cosines(embed, variant))
+        cosines.append(values)
+        scores.append(score_all(variant, values, num_resamples=num_resamples, seed=seed))
+    clean = scores[0]
+    typos = scores[1] if sets.mistyped is not None else None
+    return EmbedderEvaluation(model, clean, typos, cosines, label)
 
 
 def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
     """Returns the scores for JSON: of one model, or of several under `models`.
 
-    Of two, `differences` are the second one's scores minus the first one's.
+    For two models, `differences` are the scores of the second minus the scores of the first.
     """
     if len(results) == 1:
         return results[0].to_dict()
     result: dict[str, Any] = {"models": [result.to_dict() for result in results]}
+    # Differences of more than two models would be too many to read.
     if len(results) == 2:
         first, second = results
         result["differences"] = _difference_dicts(first.clean, second.clean)
@@ -144,26 +153,38 @@ def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
 
 def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
     """Returns a table of one model, or tables of several side by side with differences of two."""
-    first = results[0]
-    if len(results) == 1 and first.typos is None:
-        return [score_table(first.clean)]
     if len(results) == 1:
-        return [_side_by_side([("clean", first.clean), ("typos", first.typos or [])])]
-    labelled = list(zip(evaluation_labels(results), results, strict=True))
-    tables = [_side_by_side([(label, result.clean) for label, result in labelled])]
-    mistyped = [(label, result.clean, result.typos) for label, result in labelled if result.typos]
-    if mistyped:
-        after = [(label, typos) for label, _, typos in mistyped]
-        tables.append(_side_by_side(after, ", with typos"))
-        changes = [(label, differences(clean, typos)) for label, clean, typos in mistyped]
-        tables.append(comparison_table(first.clean, [], changes, ", change by typos"))
+        return [_single_table(results[0])]
+    labels = evaluation_labels(results)
+    clean = []
+    typos = []
+    changes = []
+    for label, result in zip(labels, results, strict=True):
+        clean.append((label, result.clean))
+        if result.typos:
+            typos.append((label, result.typos))
+            changes.append((label, differences(result.clean, result.typos)))
+    tables = [_side_by_side(clean)]
+    if typos:
+        sets = results[0].clean
+        tables.append(_side_by_side(typos, ", with typos"))
+        tables.append(comparison_table(sets, [], changes, ", change by typos"))
     return tables
 
 
+def _single_table(result: EmbedderEvaluation) -> Table:
+    if result.typos is None:
+        return score_table(result.clean)
+    return _side_by_side([("clean", result.clean), ("typos", result.typos)])
+
+
 def _side_by_side(columns: Sequence[tuple[str, Sequence[SetScore]]], title: str = "") -> Table:
+    """Returns a table of scores; two columns get a third one with their difference."""
     scores = [column for _, column in columns]
-    change = [("difference", differences(*scores))] if len(scores) == 2 else []
-    return comparison_table(scores[0], columns, change, title)
+    comparisons = []
+    if len(scores) == 2:
+        comparisons.append(("difference", differences(*scores)))
+    return comparison_table(scores[0], columns, comparisons, title)
 
 
 def evaluation_labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
@@ -175,10 +196,13 @@ def evaluation_labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
 def model_labels(models: Sequence[str]) -> list[str]:
     """Returns the name of each model's run folder; its path if two have the same name."""
     paths = [Path(model).absolute() for model in models]
+    # The folder `model` is inside the folder that users name their run by.
     names = [path.parent.name if path.name == "model" else path.name for path in paths]
-    return [
-        model if names.count(name) > 1 else name for name, model in zip(names, models, strict=True)
-    ]
+    labels = []
+    for model, name in zip(models, names, strict=True):
+        is_ambiguous = names.count(name) > 1
+        labels.append(model if is_ambiguous else name)
+    return labels
 
 
 def _scores_dict(scores: Sequence[SetScore]) -> dict[str, Any]:

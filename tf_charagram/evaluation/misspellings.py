@@ -5,7 +5,7 @@ The score is the recall of the right forms of misspellings among the words of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,17 +32,18 @@ from tf_charagram.search.spelling import (
     read_words,
 )
 
-VECTORS, CORRECTIONS = "vectors", "vectors, edit distance, frequency"
+VECTORS = "vectors"
+CORRECTIONS = "vectors, edit distance, frequency"
 EDIT_DISTANCE = "edit distance"
+#: Numbers of first answers that recall is computed at.
+RECALL_AT = (1, 10, 50)
 # Scores of queries and words in memory at the same time: 64 MB as float32.
 _MAX_CELLS = 16_000_000
+# Larger distances count as this one, so that each takes a byte.
 _MAX_EDITS = 255
 
 #: First query of a block, and its scores `(num_rows, num_words)`; larger is better.
 Blocks = Iterator[tuple[int, NDArray[Any]]]
-#: Numbers of first answers that recall is computed at.
-RECALL_AT = (1, 10, 50)
-
 Indices = NDArray[np.intp]
 
 
@@ -81,14 +82,17 @@ class MisspellingQueries:
         positions = {word: position for position, word in enumerate(vocabulary)}
         right_forms: dict[str, set[str]] = {}
         for wrong, forms in misspellings:
-            right_forms.setdefault(wrong.lower(), set()).update(form.lower() for form in forms)
-        right: dict[str, Indices] = {}
-        for wrong, meant in right_forms.items():
-            known = sorted(positions[form] for form in meant - {wrong} if form in positions)
+            lowercase = {form.lower() for form in forms}
+            right_forms.setdefault(wrong.lower(), set()).update(lowercase)
+        wrongs: list[str] = []
+        rights: list[Indices] = []
+        for wrong, others in right_forms.items():
+            known = [positions[form] for form in others if form in positions and form != wrong]
             if known:
-                right[wrong] = np.array(known, np.intp)
-        own = np.array([positions.get(wrong, -1) for wrong in right], np.intp)
-        return cls(list(right), list(right.values()), own, len(right_forms) - len(right))
+                wrongs.append(wrong)
+                rights.append(np.array(sorted(known), np.intp))
+        own = np.array([positions.get(wrong, -1) for wrong in wrongs], np.intp)
+        return cls(wrongs, rights, own, len(right_forms) - len(wrongs))
 
     def ranks(self, scores: NDArray[Any], start: int = 0) -> Indices:
         """Counts the answers before the first right one, `(num_scored,)`.
@@ -97,19 +101,20 @@ class MisspellingQueries:
             scores: `(num_scored, num_words)`, larger is better; ties keep the vocabulary's order.
             start: Query of the first row.
         """
+        end = start + len(scores)
         rows = np.arange(len(scores))
-        best = np.array(
-            [
-                right[np.argmax(row[right])]
-                for row, right in zip(scores, self.right[start:], strict=False)
-            ],
-            np.intp,
-        )
-        values = scores[rows, best][:, np.newaxis]
-        positions = np.arange(scores.shape[1])
-        is_before = (scores > values) | ((scores == values) & (positions < best[:, np.newaxis]))
-        own = self.own[start : start + len(scores)]
-        return is_before.sum(axis=1) - (is_before[rows, own] & (own >= 0))
+        # `argmax` takes the first of equal scores: the most frequent right form.
+        answers = zip(scores, self.right[start:end], strict=True)
+        best = [right[np.argmax(row[right])] for row, right in answers]
+        best_words = np.array(best, np.intp)
+        best_scores = scores[rows, best_words][:, np.newaxis]
+        words = np.arange(scores.shape[1])
+        is_earlier = words < best_words[:, np.newaxis]
+        is_before = (scores > best_scores) | ((scores == best_scores) & is_earlier)
+        # A wrong form that is a word itself is no answer. Position -1 is of other forms.
+        own = self.own[start:end]
+        is_own_before = is_before[rows, own] & (own >= 0)
+        return is_before.sum(axis=1) - is_own_before
 
 
 def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> MetricScore:
@@ -122,17 +127,17 @@ def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> 
         num_resamples: Bootstrap resamples; 0 for no intervals.
         seed: Seed of the resamples.
     """
-    hits = 100.0 * (ranks[:, np.newaxis] < np.array(RECALL_AT))
-    random = np.random.default_rng(seed)
-    chunks = resample_counts(len(ranks), num_resamples, random)
-    values = np.concatenate([np.empty((0, len(RECALL_AT))), *(counts @ hits for counts in chunks)])
     names = [f"recall_at_{k}" for k in RECALL_AT]
-    draws = dict(zip(names, values.T / len(ranks), strict=True)) if num_resamples else {}
-    return MetricScore(
-        len(ranks),
-        dict(zip(names, hits.mean(axis=0).tolist(), strict=True)),
-        {name: interval(drawn) for name, drawn in draws.items()},
-    )
+    hits = 100.0 * (ranks[:, np.newaxis] < np.array(RECALL_AT))
+    metrics = dict(zip(names, hits.mean(axis=0).tolist(), strict=True))
+    intervals = {}
+    if num_resamples:
+        random = np.random.default_rng(seed)
+        chunks = resample_counts(len(ranks), num_resamples, random)
+        # A mean over a resample: each query counts as often as it was drawn.
+        draws = np.concatenate([counts @ hits for counts in chunks]) / len(ranks)
+        intervals = {name: interval(draws[:, column]) for column, name in enumerate(names)}
+    return MetricScore(len(ranks), metrics, intervals)
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,7 @@ class MisspellingEvaluation:
         queries: The misspellings.
         num_words: Size of the vocabulary.
         models: The models, as given.
-        scores: Score of each method; with several models, those of a model are `MODEL: METHOD`.
+        scores: Score of each method; with several models, its name is `MODEL: METHOD`.
     """
 
     queries: MisspellingQueries
@@ -153,20 +158,23 @@ class MisspellingEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the scores for JSON."""
+        first = {name: score.metrics["recall_at_1"] for name, score in self.scores.items()}
+        details = [{"method": name, **score.to_dict()} for name, score in self.scores.items()]
         return {
             "models": self.models,
             "num_words": self.num_words,
             "num_queries": len(self.queries),
             "num_left_out": self.queries.num_left_out,
-            "scores": {name: score.metrics["recall_at_1"] for name, score in self.scores.items()},
-            "details": [{"method": name, **score.to_dict()} for name, score in self.scores.items()],
+            "scores": first,
+            "details": details,
         }
 
     def table(self) -> Table:
         """Returns a table of recall x 100, one row per method."""
         title = f"Recall x 100 of the right form among {self.num_words:,} words"
         metrics = {f"recall_at_{k}": (f"at {k}", ".2f") for k in RECALL_AT}
-        table = metric_table(title, ("method", "misspellings"), metrics, [*self.scores.items()])
+        scores = list(self.scores.items())
+        table = metric_table(title, ("method", "misspellings"), metrics, scores)
         table.caption = (
             "Of equal answers the more frequent word comes first. Left out, because no right form "
             f"is in the vocabulary: {self.queries.num_left_out:,}."
@@ -187,16 +195,17 @@ def evaluate_misspellings(
 
     Args:
         models: Run folders or model folders.
-        path: The list, see `read_misspellings`.
+        path: The list of wrong and right forms.
         vocabulary: File of words, most frequent first. Defaults to the texts of the first model.
         bad_lines: Policy for bad lines.
-        num_resamples: Bootstrap resamples for intervals; 0 for none.
+        num_resamples: Bootstrap resamples for intervals; 0 for no intervals.
         seed: Seed of the resamples.
 
     Raises:
         CharagramError: A model or a file cannot be used.
     """
     misspellings = read_misspellings(path, on_bad_line=bad_lines)
+    # All models correct to the same words, so that their recalls can be compared.
     words = list(first_forms(read_words(vocabulary, models[0], "--vocabulary")))
     if not words:
         raise ConfigError("There are no words in the vocabulary.")
@@ -205,18 +214,17 @@ def evaluate_misspellings(
         raise DataError(
             path, f"none of the right forms is among the {len(words):,} words of the vocabulary"
         )
-    result = MisspellingEvaluation(queries, len(words), list(models))
-
-    def score(ranks: Indices) -> MetricScore:
-        return score_ranks(ranks, num_resamples=num_resamples, seed=seed)
-
+    by_method: dict[str, Indices] = {}
     for model, label in zip(models, model_labels(models), strict=True):
         prefix = f"{label}: " if len(models) > 1 else ""
-        by_method = model_ranks(TextEmbedder.load(model, folded=True), words, queries)
-        result.scores.update({prefix + name: score(ranks) for name, ranks in by_method.items()})
-    ranks = _ranks(queries, _edit_blocks(queries.wrong, words))
-    result.scores[EDIT_DISTANCE] = score(ranks)
-    return result
+        embedder = TextEmbedder.load(model, folded=True)
+        for method, ranks in model_ranks(embedder, words, queries).items():
+            by_method[prefix + method] = ranks
+    by_method[EDIT_DISTANCE] = _ranks(queries, _edit_blocks(queries.wrong, words))
+    scores = {}
+    for method, ranks in by_method.items():
+        scores[method] = score_ranks(ranks, num_resamples=num_resamples, seed=seed)
+    return MisspellingEvaluation(queries, len(words), list(models), scores)
 
 
 def model_ranks(
@@ -232,18 +240,18 @@ def model_ranks(
         queries: The misspellings.
     """
     corrector = SpellingCorrector(embedder, words)
-    wrong, right = (
-        embedder.encode(side, normalize=True) for side in (queries.wrong, corrector.keys)
-    )
+    wrong = embedder.encode(queries.wrong, normalize=True)
+    right = embedder.encode(corrector.keys, normalize=True)
     by_vectors = _ranks(queries, cosine_blocks(wrong, right))
+    last = len(corrector.keys) - 1
     corrected: list[int] = []
     for start, cosines in cosine_blocks(corrector.embed(queries.wrong), corrector.vectors):
         for query, row in enumerate(cosines, start=start):
             candidates = nearest(row, NUM_CANDIDATES, int(queries.own[query]))
             features = candidate_features(queries.wrong[query], candidates, row, corrector.keys)
-            answers = candidates[ordered(features)[0]]
-            hits = np.flatnonzero(np.isin(answers, queries.right[query]))
-            corrected.append(int(hits[0]) if len(hits) else len(corrector.keys) - 1)
+            order, _ = ordered(features)
+            is_right = np.isin(candidates[order], queries.right[query])
+            corrected.append(int(np.argmax(is_right)) if is_right.any() else last)
     return {VECTORS: by_vectors, CORRECTIONS: np.array(corrected, np.intp)}
 
 
@@ -254,27 +262,31 @@ def cosine_blocks(queries: NDArray[np.float32], words: NDArray[np.float32]) -> B
         queries: Unit-length vectors `(num_queries, dim)`.
         words: Unit-length vectors `(num_words, dim)`.
     """
-    return _blocks(len(queries), len(words), lambda rows: queries[rows] @ words.T)
+    for rows in _slices(len(queries), len(words)):
+        yield rows.start, queries[rows] @ words.T
 
 
 def _edit_blocks(wrong: Sequence[str], words: Sequence[str]) -> Blocks:
     """Yields blocks of 255 minus the edit distance, where swapping two letters is one edit."""
-    wrong, words = ([word[:MAX_CHARS] for word in texts] for texts in (wrong, words))
-
-    def closeness(rows: slice) -> NDArray[np.uint8]:
+    queries = [word[:MAX_CHARS] for word in wrong]
+    answers = [word[:MAX_CHARS] for word in words]
+    for rows in _slices(len(queries), len(answers)):
         distances: NDArray[np.uint8] = process.cdist(
-            wrong[rows], words, scorer=OSA.distance, dtype=np.uint8, workers=-1,
+            queries[rows],
+            answers,
+            scorer=OSA.distance,
+            dtype=np.uint8,
+            workers=-1,
             score_cutoff=_MAX_EDITS - 1,
-        )  # fmt: skip
-        return _MAX_EDITS - distances
-
-    return _blocks(len(wrong), len(words), closeness)
+        )
+        yield rows.start, _MAX_EDITS - distances
 
 
-def _blocks(num_queries: int, num_words: int, scores: Callable[[slice], NDArray[Any]]) -> Blocks:
+def _slices(num_queries: int, num_words: int) -> Iterator[slice]:
+    """Yields the queries of each block, whose scores fit into memory."""
     size = max(1, _MAX_CELLS // num_words)
     for start in range(0, num_queries, size):
-        yield start, scores(slice(start, start + size))
+        yield slice(start, start + size)
 
 
 def _ranks(queries: MisspellingQueries, blocks: Blocks) -> Indices:

@@ -20,8 +20,9 @@ from tf_charagram.evaluation.statistics import bootstrap, hundredfold, interval,
 #: Maps texts to unit-length (or zero) rows `(num_texts, dim)`: an array, or SciPy's CSR matrix.
 Embed = Callable[[Sequence[str]], Any]
 
-# Name of the mean over all sets of STS, and of the group of those of unknown year.
+# Name of the mean over all sets of STS, and of the group of STS sets whose year is unknown.
 _STS = "STS"
+# Pairs multiplied at a time: the gathered rows of 10,000 pairs take 24 MB at 300 dimensions.
 _CHUNK = 10_000
 
 
@@ -65,13 +66,14 @@ class SetScore:
 
     @property
     def num_sets(self) -> int:
-        """Number of sets: 1, or those of the mean."""
+        """Number of sets: 1, or the number of sets in the mean."""
         return len(self.sets) if self.is_mean else 1
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes except the draws, for JSON."""
-        kept = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
-        return {**kept, "value": self.value, "num_sets": self.num_sets}
+        result = {part.name: getattr(self, part.name) for part in fields(self)}
+        del result["draws"]
+        return {**result, "value": self.value, "num_sets": self.num_sets}
 
     def rounded(self) -> SetScore:
         """Returns the score with its numbers, but not its draws, rounded to 0.01."""
@@ -114,11 +116,16 @@ def _difference(first: SetScore, second: SetScore) -> Difference:
     change = round(second.value - first.value, 2)
     if first.draws is None or second.draws is None:
         return Difference(first.name, change)
-    return Difference(first.name, change, _rounded(interval(second.draws - first.draws)))
+    # Paired: draw i of both scores is from the same resample.
+    bounds = interval(second.draws - first.draws)
+    return Difference(first.name, change, _rounded(bounds))
 
 
 def _rounded(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
-    return None if bounds is None else (round(bounds[0], 2), round(bounds[1], 2))
+    if bounds is None:
+        return None
+    low, high = bounds
+    return round(low, 2), round(high, 2)
 
 
 def score_sets(
@@ -131,8 +138,9 @@ def score_sets(
     Args:
         embed: Embeds texts to unit length.
         sets: The sets.
-        num_resamples: Bootstrap resamples for intervals; 0 for none.
-        seed: Seed of the resamples. Those of a set also depend on its name, not on other sets.
+        num_resamples: Bootstrap resamples for intervals; 0 for no intervals.
+        seed: Seed of the resamples. The resamples of a set depend on its name too, not on other
+            sets.
 
     Returns:
         A score per set, in order, then the means; all rounded to 0.01.
@@ -148,23 +156,32 @@ def score_all(
     num_resamples: int = 0,
     seed: int = 0,
 ) -> list[SetScore]:
-    """Scores sets from the cosines of their pairs, `(num_pairs,)` each; else as `score_sets`."""
-    scores = [
-        score_cosines(pairs, of_set, num_resamples=num_resamples, seed=seed)
-        for pairs, of_set in zip(sets, cosines, strict=True)
-    ]
+    """Scores sets from the cosines of their pairs.
+
+    Args:
+        sets: The sets.
+        cosines: Cosines of the pairs of each set, `(num_pairs,)`.
+        num_resamples: Bootstrap resamples for intervals; 0 for no intervals.
+        seed: Seed of the resamples.
+
+    Returns:
+        A score per set, in order, then the means; all rounded to 0.01.
+    """
+    scores = []
+    for pairs, values in zip(sets, cosines, strict=True):
+        scores.append(score_cosines(pairs, values, num_resamples=num_resamples, seed=seed))
     by_name = {score.name: score for score in scores}
-    means = [
-        mean_score(name, [by_name[member] for member in members])
-        for name, members in mean_members(sets).items()
-    ]
-    return [score.rounded() for score in [*scores, *means]]
+    for name, members in mean_members(sets).items():
+        scores.append(mean_score(name, [by_name[member] for member in members]))
+    # Means are of scores that are not rounded yet.
+    return [score.rounded() for score in scores]
 
 
 def score_names(sets: Iterable[ScoredPairs]) -> list[str]:
     """Returns the names of the scores that `score_sets` computes, in order."""
     sets = list(sets)
-    return [*(pairs.name for pairs in sets), *mean_members(sets)]
+    names = [pairs.name for pairs in sets]
+    return names + list(mean_members(sets))
 
 
 def score_cosines(
@@ -173,10 +190,14 @@ def score_cosines(
     """Scores one set from the cosines of its pairs, `(num_pairs,)`; not rounded."""
     draws = None
     if num_resamples:
-        draws = 100 * bootstrap(
-            cosines, pairs.scores, metric=pairs.metric,
-            num_resamples=num_resamples, seed=seed, name=pairs.name,
-        )  # fmt: skip
+        draws = 100.0 * bootstrap(
+            cosines,
+            pairs.scores,
+            metric=pairs.metric,
+            num_resamples=num_resamples,
+            seed=seed,
+            name=pairs.name,
+        )
     return SetScore(
         name=pairs.name,
         num_pairs=len(pairs),
@@ -195,9 +216,15 @@ def mean_members(sets: Sequence[ScoredPairs]) -> dict[str, list[str]]:
     for pairs in sets:
         if pairs.group is not None:
             groups.setdefault(pairs.group, []).append(pairs.name)
-    sts = [name for group in groups if group.startswith(_STS) for name in groups[group]]
+    sts = []
+    for group, names in groups.items():
+        if group.startswith(_STS):
+            sts += names
+    if len(sts) < 2:
+        return groups
+    # The mean over all years comes last, and includes the sets whose year is unknown.
     groups.pop(_STS, None)
-    return {**groups, _STS: sts} if len(sts) > 1 else groups
+    return {**groups, _STS: sts}
 
 
 def mean_score(name: str, scores: Sequence[SetScore]) -> SetScore:
@@ -205,7 +232,7 @@ def mean_score(name: str, scores: Sequence[SetScore]) -> SetScore:
 
     Args:
         name: Name of the mean.
-        scores: Scores of the sets, at least one. Those without a correlation are left out.
+        scores: Scores of the sets, at least one. Sets without a correlation are left out.
     """
     used = [score for score in scores if score.value is not None]
     draws = [score.draws for score in used if score.draws is not None]
@@ -230,20 +257,31 @@ def _average(values: Iterable[float | None]) -> float | None:
 
 
 def set_cosines(embed: Embed, sets: Iterable[ScoredPairs]) -> Iterator[np.ndarray]:
-    """Yields the cosines of the pairs of each set, `(num_pairs,)`; `embed` as for `score_sets`."""
+    """Yields the cosines of the pairs of each set, `(num_pairs,)`.
+
+    Args:
+        embed: Embeds texts to unit length; called once per set with its distinct texts.
+        sets: The sets.
+    """
     for pairs in sets:
-        rows = {text: row for row, text in enumerate(dict.fromkeys((*pairs.left, *pairs.right)))}
-        yield _cosines(embed(list(rows)), rows, pairs)
+        texts = list(dict.fromkeys([*pairs.left, *pairs.right]))
+        rows = {text: row for row, text in enumerate(texts)}
+        left = np.array([rows[text] for text in pairs.left])
+        right = np.array([rows[text] for text in pairs.right])
+        yield _cosines(embed(texts), left, right)
 
 
-def _cosines(vectors: Any, rows: dict[str, int], pairs: ScoredPairs) -> np.ndarray:
-    left, right = (np.array([rows[text] for text in side]) for side in (pairs.left, pairs.right))
-    starts = range(0, len(pairs), _CHUNK)
-    parts = ((left[start : start + _CHUNK], right[start : start + _CHUNK]) for start in starts)
-    return np.concatenate([_row_products(vectors[a], vectors[b]) for a, b in parts])
+def _cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Multiplies the rows of pairs, in chunks because gathered rows are copies."""
+    parts = []
+    for start in range(0, len(left), _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        parts.append(_row_products(vectors[left[chunk]], vectors[right[chunk]]))
+    return np.concatenate(parts)
 
 
 def _row_products(left: Any, right: Any) -> np.ndarray:
+    # Rows have unit length, so their products are cosines.
     if scipy.sparse.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
     return np.sum(left * right, axis=1)

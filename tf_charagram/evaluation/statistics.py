@@ -12,6 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+Floats = NDArray[np.float64]
+
+#: Share of the resamples inside an interval.
+LEVEL = 0.95
+# Counts of values in memory at the same time: 16 MB as float64.
+_MAX_CELLS = 2_000_000
+# Below this share of resamples with a defined value there is no interval.
+_MIN_DEFINED = 0.5
+# Variances below this are rounding errors of a constant side.
+_MIN_VARIANCE = 1e-12
+
 
 def spearman(predicted: np.ndarray, gold: np.ndarray) -> float | None:
     """Computes Spearman's rho with average ranks; `None` if one side is constant."""
@@ -31,21 +42,13 @@ def _correlation(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.NearConstantInputWarning)
         value = float(function(predicted, gold).statistic)
+    # Nearly constant sides can still give NaN.
     return value if np.isfinite(value) else None
 
 
 def hundredfold(value: float | None) -> float | None:
-    """Returns 100 times a correlation, as it is reported; `None` stays `None`."""
+    """Multiplies a correlation by 100 for reports; `None` stays `None`."""
     return None if value is None else 100.0 * value
-
-
-#: Share of the resamples inside an interval.
-LEVEL = 0.95
-_MAX_CELLS = 2_000_000
-# Below this share of resamples with a defined value there is no interval.
-_MIN_DEFINED = 0.5
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,7 @@ class MetricScore:
     Attributes:
         num_examples: Examples scored.
         metrics: The numbers, by name; `None` if undefined.
-        intervals: 95 % bootstrap intervals of them, if asked for.
+        intervals: 95 % bootstrap interval of each number, if asked for.
     """
 
     num_examples: int
@@ -65,8 +68,10 @@ class MetricScore:
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, for JSON."""
         return {
-            "num_examples": self.num_examples, **self.metrics, "intervals": dict(self.intervals),
-        }  # fmt: skip
+            "num_examples": self.num_examples,
+            **self.metrics,
+            "intervals": dict(self.intervals),
+        }
 
 
 def bootstrap(
@@ -80,8 +85,8 @@ def bootstrap(
 ) -> Floats:
     """Computes the correlation of resampled pairs.
 
-    Two predictions for the same `gold` get the same resamples, so that their differences are those
-    of a paired bootstrap.
+    Two predictions for the same `gold` get the same resamples, so their differences are a paired
+    bootstrap.
 
     Args:
         predicted: `(num_pairs,)`.
@@ -95,10 +100,12 @@ def bootstrap(
         `(num_resamples,)`; NaN if one side of a resample is constant.
     """
     resampled = resampled_spearman if metric == "spearman" else resampled_pearson
+    # Sets of equal size must not share resamples: errors of their means would add up.
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    chunks = resample_counts(len(gold), num_resamples, random)
-    values = [resampled(predicted, gold, counts) for counts in chunks]
-    return np.concatenate([np.empty(0), *values])
+    values = [np.empty(0)]
+    for counts in resample_counts(len(gold), num_resamples, random):
+        values.append(resampled(predicted, gold, counts))
+    return np.concatenate(values)
 
 
 def resample_counts(
@@ -107,11 +114,12 @@ def resample_counts(
     """Yields the count of each value in each resample, in chunks `(num_rows, num_values)`."""
     size = max(1, _MAX_CELLS // max(1, num_values))
     for start in range(0, num_resamples, size):
-        rows = min(size, num_resamples - start)
-        drawn = random.integers(num_values, size=(rows, num_values))
-        drawn += num_values * np.arange(rows)[:, np.newaxis]
-        counts = np.bincount(drawn.ravel(), minlength=rows * num_values)
-        yield counts.reshape(rows, num_values).astype(np.float64)
+        num_rows = min(size, num_resamples - start)
+        drawn = random.integers(num_values, size=(num_rows, num_values))
+        # Each row gets numbers of its own, so one `bincount` counts all rows.
+        drawn += num_values * np.arange(num_rows)[:, np.newaxis]
+        counts = np.bincount(drawn.ravel(), minlength=num_rows * num_values)
+        yield counts.reshape(num_rows, num_values).astype(np.float64)
 
 
 def resampled_pearson(
@@ -127,23 +135,43 @@ def resampled_pearson(
     Returns:
         `(num_resamples,)`; NaN if one side is constant.
     """
-    x, y = _standard(predicted), _standard(gold)
-    sums = counts @ np.stack([x, y, x * x, y * y, x * y], axis=1) / len(x)
-    mean_x, mean_y, xx, yy, xy = sums.T
-    return _ratio(xy - mean_x * mean_y, xx - mean_x**2, yy - mean_y**2)
+    x = _standard(predicted)
+    y = _standard(gold)
+    columns = np.stack([x, y, x * x, y * y, x * y], axis=1)
+    means = counts @ columns / len(x)
+    mean_x, mean_y, mean_xx, mean_yy, mean_xy = means.T
+    # cov(x, y) = E[xy] - E[x] E[y]
+    covariance = mean_xy - mean_x * mean_y
+    return _ratio(covariance, mean_xx - mean_x**2, mean_yy - mean_y**2)
 
 
 def resampled_spearman(
     predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
 ) -> Floats:
-    """Computes Spearman's rho of resamples; arguments and result as for `resampled_pearson`.
+    """Computes Spearman's rho of resamples: Pearson's r of their average ranks.
 
     Resamples are not sorted: a rank is a running sum of the counts.
+
+    Args:
+        predicted: `(num_pairs,)`.
+        gold: `(num_pairs,)`.
+        counts: Count of each pair in each resample, `(num_resamples, num_pairs)`.
+
+    Returns:
+        `(num_resamples,)`; NaN if one side is constant.
     """
-    x, y = _ranks(predicted, counts), _ranks(gold, counts)
+    x = _ranks(predicted, counts)
+    y = _ranks(gold, counts)
     num_pairs = counts.shape[1]
-    xx, yy, xy = (np.einsum("ri,ri,ri->r", counts, a, b) for a, b in ((x, x), (y, y), (x, y)))
-    return _ratio(xy / num_pairs, xx / num_pairs, yy / num_pairs)
+    # Ranks have mean 0, so weighted sums of products are covariances.
+    covariance = _weighted_sums(counts, x, y) / num_pairs
+    variance_x = _weighted_sums(counts, x, x) / num_pairs
+    variance_y = _weighted_sums(counts, y, y) / num_pairs
+    return _ratio(covariance, variance_x, variance_y)
+
+
+def _weighted_sums(counts: Floats, x: Floats, y: Floats) -> Floats:
+    return np.einsum("ri,ri,ri->r", counts, x, y)
 
 
 def interval(draws: Floats) -> tuple[float, float] | None:
@@ -165,18 +193,21 @@ def _standard(values: NDArray[np.floating]) -> Floats:
 
 def _ranks(values: NDArray[np.floating], counts: Floats) -> Floats:
     """Returns the average ranks in each resample, scaled to about -1..1 around their mean."""
+    # A group is a distinct value: its members share a rank.
     _, groups = np.unique(values, return_inverse=True)
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
-    held = np.add.reduceat(counts[:, order], starts, axis=1)
-    middle = np.cumsum(held, axis=1) - held / 2
+    group_counts = np.add.reduceat(counts[:, order], starts, axis=1)
+    middle = np.cumsum(group_counts, axis=1) - group_counts / 2
     # The mean of all ranks is half the number of pairs, with or without ties.
     half = counts.shape[1] / 2
-    return ((middle - half) / half)[:, groups]
+    group_ranks = (middle - half) / half
+    return group_ranks[:, groups]
 
 
 def _ratio(covariance: Floats, variance_x: Floats, variance_y: Floats) -> Floats:
-    product = np.maximum(variance_x, 0) * np.maximum(variance_y, 0)
-    is_defined = (variance_x > 1e-12) & (variance_y > 1e-12)
-    ratio = covariance / np.sqrt(np.where(is_defined, product, 1.0))
-    return np.where(is_defined, np.clip(ratio, -1.0, 1.0), np.nan)
+    """Divides covariances by deviations; NaN if a variance is zero up to rounding."""
+    is_defined = (variance_x > _MIN_VARIANCE) & (variance_y > _MIN_VARIANCE)
+    product = np.where(is_defined, variance_x * variance_y, 1.0)
+    ratio = np.clip(covariance / np.sqrt(product), -1.0, 1.0)
+    return np.where(is_defined, ratio, np.nan)

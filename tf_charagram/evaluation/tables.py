@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.markup import escape
 from rich.table import Table
@@ -18,12 +18,15 @@ _PRIMARY = "*"
 def score_table(scores: Sequence[SetScore]) -> Table:
     """Returns a table of scores x 100, means last; a star marks the primary correlation."""
     has_intervals = any(score.interval for score in scores)
-    numbers = ["pairs", "Spearman", "Pearson", *([INTERVAL] if has_intervals else [])]
+    numbers = ["pairs", "Spearman", "Pearson"]
+    if has_intervals:
+        numbers.append(INTERVAL)
     table = make_table(_TITLE, ["set"], numbers)
-    for score in _with_sections(table, scores):
+    for index, score in enumerate(scores):
+        _start_section(table, scores, index)
         cells = [
-            number(value) + (_PRIMARY if metric == score.metric and value is not None else " ")
-            for metric, value in (("spearman", score.spearman), ("pearson", score.pearson))
+            _correlation(score, "spearman", score.spearman),
+            _correlation(score, "pearson", score.pearson),
         ]
         if has_intervals:
             cells.append(interval(score.interval))
@@ -31,6 +34,12 @@ def score_table(scores: Sequence[SetScore]) -> Table:
     caption = [f"{_PRIMARY} primary correlation", *_notes(scores)]
     table.caption = escape("\n".join(caption))
     return table
+
+
+def _correlation(score: SetScore, metric: str, value: float | None) -> str:
+    """Formats a correlation; a space keeps the digits of unmarked ones aligned."""
+    is_marked = metric == score.metric and value is not None
+    return number(value) + (_PRIMARY if is_marked else " ")
 
 
 def comparison_table(
@@ -47,24 +56,26 @@ def comparison_table(
         comparisons: Header and values of each difference. Intervals get a column of their own.
         title: Appended to the title.
     """
-    cells_by_column: list[list[str]] = []
-    names = ["pairs"]
+    # Header and cells of each column after the names of the sets.
+    cells: list[tuple[str, list[str]]] = []
     for name, scores in columns:
-        names.append(name)
-        cells_by_column.append([number(score.value) for score in scores])
+        cells.append((name, [number(score.value) for score in scores]))
     for name, changes in comparisons:
-        names.append(name)
-        cells_by_column.append([number(change.value, "+.2f") for change in changes])
+        cells.append((name, [number(change.value, "+.2f") for change in changes]))
         if any(change.interval for change in changes):
-            names.append(INTERVAL)
-            cells_by_column.append([interval(change.interval, "+.2f") for change in changes])
-    table = make_table(_TITLE + title, ["set", "metric"], names)
-    lines = zip(*cells_by_column, strict=True)
-    for score, line in zip(_with_sections(table, rows), lines, strict=True):
+            intervals = [interval(change.interval, "+.2f") for change in changes]
+            cells.append((INTERVAL, intervals))
+    headers = [name for name, _ in cells]
+    table = make_table(_TITLE + title, ["set", "metric"], ["pairs", *headers])
+    for index, score in enumerate(rows):
+        _start_section(table, rows, index)
+        line = [column[index] for _, column in cells]
         table.add_row(_label(score), score.metric, f"{score.num_pairs:,}", *line)
-    shown = [rows, *(scores for _, scores in columns)]
-    notes = dict.fromkeys(note for scores in shown for note in _notes(scores))
-    table.caption = escape("\n".join(notes))
+    notes = _notes(rows)
+    for _, scores in columns:
+        notes += _notes(scores)
+    # Models share most notes: each is shown once.
+    table.caption = escape("\n".join(dict.fromkeys(notes)))
     return table
 
 
@@ -82,13 +93,15 @@ def metric_table(
         metrics: Name of each metric -> its header and the format of its numbers.
         scores: Name and score of each row.
     """
+    # Each metric has a column, and one for its interval.
     has_intervals = any(score.intervals for _, score in scores)
-    headers = [
-        name
-        for header, _ in metrics.values()
-        for name in (header, *([INTERVAL] if has_intervals else []))
-    ]
-    table = make_table(title, columns[:1], [*columns[1:], *headers])
+    names_header, examples_header = columns
+    numbers = [examples_header]
+    for header, _ in metrics.values():
+        numbers.append(header)
+        if has_intervals:
+            numbers.append(INTERVAL)
+    table = make_table(title, [names_header], numbers)
     for name, score in scores:
         cells = []
         for metric, (_, spec) in metrics.items():
@@ -112,14 +125,11 @@ def _notes(scores: Sequence[SetScore]) -> list[str]:
     return notes
 
 
-def _with_sections(table: Table, scores: Sequence[SetScore]) -> Iterator[SetScore]:
-    """Yields the scores; starts a section of the table at the first mean."""
-    is_mean = False
-    for score in scores:
-        if score.is_mean and not is_mean:
-            table.add_section()
-        is_mean = score.is_mean
-        yield score
+def _start_section(table: Table, scores: Sequence[SetScore], index: int) -> None:
+    """Starts a section of the table at the first mean, which follows the sets."""
+    is_after_set = index == 0 or not scores[index - 1].is_mean
+    if scores[index].is_mean and is_after_set:
+        table.add_section()
 
 
 def _label(score: SetScore) -> str:

@@ -13,13 +13,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.c_runtime import measure_in_c_runtime
 from tests.commands import call
 from tests.export.serving.servers import NAME, predictor, rest_server
 from tests.texts import words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import RunError
 from tf_charagram.export.check import checks
-from tf_charagram.export.check.checks import VersionChecks, measure_in_process, version_folder
+from tf_charagram.export.check.checks import VersionChecks, version_folder
+from tf_charagram.export.check.judge import judged
 from tf_charagram.export.serving.version import GOLDEN, ServingFolder
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.dictionary import Dictionary
@@ -75,10 +77,16 @@ class TestFolder:
         assert status == 0 and found["ok"] is True, found
         assert found["model"] == str(version)
         assert [(row["where"], row["name"]) for row in found["checks"]] == [
-            *(("only tensorflow", name) for name in CHECKS),
-            *(("C++ runtime", name) for name in CHECKS),
+            ("only tensorflow", name) for name in CHECKS
         ]
         assert all(row["ok"] is True for row in found["checks"])
+
+    def test_in_the_c_library(self, version):
+        """The version is served without Python."""
+        checked = VersionChecks(version)
+        results = judged("C library", measure_in_c_runtime(checked.request), checked.golden)
+        assert [result.name for result in results] == CHECKS
+        assert all(result.ok for result in results), results
 
     def test_python_in_the_graph(self, version, tmp_path):
         module = tf.Module()
@@ -95,7 +103,7 @@ class TestFolder:
         del card["signatures"]["similarity"], card["signatures"]["read_as"]
         (tmp_path / "1" / "model_card.json").write_text(json.dumps(card))
         request = VersionChecks(tmp_path / "1").request
-        answers = measure_in_process("c_library", request)["answers"]
+        answers = measure_in_c_runtime(request)["answers"]
         assert answers["huge texts"].startswith("RuntimeError: ")
 
 

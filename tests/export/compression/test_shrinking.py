@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.c_runtime import CRuntime
 from tests.contracts import some_now
 from tests.texts import NASTY, words
 from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
@@ -16,7 +17,6 @@ from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.recurrent import Lstm
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.check.c_runtime import CRuntime
 from tf_charagram.export.compression import shrinking
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.quantization import QuantizedEncoder, QuantizedSum

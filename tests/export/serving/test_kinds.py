@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.c_runtime import CRuntime
 from tests.commands import call
 from tests.contracts import some_now
 from tests.models.answers import TEXTS, decided
 from tests.models.test_base import make_model
 from tf_charagram.export.check import checks, probe
-from tf_charagram.export.check.c_runtime import CRuntime
 from tf_charagram.export.check.checks import VersionChecks
 from tf_charagram.export.check.judge import judged
 from tf_charagram.export.check.probe import measure, saved_model

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
-from tf_charagram.export.check.c_runtime import CRuntime
+from tests.c_runtime import CRuntime
 
 TEXTS = [
     b"",

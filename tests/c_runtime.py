@@ -1,7 +1,8 @@
 """Runs a SavedModel in TensorFlow's C library, without Python's TensorFlow.
 
 TensorFlow Serving is built from the same C++ loader and session. They are called through ctypes, in
-the shared library that the `tensorflow` wheel installs.
+the shared library that the `tensorflow` wheel installs. As a program, `python -m tests.c_runtime
+REQUEST ANSWER` runs `probe.measure` without Python's TensorFlow. Both files are pickles.
 """
 
 from __future__ import annotations
@@ -11,13 +12,22 @@ import functools
 import importlib.util
 import json
 import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from ctypes import c_char_p, c_int, c_int64, c_size_t, c_void_p
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+
+from tf_charagram.export.check.probe import measure
+
+ROOT = Path(__file__).parent.parent
 
 # TF_DataType codes of the types that signatures use; strings become object arrays of bytes.
 _STRING = 7
@@ -25,8 +35,13 @@ _CODES = {"float32": 1, "int32": 3, "string": _STRING, "int64": 9}
 _NUMPY_TYPES: dict[int, Any] = {1: np.float32, 3: np.int32, _STRING: object, 9: np.int64}
 _TSTRING_BYTES = 24  # sizeof(TF_TString)
 _TYPES: dict[str, Any] = {
-    "-": None, "p": c_void_p, "s": c_char_p, "i": c_int, "q": c_int64, "z": c_size_t,
-}  # fmt: skip
+    "-": None,
+    "p": c_void_p,
+    "s": c_char_p,
+    "i": c_int,
+    "q": c_int64,
+    "z": c_size_t,
+}
 # Each function with a letter for its result and one for each argument.
 _PROTOTYPES = """
     TF_NewStatus p     TF_GetCode ip            TF_Message sp
@@ -165,3 +180,29 @@ def _array(tensor: int) -> np.ndarray:
     elif array.size:
         ctypes.memmove(array.ctypes.data, data, api.TF_TensorByteSize(tensor))
     return array
+
+
+def measure_in_c_runtime(request: dict[str, Any]) -> dict[str, Any]:
+    """Runs `probe.measure` on the C library, in a process that cannot import TensorFlow."""
+    with TemporaryDirectory() as folder:
+        asked, answered = Path(folder) / "request", Path(folder) / "answer"
+        asked.write_bytes(pickle.dumps(request))
+        command = [sys.executable, "-m", "tests.c_runtime", str(asked), str(answered)]
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stderr
+        answer: dict[str, Any] = pickle.loads(answered.read_bytes())
+        return answer
+
+
+def main(request_path: str, answer_path: str) -> None:
+    """Measures a SavedModel in this process."""
+    request = pickle.loads(Path(request_path).read_bytes())
+    library()  # Finds the package `tensorflow`, but does not import it.
+    # Importing them is an error from here on.
+    sys.modules.update(dict.fromkeys(["tensorflow", "keras"]))  # type: ignore[arg-type]
+    answer = measure(partial(CRuntime, request["folder"]), request)
+    Path(answer_path).write_bytes(pickle.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
