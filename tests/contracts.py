@@ -88,7 +88,7 @@ def shape_and_type(make, num_rows, tmp_path):
 
 
 def ids_may_be_int64(make, num_rows, tmp_path):
-    """As they are where a GPU trains."""
+    """As they are in replicas of `tf.distribute`."""
     encoder, ids = randomized(make), ragged(some_rows(num_rows))
     wide = ids.with_values(tf.cast(ids.values, tf.int64))
     optimizer = row_sparse(encoder)
