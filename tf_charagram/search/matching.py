@@ -19,7 +19,7 @@ from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
 
 #: Minimum score of duplicates.
 THRESHOLD = 0.7
-# Candidates per text if each has at most one partner; some may already be matched.
+# Partners considered per text for one-to-one matches and groups; some may already be taken.
 _NUM_PARTNERS = 20
 
 
@@ -62,7 +62,7 @@ class Duplicates(NamedTuple):
 
     Attributes:
         groups: Groups of at least two texts, by their smallest rows.
-        kept: Rows that are left if one of each group is kept, ascending.
+        kept: Rows that are left if each group keeps its first row, ascending.
         threshold: Minimum score within a group.
         learned: The threshold that was learned from labels, with precision and recall.
     """

@@ -144,7 +144,7 @@ class TextScorer:
             right: The same number of texts.
 
         Raises:
-            ConfigError: The lists differ in length, or one is a single string or contains other
+            ConfigError: The lists differ in length, or a list is a single string or contains other
                 values.
         """
         return self.pair_scores(*self._paired(left, right))

@@ -17,12 +17,12 @@ from scipy import sparse
 
 Floats = NDArray[np.float32]
 
-#: Words of a text that are compared one by one: the edit distances of two long texts would take
+#: Words of a text that are compared by their letters: edit distances of two long texts would take
 #: minutes. Vectors and n-grams cover all of a text.
 MAX_WORDS = 100
 #: Letters of a word that are compared.
 MAX_LETTERS = 40
-#: Minimum similarity of two words that may be spellings of one word.
+#: Minimum similarity of two words that may be spellings of the same word.
 MIN_SIMILARITY = 0.6
 #: Minimum length of a code: shorter words with a digit, such as 18v, are rather sizes.
 MIN_CODE = 4

@@ -114,7 +114,7 @@ class TextIndex:
 
         Args:
             queries: A text, or many.
-            k: Maximum number of texts per query; those with a score of 0 are left out.
+            k: Maximum number of texts per query; texts with a score of 0 are left out.
             min_score: Minimum score.
 
         Returns:

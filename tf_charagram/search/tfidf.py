@@ -148,7 +148,7 @@ def _ngram_keys(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def _ones(ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int) -> sparse.csr_array:
-    """Returns a one for each id in each row, float32 `(num_rows, num_columns)`.
+    """Returns a matrix with a 1 for each id in each row, float32 `(num_rows, num_columns)`.
 
     Repeated ids are not summed up; products of matrices do that.
     """
@@ -160,7 +160,7 @@ def _ones(ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int) -
 
 
 def _word_ones(bags: Sequence[Sequence[str]]) -> tuple[list[str], sparse.csr_array]:
-    """Returns the distinct words of texts, and a one for each word of each text."""
+    """Returns the distinct words of texts, and a matrix with a 1 for each word of each text."""
     words, ids = distinct([word for bag in bags for word in bag])
     splits = np.append(0, np.cumsum([len(bag) for bag in bags]))
     return words, _ones(ids, splits, len(words))
