@@ -56,6 +56,8 @@ setup(
     description="Text embeddings from character n-grams and paraphrase pairs, in TensorFlow",
     long_description=README.read_text(encoding="utf-8") if README.is_file() else "",
     long_description_content_type="text/markdown",
+    keywords="text embeddings, character n-grams, paraphrases, fuzzy matching, tensorflow, keras",
+    author="The tf-charagram developers",
     license="Apache-2.0",
     license_files=["LICENSE"],
     classifiers=[
