@@ -132,7 +132,11 @@ class Stream(ABC):
 
     def host_batches(self, segment: Segment) -> Iterator[tuple[Any, ...]]:
         """Yields the batches of a segment as NumPy arrays, with `TextRanges` in place of ids."""
-        for ids, *others in self.dataset(segment):
+        batches = on_cpu(iter)(self.dataset(segment))
+        # Not in a device scope around the loop, which would be that of the caller, too.
+        take_next = on_cpu(next)
+        while (batch := take_next(batches, None)) is not None:
+            ids, *others = batch
             yield TextRanges.of(ids), *(other.numpy() for other in others)
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
