@@ -123,17 +123,9 @@ class FeatureModel(SupervisedModel):
             segment: Which of its steps to take.
             callbacks: Called after each execution, as by `fit`.
         """
-        watchers = keras.callbacks.CallbackList(list(callbacks), model=self)
-        self.stop_training = False
-        self.loss_tracker.reset_state()
-        watchers.on_train_begin()
         orders = stream.orders(segment, self.steps_per_execution)
-        for number, order in enumerate(orders):
-            loss = self._train_steps(order, stream.step_size)
-            watchers.on_train_batch_end(number, {"loss": loss})
-            if self.stop_training:
-                break
-        watchers.on_train_end()
+        losses = (self._train_steps(order, stream.step_size) for order in orders)
+        self.run_executions(losses, callbacks)
 
     def _steps_on(self, order: tf.Tensor, step_size: tf.Tensor) -> tf.Tensor:
         """Trains on consecutive batches; returns the mean loss.

@@ -151,20 +151,22 @@ class CompiledSteps:
         num_chunks = None if self._is_padded else chunks.shape[0]
 
         def step(
-            number: tf.Tensor, is_right: tf.Tensor, is_finite: tf.Tensor, most: tf.Tensor
+            number: tf.Tensor, goes_on: tf.Tensor, is_finite: tf.Tensor, most: tf.Tensor
         ) -> tuple[tf.Tensor, ...]:
             cut = cut_into_chunks(starts[number], lengths[number], offsets, num_chunks)
             ids = tf.where(cut.is_real, tf.gather(values, cut.positions), PADDING)
             chunked, num_distinct = chunked_ids(
                 ids, cut.texts, lengths[number], self._num_rows, num_slots
             )
+            batch = (chunked, *(part[number] for part in others))
             is_wanted = (limits[0] <= number) & (number < limits[1])
             fits = num_distinct <= num_slots
-            batch = (chunked, *(part[number] for part in others))
-            is_done = self._model.step_if(is_right & is_wanted & fits, batch)
-            is_finite &= is_done | ~(is_right & is_wanted & fits)
-            is_right &= (is_done & fits) | ~is_wanted
-            return number + 1, is_right, is_finite, tf.maximum(most, num_distinct)
+            is_tried = goes_on & is_wanted & fits
+            is_step_finite = self._model.step_if(is_tried, batch)
+            is_finite &= is_step_finite | ~is_tried
+            # After a step that could not be done, its successors would be out of order.
+            goes_on &= ~is_wanted | (fits & is_step_finite)
+            return number + 1, goes_on, is_finite, tf.maximum(most, num_distinct)
 
         capacity = starts.shape[0]
         _, _, is_finite, most = tf.while_loop(

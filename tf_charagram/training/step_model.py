@@ -286,6 +286,8 @@ class StepModel(keras.Model):
         sums = [tf.reduce_sum(values_of(gradient)) for gradient in gradients]
         is_finite = tf.math.is_finite(tf.add_n([loss, rate, *sums]))
         is_wanted &= is_finite
+        # A table that is updated by row stays as it is if no row is named. All other variables are
+        # put back, which for a table would take a copy of it.
         kept, updated_by_row = [], set()
         for gradient, variable in zip(gradients, self.trained_variables, strict=True):
             is_by_row = isinstance(self.optimizer, RowSparseOptimizer)
