@@ -1,12 +1,13 @@
 """Finds the words that an unknown word may stand for, and the most probable of them.
 
 The noisy channel model of spelling (Kernighan, Church & Gale 1990) chooses: the frequency of the
-word times that of the error. Joined words must be more probable than a word outside the dictionary.
+word times the frequency of the error. Joined words must be more probable than a word outside the
+dictionary.
 
 The key of a word is a polynomial of its letters modulo 2^64, so that prefix sums give the keys of
 all its parts and candidates. A table of keys holds each word and its patterns, in which one letter
-is a wildcard: the wildcard in place of a letter finds a wrong one, between two letters a missing
-one.
+is a wildcard: the wildcard in place of a letter finds a wrong letter, between two letters a missing
+letter.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from tf_charagram.text.normalize import flatnonzero
 from tf_charagram.text.tensors import LookupTable
 from tf_charagram.text.word_filter import BASE, letter_values, powers, powers_by_place, signed
 
@@ -76,7 +78,6 @@ class CandidateTable:
         log_counts: NDArray[np.float32],
     ) -> None:
         self.no_word = len(log_counts)
-        self._missing = self.no_word + 1
         self._powers = powers(_NUM_POWERS)
         self._inverses = np.array([signed(pow(BASE, -n, 2**64)) for n in range(_NUM_POWERS)])
         # Added to the key of a pattern, so that it is not the key of a word.
@@ -93,7 +94,7 @@ class CandidateTable:
         # The key of the empty word is 0.
         keys = np.append(keys, 0)
         rows = np.append(rows, self.no_word).astype(np.int32)
-        self.table = LookupTable(keys, rows, self._missing)
+        self.table = LookupTable(keys, rows, default=self.no_word + 1)
 
     def _pattern_keys(
         self, values: NDArray[np.int64], splits: NDArray[np.int64]
@@ -194,13 +195,11 @@ class CandidateTable:
         width = values.shape[1]
         inverses = self._inverses[:width]
         terms = values * self._powers[:width]
-        # Keys of the letters before each place, and of the letters from it on.
-        before = tf.cumsum(terms, axis=1, exclusive=True)
-        behind = tf.reduce_sum(terms, axis=1, keepdims=True) - before
+        before, behind = _split_keys(terms)
         starts, start_scores = self._lookup(before)
-        # The key of a part counts places from the start of the word; that of a word from its own.
+        # `behind` counts places from the start of the unknown word, the table from their own start.
         ends, end_scores = self._lookup(behind * inverses)
-        is_letter = tf.not_equal(values, 0)
+        is_letter = values != 0
         length = tf.reduce_sum(tf.cast(is_letter, tf.float32), axis=1)
         min_score = UNKNOWN_WORD + UNKNOWN_LETTER * length
         min_score = tf.where(has_digits, np.inf, min_score)
@@ -221,7 +220,7 @@ class CandidateTable:
         middles, middle_scores = self._lookup(middle_keys)
         parts = tf.stack([tf.gather_nd(starts, first), middles, tf.gather_nd(ends, last)], axis=1)
         scores = tf.gather_nd(scores, places) + middle_scores
-        probable = tf.where(scores > tf.gather(min_score, words))[:, 0]
+        probable = flatnonzero(scores > tf.gather(min_score, words))
         words = tf.gather(words, probable)
         parts = tf.gather(parts, probable)
         return words, parts, tf.gather(scores, probable) + JOINED
@@ -241,9 +240,8 @@ class CandidateTable:
         next_factors = self._powers[1 : width + 1]
         terms = values * factors
         wildcards = self._wildcard * factors
-        # Keys of the letters before each place, from it on, and after it.
-        before = tf.cumsum(terms, axis=1, exclusive=True)
-        behind = tf.reduce_sum(terms, axis=1, keepdims=True) - before
+        before, behind = _split_keys(terms)
+        # Keys of the letters after each place.
         after = behind - terms
         next_values = tf.pad(values[:, 1:], [[0, 0], [0, 1]])
         # The change of the key if both letters trade places.
@@ -255,6 +253,20 @@ class CandidateTable:
             behind + swapped,
         ]
         return before[:, tf.newaxis] + tf.stack(corrected, axis=1)
+
+
+def _split_keys(terms: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Splits the key of each word at each place.
+
+    Args:
+        terms: Values of letters times powers of the base, int64 `(num_words, width)`.
+
+    Returns:
+        The keys of the letters before each place, and of the letters from it on, both of the shape
+        of `terms`. The latter count places from the start of the word.
+    """
+    before = tf.cumsum(terms, axis=1, exclusive=True)
+    return before, tf.reduce_sum(terms, axis=1, keepdims=True) - before
 
 
 def _without_vowels(
@@ -301,10 +313,10 @@ def _look_alikes(
     rows = []
     for pair, single in LOOK_ALIKE:
         # Arrays, because NumPy warns if a product of scalars overflows.
-        first, second, one = np.split(_values_of(pair + single), 3)
+        first, second, letter = np.split(_values_of(pair + single), 3)
         # The pair replaces the single letter, and the letters after it move to the right.
-        places = np.flatnonzero(values == one)
-        rest = behind[places] - one * factors[places]
+        places = np.flatnonzero(values == letter)
+        rest = behind[places] - letter * factors[places]
         written = (first + second * _BASE) * factors[places]
         keys.append(before[places] + written + rest * _BASE)
         rows.append(row_of[places])
@@ -312,7 +324,7 @@ def _look_alikes(
         places = np.flatnonzero((values[:-1] == first) & (values[1:] == second))
         places = places[row_of[places] == row_of[places + 1]]
         rest = behind[places] - first * factors[places] - second * factors[places + 1]
-        keys.append(before[places] + one * factors[places] + rest * _INVERSE)
+        keys.append(before[places] + letter * factors[places] + rest * _INVERSE)
         rows.append(row_of[places])
     return np.concatenate(keys), np.concatenate(rows)
 

@@ -1,9 +1,9 @@
 """Corrects misspelled words in the graph, without building a string.
 
-A word that is not in the dictionary but one error away from a word that is, is read as that word: a
-letter may be missing, extra or wrong, or two adjacent letters swapped; all vowels may be missing,
-or a letter may be two that look like it; letters may be digits that look like them. A word may also
-be two or three words without the spaces between them.
+An unknown word that is one error away from a word of the dictionary is read as that word: a letter
+may be missing, extra or wrong, or two adjacent letters swapped; all vowels may be missing, or a
+letter may be two that look like it; letters may be digits that look like them. A word may also be
+two or three words without the spaces between them.
 
 Nearly all words are known; a key of a few windows of letters looks them up. `CandidateTable` finds
 the readings of the others.
@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from tf_charagram.text.candidates import DIGITS, MAX_LETTERS, MIN_LETTERS, VOWELS, CandidateTable
 from tf_charagram.text.dictionary import OTHER, SYMBOL, Dictionary
-from tf_charagram.text.normalize import SPACE, FlatTexts, replaced
+from tf_charagram.text.normalize import SPACE, FlatTexts, flatnonzero, ragged, replaced
 from tf_charagram.text.tensors import LookupTable
 from tf_charagram.text.word_filter import letter_values, powers
 
@@ -26,7 +26,7 @@ _SEED = 2016
 
 
 class WordCorrector:
-    """Replaces words of a batch that are misspelled words of a dictionary, or several joined ones.
+    """Replaces misspelled words of a batch by words of a dictionary; splits joined words.
 
     A word is a run of letters, digits and combining marks. It is unchanged if it is known or among
     the right words of the dictionary, has a mark or a character without a symbol, fewer than 4
@@ -63,10 +63,9 @@ class WordCorrector:
         self._candidates = CandidateTable(values[letters], splits, dictionary.log_counts[kept])
         # Two extra rows: an empty word, `no_word`, and a space.
         space = np.flatnonzero(code_points == SPACE).astype(np.int32)
-        self._letters = tf.RaggedTensor.from_row_splits(
+        self._letters = ragged(
             tf.constant(np.append(letters, space)),
             tf.constant(np.append(splits, splits[-1] + [0, 1])),
-            validate=False,
         )
         self._right_words = dictionary.right_words
 
@@ -93,8 +92,8 @@ class WordCorrector:
         symbols = tf.minimum(texts.symbols, self._last_symbol)
         words = _words(marked > SYMBOL)
         rows = self._known.lookup(self._window_keys(symbols, words))
-        unknown = tf.gather(words, tf.where(rows < 0)[:, 0])
-        # Most batches of clean texts skip the search for readings.
+        unknown = tf.gather(words, flatnonzero(rows < 0))
+        # A batch without unknown words skips the search for readings.
         return tf.cond(
             tf.size(unknown) > 0,
             lambda: self._corrected(texts, marked, symbols, unknown),
@@ -141,7 +140,7 @@ class WordCorrector:
         words, values, has_digits = self._correctable(marked, symbols, words)
         rows = self._candidates.readings(values, has_digits)
         no_word = self._candidates.no_word
-        found = tf.where(rows[:, 0] < no_word)[:, 0]
+        found = flatnonzero(rows[:, 0] < no_word)
         words = tf.gather(words, found)
         rows = tf.gather(rows, found)
         # A space before the second and the third word, if there are any.
@@ -190,7 +189,7 @@ class WordCorrector:
         if self._right_words is not None:
             keys = tf.reduce_sum(values * self._powers, axis=1)
             is_word &= ~self._right_words.contains(keys)
-        kept = tf.where(is_word)[:, 0]
+        kept = flatnonzero(is_word)
         return tf.gather(words, kept), tf.gather(values, kept), tf.gather(num_digits > 0, kept)
 
 
@@ -202,11 +201,11 @@ def _words(in_word: tf.Tensor) -> tf.Tensor:
             are not.
     """
     # Words start and end by turns.
-    edges = tf.where(in_word[1:] != in_word[:-1])[:, 0] + 1
+    edges = flatnonzero(in_word[1:] != in_word[:-1]) + 1
     words = tf.reshape(edges, [-1, 2])
     lengths = words[:, 1] - words[:, 0]
     is_suitable = (lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS)
-    return tf.gather(words, tf.where(is_suitable)[:, 0])
+    return tf.gather(words, flatnonzero(is_suitable))
 
 
 def _spelled(

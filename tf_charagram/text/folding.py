@@ -15,7 +15,14 @@ import tensorflow as tf
 
 from tf_charagram.text.dictionary import unicode_ranges
 from tf_charagram.text.keys import MAX_CODE_POINT, OTHER_SYMBOL, Alphabet
-from tf_charagram.text.normalize import FIRST_BEYOND_ASCII, FlatTexts, replaced, without_few
+from tf_charagram.text.normalize import (
+    FIRST_BEYOND_ASCII,
+    FlatTexts,
+    flatnonzero,
+    ragged,
+    replaced,
+    without_few,
+)
 
 #: Letters without a decomposition, and punctuation, in ASCII.
 PLAIN = {
@@ -44,7 +51,6 @@ _STOP_JAMO = 0x1200
 _MAX_MARKS = 3
 _FACTOR = 0x9E3779B97F4A7C15 - 2**64
 _SEPARATOR = 0x0A
-_UTF_32 = "utf-32-le"
 
 
 class CharacterFolder:
@@ -63,11 +69,10 @@ class CharacterFolder:
     def __init__(self, alphabet: Alphabet, symbols_of: Callable[[tf.Tensor], tf.Tensor]) -> None:
         self._symbols_of = symbols_of
         kept = _kept_characters(alphabet)
-        codes, forms = _changed_forms(kept)
+        codes, self._forms = _changed_forms(kept)
         # Tensors: constants in each function would be saved with each. The last code is unused, so
         # that a search never ends past the end.
         self._codes = tf.constant(np.append(codes, np.int32(2**31 - 1)))
-        self._forms = forms
         marks = [*unicode_ranges()["marks"], _FIRST_JAMO, _STOP_JAMO]
         self._marks = tf.constant(np.sort(marks).astype(np.int32))
         composites = {}
@@ -91,7 +96,7 @@ class CharacterFolder:
         Returns:
             The folded code points, and the positions of the same spaces among them.
         """
-        places = tf.where(codes >= FIRST_BEYOND_ASCII)[:, 0]
+        places = flatnonzero(codes >= FIRST_BEYOND_ASCII)
         chars = tf.gather(codes, places)
         rows = tf.searchsorted(self._codes, chars)
         is_changed = tf.gather(self._codes, rows) == chars
@@ -106,13 +111,13 @@ class CharacterFolder:
 
     def _composed(self, codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Composes characters of the alphabet; drops the other marks after known characters."""
-        places = tf.where(codes >= _FIRST_MARK)[:, 0]
+        places = flatnonzero(codes >= _FIRST_MARK)
         # Ranges of marks start and end by turns, so after an odd number of edges is a mark.
         num_edges = tf.searchsorted(self._marks, tf.gather(codes, places), side="right")
         places = places[num_edges % 2 == 1]
         # Runs of marks, each with the base before it: the letter that they belong to.
         after_previous = tf.concat([[-1], places[:-1] + 1], axis=0)
-        begins = tf.where(places != after_previous)[:, 0]
+        begins = flatnonzero(places != after_previous)
         bases = tf.gather(places, begins) - 1
         run_of = tf.searchsorted(bases, places) - 1
         stops = tf.concat([begins[1:], [tf.size(places, tf.int64)]], axis=0)
@@ -185,19 +190,16 @@ def _changed_forms(kept: set[str]) -> tuple[np.ndarray, tf.RaggedTensor]:
     codes = np.flatnonzero(is_changed).astype(np.int32)
     # One string with a character a line is normalized much faster than single characters.
     lines = np.stack([codes, np.full_like(codes, _SEPARATOR)], axis=1)
-    text = lines.tobytes().decode(_UTF_32)
+    text = lines.tobytes().decode("utf-32-le")
     # The acute accent would become a space and a mark.
     text = text.replace("\u00b4", "'")
     text = normalize("NFKD", text)
     text = text.translate({**plain, **dict.fromkeys(INVISIBLE)})
-    forms = np.frombuffer(text.encode(_UTF_32), np.int32)
+    forms = np.frombuffer(text.encode("utf-32-le"), np.int32)
     is_end = forms == _SEPARATOR
     # Without the separators, each end moves by the number of separators before it.
     splits = np.append(0, np.flatnonzero(is_end) - np.arange(len(codes)))
-    rows = tf.RaggedTensor.from_row_splits(
-        tf.constant(forms[~is_end]), tf.constant(splits), validate=False
-    )
-    return codes, rows
+    return codes, ragged(tf.constant(forms[~is_end]), tf.constant(splits))
 
 
 def _in_ranges(edges: np.ndarray) -> np.ndarray:

@@ -19,8 +19,10 @@ import tensorflow as tf
 from tf_charagram.devices import on_cpu
 from tf_charagram.text.normalize import (
     SPACE,
+    between,
     collapse,
     decode,
+    flatnonzero,
     normalized_code_points,
     tensorflow_text,
 )
@@ -92,7 +94,7 @@ def split_words(
     codes, boundaries = decode(texts, unicode_form)
     flat = collapse(_fold(codes, lowercase), boundaries, SPACE, max_chars)
     # Texts may share a space, and truncated parts lie between them.
-    return _split_folded(_between(flat.symbols, flat.starts, flat.ends))
+    return _split_folded(between(flat.symbols, flat.starts, flat.ends))
 
 
 @on_cpu
@@ -120,29 +122,23 @@ def split_tokens(
     codes, boundaries = decode(texts)
     folded = _fold(codes, lowercase=False)
     first = boundaries[:-1] + 1
-    inside = _between(folded, first, boundaries[1:])
+    inside = between(folded, first, boundaries[1:])
     words = _split_folded(inside, _PENN_SPLITS, _PENN_TOKEN)
     # Folding maps code point to code point and splitting only adds spaces, so the characters of
     # the tokens are, in order, the visible characters of the text.
-    visible = tf.cast(tf.where(folded != SPACE)[:, 0], tf.int32)
+    visible = tf.cast(flatnonzero(folded != SPACE), tf.int32)
     num_visible = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
     num_before = tf.concat([[0], num_visible], axis=0)[:-1]
     starts = tf.gather(visible, num_before)
     ends = tf.gather(visible, num_visible - 1) + 1
     # The tokens as written, not as folded.
-    tokens = tf.strings.unicode_encode(_between(codes, starts, ends), "UTF-8", errors="replace")
+    tokens = tf.strings.unicode_encode(between(codes, starts, ends), "UTF-8", errors="replace")
     offset = tf.gather(first, words.value_rowids())
     return (
         words.with_values(tokens),
         words.with_values(starts - offset),
         words.with_values(ends - offset),
     )
-
-
-def _between(codes: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor) -> tf.RaggedTensor:
-    """Cuts parts out of a vector: row `i` is `codes[starts[i] : ends[i]]`, int64 row splits."""
-    positions = tf.ragged.range(starts, ends).with_row_splits_dtype(tf.int64)
-    return positions.with_values(tf.gather(codes, positions.values))
 
 
 def _fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
