@@ -1,6 +1,7 @@
 """Known words, which misspelled ones are corrected to, and the characters words are made of.
 
-The characters are those of Unicode 14.0, whatever the version of Python.
+Words consist of letters, digits and combining marks of Unicode 14.0, whatever the version of
+Python. `tokens_of` finds them in strings and `marked` in the graph, by one table of characters.
 """
 
 from __future__ import annotations
@@ -76,8 +77,7 @@ class Dictionary:
         if not summed:
             raise ConfigError("A dictionary needs at least one word of letters only.")
         words = sorted(summed)
-        log_counts = np.array([math.log2(summed[word]) for word in words])
-        steps = np.round(_STEPS_PER_BIT * log_counts)
+        steps = np.round([_STEPS_PER_BIT * math.log2(summed[word]) for word in words])
         self._use(words, np.minimum(steps, 255).astype(np.uint8), right_words)
 
     def _use(
@@ -228,8 +228,7 @@ def replaced_words(text: str, others: Mapping[str, str]) -> str:
         text: The text.
         others: Maps lowercase words to their replacements; all other words stay as written.
     """
-    runs = [others.get(_lowered(run), run) for run in _runs(text)]
-    return "".join(runs)
+    return "".join([others.get(_lowered(run), run) for run in _runs(text)])
 
 
 def _runs(text: str) -> Iterator[str]:

@@ -184,7 +184,6 @@ class NgramVocabulary:
         order = np.argsort(first)
         rows = np.argsort(order)[inverse]
         counts = np.bincount(rows, np.concatenate([self.counts, other.counts]))
-        counts = counts.astype(np.int64)
         grown = NgramVocabulary(self.orders, alphabet, distinct[order], counts)
         return grown, rows[: len(self)]
 
@@ -198,8 +197,8 @@ class NgramVocabulary:
     def prefixes(self) -> np.ndarray | None:
         """Returns the row of the longest known proper prefix of each n-gram, int64 `(size,)`.
 
-        It is -1 for an n-gram without one. Returns `None` for mixed keys, which do not tell the
-        prefixes of an n-gram.
+        It is -1 for an n-gram without a known prefix. Returns `None` for mixed keys, which do not
+        tell the prefixes of an n-gram.
         """
         if self.bits is None:
             return None

@@ -41,7 +41,7 @@ class WordVectorizer(TextVectorizer):
         lowercase: Whether texts are lowercased.
         unicode_form: Unicode normalization form such as `"NFKC"`, applied first, or `None`.
         max_chars: Texts are truncated after this many characters, unless `None`.
-        **kwargs: Arguments of `keras.layers.Layer`.
+        **kwargs: `name` and `dtype` of the layer.
 
     Raises:
         ConfigError: An argument is out of range, or a word is a duplicate or not a string.
@@ -114,7 +114,7 @@ class WordVectorizer(TextVectorizer):
                 f"The texts have no word that occurs {min_count} times or more. Lower "
                 "`min_count` or give more texts."
             )
-        # The order of UTF-8 bytes is that of code points.
+        # UTF-8 bytes sort by code point.
         words = [word.decode() for _, word in sorted(kept)[:max_words]]
         vectorizer._use(words)
         return vectorizer
