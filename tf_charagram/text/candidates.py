@@ -1,12 +1,13 @@
 """Finds the words that an unknown word may stand for, and the most probable of them.
 
 The noisy channel model of spelling (Kernighan, Church & Gale 1990) chooses: the frequency of the
-word times that of the error. Joined words must be more probable than a word outside the dictionary.
+word times the frequency of the error. Joined words must be more probable than a word outside the
+dictionary.
 
 The key of a word is a polynomial of its letters modulo 2^64, so that prefix sums give the keys of
 all its parts and candidates. A table of keys holds each word and its patterns, in which one letter
-is a wildcard: the wildcard in place of a letter finds a wrong one, between two letters a missing
-one.
+is a wildcard: the wildcard in place of a letter finds a wrong letter, between two letters a missing
+letter.
 """
 
 from __future__ import annotations
@@ -15,41 +16,53 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from tf_charagram.text.normalize import flatnonzero
 from tf_charagram.text.tensors import LookupTable
 from tf_charagram.text.word_filter import BASE, letter_values, powers, powers_by_place, signed
 
 #: Only words of these lengths are read as others: short ones have too many neighbors, and a typo
 #: changes few of the n-grams of long ones.
-MIN_LETTERS, MAX_LETTERS = 4, 16
+MIN_LETTERS = 4
+MAX_LETTERS = 16
 
-#: Binary logarithms of the probability of a typo relative to that of a given wrong letter, per
-#: position, from the 61,615 misspellings of codespell and typos with a single typo. DOUBLED is an
-#: extra letter equal to the one before.
-WRONG, MISSING, ADDED, DOUBLED, SWAPPED = 0.0, 5.1, -0.2, 3.3, 5.0
+#: Binary logarithms of the probability of a typo relative to a wrong letter, per position, from the
+#: 61,615 misspellings of codespell and typos with a single typo. DOUBLED is an extra letter equal
+#: to the one before.
+WRONG = 0.0
+MISSING = 5.1
+ADDED = -0.2
+DOUBLED = 3.3
+SWAPPED = 5.0
 #: Added for typos of the first letter.
 FIRST_LETTER = -2.0
-#: The same for a word without its vowels, with letters or digits that look alike, and for two or
-#: three words without the spaces between them.
-VARIANT, JOINED = 0.0, 3.0
+#: The same for a word without its vowels, or with letters or digits that look alike.
+VARIANT = 0.0
+#: The same for two or three words without the spaces between them.
+JOINED = 3.0
 VOWELS = "aeiou"
 LOOK_ALIKE = (("rn", "m"), ("cl", "d"), ("vv", "w"))
 #: Digits, and the letters that they look like.
 DIGITS = {"0": "o", "1": "l", "5": "s"}
-#: Binary logarithm of the probability of a word outside the dictionary, such as a name: this, and
-#: this for each letter. Chosen on SICK and the headlines of STS 2013 with joined words.
-UNKNOWN_WORD, UNKNOWN_LETTER = -7.5, -2.25
+#: Binary logarithm of the probability of a word outside the dictionary, such as a name: a constant,
+#: and a term for each letter. Chosen on SICK and the headlines of STS 2013 with joined words.
+UNKNOWN_WORD = -7.5
+UNKNOWN_LETTER = -2.25
 
 _SEED = 2016
 # The most frequent words: others are seldom written that way, and loading takes time.
 _NUM_WITH_VARIANTS = 30_000
+# Multiplying by them moves letters one place to the right or to the left.
+_BASE = np.int64(signed(BASE))
+_INVERSE = np.int64(signed(pow(BASE, -1, 2**64)))
+_NUM_POWERS = MAX_LETTERS + 2
 
 
 class CandidateTable:
     """Finds the most probable readings of unknown words.
 
     Args:
-        values: Random values of the letters of all words, see `letter_values`, int64. A word has at
-            most `MAX_LETTERS + 1` letters.
+        values: `letter_values` of the letters of all words, int64. A word has at most
+            `MAX_LETTERS + 1` letters.
         splits: Row splits of the words, the most frequent first, int64 `(num_words + 1,)`.
         log_counts: Binary logarithms of their counts, float32 `(num_words,)`.
 
@@ -65,21 +78,23 @@ class CandidateTable:
         log_counts: NDArray[np.float32],
     ) -> None:
         self.no_word = len(log_counts)
-        self._missing = self.no_word + 1
-        self._powers = powers(MAX_LETTERS + 2)
-        self._inverses = np.array([signed(pow(BASE, -n, 2**64)) for n in range(MAX_LETTERS + 2)])
+        self._powers = powers(_NUM_POWERS)
+        self._inverses = np.array([signed(pow(BASE, -n, 2**64)) for n in range(_NUM_POWERS)])
+        # Added to the key of a pattern, so that it is not the key of a word.
         random = np.random.default_rng(_SEED)
         self._wildcard, self._no_vowels, self._look_alike = random.integers(1, 2**63, 3)
-        total = np.log2(max(np.exp2(log_counts.astype(np.float64)).sum(), 1.0))
-        # The empty word is certain. A tensor: a constant in each function would be saved with each.
-        self._log_probabilities = tf.constant(
-            np.append(log_counts - total, [0, -np.inf]), tf.float32
-        )
-        self._key_mask = -1 << len(log_counts).bit_length()
+        total_count = np.exp2(log_counts.astype(np.float64)).sum()
+        log_shares = log_counts - np.log2(max(total_count, 1.0))
+        # The empty word is certain, a missing key impossible.
+        log_probabilities = np.append(log_shares, [0, -np.inf])
+        # A tensor: a constant in each function would be saved with each.
+        self._log_probabilities = tf.constant(log_probabilities, tf.float32)
+        self._key_mask = -1 << self.no_word.bit_length()
         keys, rows = self._pattern_keys(values, splits)
-        self.table = LookupTable(
-            np.append(keys, 0), np.append(rows, self.no_word).astype(np.int32), self._missing
-        )
+        # The key of the empty word is 0.
+        keys = np.append(keys, 0)
+        rows = np.append(rows, self.no_word).astype(np.int32)
+        self.table = LookupTable(keys, rows, default=self.no_word + 1)
 
     def _pattern_keys(
         self, values: NDArray[np.int64], splits: NDArray[np.int64]
@@ -87,28 +102,39 @@ class CandidateTable:
         """Returns the keys of words and of their patterns, and the rows of the words."""
         lengths = np.diff(splits)
         factors = powers_by_place(lengths)
-        sums = np.concatenate([[0], np.cumsum(values * factors)])
-        words = sums[splits[1:]] - sums[splits[:-1]]
-        patterns = np.repeat(words, lengths) + (self._wildcard - values) * factors
-        few = splits[: _NUM_WITH_VARIANTS + 1]
-        skeletons, skeleton_rows = _without_vowels(values[: few[-1]], few)
-        likes, like_rows = _look_alikes(values[: few[-1]], factors[: few[-1]], few)
-        variants = [skeletons + self._no_vowels, likes + self._look_alike]
-        keys = np.concatenate([words, patterns, *variants])
-        rows = np.arange(len(lengths))
-        rows = np.concatenate([rows, np.repeat(rows, lengths), skeleton_rows, like_rows])
+        words = np.add.reduceat(values * factors, splits[:-1])
+        word_rows = np.arange(len(lengths))
+        wildcards = (self._wildcard - values) * factors
+        patterns = np.repeat(words, lengths) + wildcards
+        pattern_rows = np.repeat(word_rows, lengths)
+        frequent = splits[: _NUM_WITH_VARIANTS + 1]
+        num_letters = frequent[-1]
+        values = values[:num_letters]
+        skeletons, skeleton_rows = _without_vowels(values, frequent)
+        look_alikes, look_alike_rows = _look_alikes(values, factors[:num_letters], frequent)
+        keys = np.concatenate(
+            [
+                words,
+                patterns,
+                skeletons + self._no_vowels,
+                look_alikes + self._look_alike,
+            ]
+        )
+        rows = np.concatenate([word_rows, pattern_rows, skeleton_rows, look_alike_rows])
         # The row replaces the lowest bits of a key: integers sort much faster than pairs.
-        keys = np.sort((keys & self._key_mask) | rows)
+        pairs = np.sort((keys & self._key_mask) | rows)
+        keys = pairs & self._key_mask
         # Of words with the same pattern, the first one is the most frequent.
-        is_first = np.diff(keys & self._key_mask, prepend=0) != 0
-        return keys[is_first] & self._key_mask, keys[is_first] & ~self._key_mask
+        is_first = np.diff(keys, prepend=0) != 0
+        rows = pairs & ~self._key_mask
+        return keys[is_first], rows[is_first]
 
     def readings(self, values: tf.Tensor, has_digits: tf.Tensor) -> tf.Tensor:
         """Returns the most probable reading of each unknown word.
 
         Args:
-            values: Values of the letters, those of digits as of the letters they look like, 0 past
-                the end, int64 `(num_unknown, MAX_LETTERS + 1)`.
+            values: Values of the letters, int64 `(num_unknown, MAX_LETTERS + 1)`. A digit has the
+                value of the letter it looks like; 0 past the end.
             has_digits: Whether a word has digits, bool `(num_unknown,)`. It has no other errors
                 than letters or digits that look alike.
 
@@ -121,32 +147,41 @@ class CandidateTable:
         rows = tf.gather(rows, tf.argmax(scores, axis=1), batch_dims=1)
         rows = tf.where(best_scores > -np.inf, rows, self.no_word)
         readings = tf.pad(rows[:, tf.newaxis], [[0, 0], [0, 2]], constant_values=self.no_word)
+        # Joined words replace a single word if they are more probable.
         words, parts, joined_scores = self._joined_words(values, has_digits)
         best_scores = tf.tensor_scatter_nd_max(best_scores, words[:, tf.newaxis], joined_scores)
         is_best = tf.where(joined_scores == tf.gather(best_scores, words))
-        return tf.tensor_scatter_nd_update(
-            readings, tf.gather(words, is_best), tf.gather_nd(parts, is_best)
-        )
+        words = tf.gather(words, is_best)
+        parts = tf.gather_nd(parts, is_best)
+        return tf.tensor_scatter_nd_update(readings, words, parts)
 
     def _lookup(self, keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the rows of words and their log probabilities, -inf for other keys."""
-        rows = self.table.lookup(tf.bitwise.bitwise_and(keys, self._key_mask))
+        rows = self.table.lookup(keys & self._key_mask)
         return rows, tf.gather(self._log_probabilities, rows)
 
     def _single_words(
         self, values: tf.Tensor, has_digits: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the row and the score of each candidate, `(num_unknown, num_candidates)`."""
-        shape = [tf.shape(values)[0], 4 * values.shape[1]]
-        written = tf.reduce_sum(values * self._powers[: values.shape[1]], axis=1, keepdims=True)
+        width = values.shape[1]
+        shape = [tf.shape(values)[0], 4 * width]
         typos = tf.reshape(self._error_keys(values), shape)
-        variants = written + np.array([self._no_vowels, 0, self._look_alike])
-        rows, scores = self._lookup(tf.concat([typos, variants], axis=1))
-        weights = tf.pad(
-            tf.reshape(_error_weights(values), shape), [[0, 0], [0, 1]], constant_values=VARIANT
-        )
+        weights = tf.reshape(_error_weights(values), shape)
+        written = tf.reduce_sum(values * self._powers[:width], axis=1, keepdims=True)
+        keys = [
+            typos,
+            written + self._no_vowels,
+            # Its digits are read as letters; without digits, an unknown word is not in the table.
+            written,
+            written + self._look_alike,
+        ]
+        rows, scores = self._lookup(tf.concat(keys, axis=1))
+        # A word with digits has neither typos nor missing vowels, only the last two candidates.
+        weights = tf.pad(weights, [[0, 0], [0, 1]], constant_values=VARIANT)
         weights = tf.where(has_digits[:, tf.newaxis], -np.inf, weights)
-        return rows, scores + tf.pad(weights, [[0, 0], [0, 2]], constant_values=VARIANT)
+        weights = tf.pad(weights, [[0, 0], [0, 2]], constant_values=VARIANT)
+        return rows, scores + weights
 
     def _joined_words(
         self, values: tf.Tensor, has_digits: tf.Tensor
@@ -158,31 +193,37 @@ class CandidateTable:
             of its parts, int32 `(num_readings, 3)`; and its score, float32 `(num_readings,)`.
         """
         width = values.shape[1]
-        terms, inverses = values * self._powers[:width], self._inverses[:width]
-        before = tf.cumsum(terms, axis=1, exclusive=True)
-        behind = tf.reduce_sum(terms, axis=1, keepdims=True) - before
+        inverses = self._inverses[:width]
+        terms = values * self._powers[:width]
+        before, behind = _split_keys(terms)
         starts, start_scores = self._lookup(before)
+        # `behind` counts places from the start of the unknown word, the table from their own start.
         ends, end_scores = self._lookup(behind * inverses)
-        is_letter = tf.not_equal(values, 0)
+        is_letter = values != 0
         length = tf.reduce_sum(tf.cast(is_letter, tf.float32), axis=1)
-        least = tf.where(has_digits, np.inf, UNKNOWN_WORD + UNKNOWN_LETTER * length)
+        min_score = UNKNOWN_WORD + UNKNOWN_LETTER * length
+        min_score = tf.where(has_digits, np.inf, min_score)
         # The first word ends before one place, the last begins there or further on.
-        is_possible = is_letter[:, tf.newaxis] & np.triu(np.ones((width, width), bool))
-        is_possible &= (np.arange(width) > 0)[:, np.newaxis]
+        is_in_order = np.triu(np.ones((width, width), bool))
+        is_in_order[0] = False
+        is_possible = is_letter[:, tf.newaxis] & is_in_order
+        # The middle word makes no reading more probable, so few pairs need it.
         scores = start_scores[:, :, tf.newaxis] + end_scores[:, tf.newaxis]
-        places = tf.where(is_possible & (scores > least[:, tf.newaxis, tf.newaxis]))
-        words, first = places[:, 0], places[:, :2]
+        is_probable = scores > min_score[:, tf.newaxis, tf.newaxis]
+        places = tf.where(is_possible & is_probable)
+        words = places[:, 0]
+        first = places[:, :2]
         last = tf.gather(places, [0, 2], axis=1)
+        # If the last word begins where the first one ends, the middle is the empty word.
         between = tf.gather_nd(before, last) - tf.gather_nd(before, first)
-        middles, middle_scores = self._lookup(between * tf.gather(inverses, places[:, 1]))
+        middle_keys = between * tf.gather(inverses, places[:, 1])
+        middles, middle_scores = self._lookup(middle_keys)
+        parts = tf.stack([tf.gather_nd(starts, first), middles, tf.gather_nd(ends, last)], axis=1)
         scores = tf.gather_nd(scores, places) + middle_scores
-        parts = [tf.gather_nd(starts, first), middles, tf.gather_nd(ends, last)]
-        probable = tf.where(scores > tf.gather(least, words))[:, 0]
-        return (
-            tf.gather(words, probable),
-            tf.gather(tf.stack(parts, axis=1), probable),
-            tf.gather(scores, probable) + JOINED,
-        )
+        probable = flatnonzero(scores > tf.gather(min_score, words))
+        words = tf.gather(words, probable)
+        parts = tf.gather(parts, probable)
+        return words, parts, tf.gather(scores, probable) + JOINED
 
     def _error_keys(self, values: tf.Tensor) -> tf.Tensor:
         """Returns the keys of the words that a typo at each position may stem from.
@@ -191,25 +232,41 @@ class CandidateTable:
             values: Values of the letters, 0 past the end, int64 `(num_words, width)`.
 
         Returns:
-            int64 `(num_words, 4, width)`: the letter is wrong, one is missing before it, it is
+            int64 `(num_words, 4, width)`: the letter is wrong, a letter is missing before it, it is
             extra, it is swapped with the next. Past the end, keys match no word.
         """
-        factors = self._powers[: values.shape[1] + 1]
-        terms, wildcards = values * factors[:-1], self._wildcard * factors[:-1]
-        before = tf.cumsum(terms, axis=1, exclusive=True)
-        behind = tf.reduce_sum(terms, axis=1, keepdims=True) - before
+        width = values.shape[1]
+        factors = self._powers[:width]
+        next_factors = self._powers[1 : width + 1]
+        terms = values * factors
+        wildcards = self._wildcard * factors
+        before, behind = _split_keys(terms)
+        # Keys of the letters after each place.
         after = behind - terms
-        following = tf.pad(values[:, 1:], [[0, 0], [0, 1]])
-        swapped = (following - values) * (factors[:-1] - factors[1:])
-        return before[:, tf.newaxis] + tf.stack(
-            [
-                wildcards + after,
-                wildcards + behind * signed(BASE),
-                after * signed(pow(BASE, -1, 2**64)),
-                behind + swapped,
-            ],
-            axis=1,
-        )
+        next_values = tf.pad(values[:, 1:], [[0, 0], [0, 1]])
+        # The change of the key if both letters trade places.
+        swapped = (next_values - values) * (factors - next_factors)
+        corrected = [
+            wildcards + after,
+            wildcards + behind * _BASE,
+            after * _INVERSE,
+            behind + swapped,
+        ]
+        return before[:, tf.newaxis] + tf.stack(corrected, axis=1)
+
+
+def _split_keys(terms: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Splits the key of each word at each place.
+
+    Args:
+        terms: Values of letters times powers of the base, int64 `(num_words, width)`.
+
+    Returns:
+        The keys of the letters before each place, and of the letters from it on, both of the shape
+        of `terms`. The latter count places from the start of the word.
+    """
+    before = tf.cumsum(terms, axis=1, exclusive=True)
+    return before, tf.reduce_sum(terms, axis=1, keepdims=True) - before
 
 
 def _without_vowels(
@@ -217,18 +274,24 @@ def _without_vowels(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns the keys of words without the vowels after the first letter, and their rows.
 
-    At least four letters must be left. Arguments as for `_look_alikes`.
+    At least four letters must be left.
+
+    Args:
+        values: Values of the letters of all words.
+        splits: Row splits of the words, `(num_words + 1,)`.
     """
-    starts = np.repeat(splits[:-1], np.diff(splits))
+    lengths = np.diff(splits)
+    starts = np.repeat(splits[:-1], lengths)
+    is_kept = np.arange(len(values)) == starts
     # `np.isin` would sort.
-    is_vowel = np.logical_or.reduce([values == vowel for vowel in _values_of(VOWELS)])
-    is_kept = ~is_vowel | (np.arange(len(values)) == starts)
+    is_kept |= np.logical_and.reduce([values != vowel for vowel in _values_of(VOWELS)])
     num_kept = np.concatenate([[0], np.cumsum(is_kept)])
     places = num_kept[:-1] - num_kept[starts]
-    terms = np.where(is_kept, values * powers(MAX_LETTERS + 2)[places], 0)
-    lengths = num_kept[splits[1:]] - num_kept[splits[:-1]]
-    rows = np.flatnonzero((lengths >= MIN_LETTERS) & (lengths < np.diff(splits)))
-    return np.add.reduceat(terms, splits[:-1])[rows], rows
+    terms = np.where(is_kept, values * powers(_NUM_POWERS)[places], 0)
+    keys = np.add.reduceat(terms, splits[:-1])
+    kept_lengths = np.diff(num_kept[splits])
+    rows = np.flatnonzero((kept_lengths >= MIN_LETTERS) & (kept_lengths < lengths))
+    return keys[rows], rows
 
 
 def _look_alikes(
@@ -242,36 +305,50 @@ def _look_alikes(
         splits: Row splits of the words, `(num_words + 1,)`.
     """
     row_of = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
+    # Keys of the letters of a word before each place, and from it on.
     sums = np.concatenate([[0], np.cumsum(values * factors)])
     before = sums[:-1] - sums[splits[row_of]]
     behind = sums[splits[row_of + 1]] - sums[:-1]
-    base, inverse = np.int64(signed(BASE)), np.int64(signed(pow(BASE, -1, 2**64)))
-    keys, rows = [], []
+    keys = []
+    rows = []
     for pair, single in LOOK_ALIKE:
         # Arrays, because NumPy warns if a product of scalars overflows.
-        first, second, one = np.split(_values_of(pair + single), 3)
-        at = np.flatnonzero(values == one)
-        rest = behind[at] - one * factors[at]
-        keys.append(before[at] + (first + second * base) * factors[at] + rest * base)
-        rows.append(row_of[at])
-        at = np.flatnonzero((values[:-1] == first) & (values[1:] == second))
-        at = at[row_of[at] == row_of[at + 1]]
-        rest = behind[at] - first * factors[at] - second * factors[at + 1]
-        keys.append(before[at] + one * factors[at] + rest * inverse)
-        rows.append(row_of[at])
+        first, second, letter = np.split(_values_of(pair + single), 3)
+        # The pair replaces the single letter, and the letters after it move to the right.
+        places = np.flatnonzero(values == letter)
+        rest = behind[places] - letter * factors[places]
+        written = (first + second * _BASE) * factors[places]
+        keys.append(before[places] + written + rest * _BASE)
+        rows.append(row_of[places])
+        # The single letter replaces the pair, and the letters after it move to the left.
+        places = np.flatnonzero((values[:-1] == first) & (values[1:] == second))
+        places = places[row_of[places] == row_of[places + 1]]
+        rest = behind[places] - first * factors[places] - second * factors[places + 1]
+        keys.append(before[places] + letter * factors[places] + rest * _INVERSE)
+        rows.append(row_of[places])
     return np.concatenate(keys), np.concatenate(rows)
 
 
-def _values_of(letters: str) -> np.ndarray:
-    return letter_values(np.array([*map(ord, letters)]))
+def _values_of(letters: str) -> NDArray[np.int64]:
+    return letter_values(np.array([ord(letter) for letter in letters]))
 
 
 def _error_weights(values: tf.Tensor) -> tf.Tensor:
-    """Returns the weight of each typo, float32 `(num_words, 4, width)`, see `_error_keys`."""
+    """Returns the weight of each typo, float32 `(num_words, 4, width)`.
+
+    Args:
+        values: Values of the letters, 0 past the end, int64 `(num_words, width)`.
+    """
     is_doubled = values == tf.pad(values[:, :-1], [[0, 0], [1, 0]])
     added = tf.where(is_doubled, DOUBLED, ADDED)
-    weights = [tf.fill(tf.shape(added), weight) for weight in (WRONG, MISSING, SWAPPED)]
-    weights.insert(2, added)
+    shape = tf.shape(added)
+    # In the order of the keys of `_error_keys`.
+    weights = [
+        tf.fill(shape, WRONG),
+        tf.fill(shape, MISSING),
+        added,
+        tf.fill(shape, SWAPPED),
+    ]
     at_first = np.zeros(values.shape[1], np.float32)
     at_first[0] = FIRST_LETTER
     return tf.stack(weights, axis=1) + at_first

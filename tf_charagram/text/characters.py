@@ -14,7 +14,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.keys import Alphabet
-from tf_charagram.text.normalize import FlatTexts
+from tf_charagram.text.normalize import FlatTexts, between
 from tf_charagram.text.tensors import string_tensor, texts_of
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
@@ -113,6 +113,6 @@ class CharacterVectorizer(TextVectorizer):
 @on_cpu
 def _rows(flat: FlatTexts) -> tf.RaggedTensor:
     """Returns the symbols of each text with the spaces at both ends."""
+    # An empty text has no spaces.
     stops = tf.where(flat.starts == flat.ends, flat.starts, flat.ends + 1)
-    positions = tf.ragged.range(flat.starts, stops, row_splits_dtype=tf.int64)
-    return positions.with_values(tf.gather(flat.symbols, positions.values))
+    return between(flat.symbols, flat.starts, stops)

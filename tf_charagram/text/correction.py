@@ -1,9 +1,9 @@
 """Corrects misspelled words in the graph, without building a string.
 
-A word that is not in the dictionary but one error away from a word that is, is read as that word: a
-letter may be missing, extra or wrong, or two adjacent letters swapped; all vowels may be missing,
-or a letter may be two that look like it; letters may be digits that look like them. A word may also
-be two or three words without the spaces between them.
+An unknown word that is one error away from a word of the dictionary is read as that word: a letter
+may be missing, extra or wrong, or two adjacent letters swapped; all vowels may be missing, or a
+letter may be two that look like it; letters may be digits that look like them. A word may also be
+two or three words without the spaces between them.
 
 Nearly all words are known; a key of a few windows of letters looks them up. `CandidateTable` finds
 the readings of the others.
@@ -11,12 +11,14 @@ the readings of the others.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.candidates import DIGITS, MAX_LETTERS, MIN_LETTERS, VOWELS, CandidateTable
 from tf_charagram.text.dictionary import OTHER, SYMBOL, Dictionary
-from tf_charagram.text.normalize import SPACE, FlatTexts, replaced
+from tf_charagram.text.normalize import SPACE, FlatTexts, flatnonzero, ragged, replaced
 from tf_charagram.text.tensors import LookupTable
 from tf_charagram.text.word_filter import letter_values, powers
 
@@ -24,7 +26,7 @@ _SEED = 2016
 
 
 class WordCorrector:
-    """Replaces words of a batch that are misspelled words of a dictionary, or several joined ones.
+    """Replaces misspelled words of a batch by words of a dictionary; splits joined words.
 
     A word is a run of letters, digits and combining marks. It is unchanged if it is known or among
     the right words of the dictionary, has a mark or a character without a symbol, fewer than 4
@@ -42,31 +44,41 @@ class WordCorrector:
         # All symbols past the end count as this one.
         self._last_symbol = len(code_points)
         self._bits = self._last_symbol.bit_length()
+        # Letters of a window, a power of two: their symbols share an int64.
         self._width = MIN_LETTERS if MIN_LETTERS * self._bits < 64 else MIN_LETTERS // 2
+        max_windows = math.ceil(MAX_LETTERS / self._width)
+        # One factor for the length of a word, and one for each of its windows.
         random = np.random.default_rng(_SEED)
-        self._factors = _random_keys(random, 1 + -(-MAX_LETTERS // self._width))
+        self._factors = random.integers(1, 2**63, 1 + max_windows, np.int64)
         codes = np.append(code_points, -1)
         letter_codes = codes.copy()
         for digit, letter in DIGITS.items():
             letter_codes[codes == ord(digit)] = ord(letter)
         values = letter_values(letter_codes)
         # Tensors: a constant in each function would be saved with each.
-        self._values, self._is_digit = tf.constant(values), tf.constant(codes != letter_codes)
+        self._values = tf.constant(values)
+        self._is_digit = tf.constant(codes != letter_codes)
         self._powers = powers(MAX_LETTERS + 1)
+        self._known = self._known_words(letters, splits)
+        self._candidates = CandidateTable(values[letters], splits, dictionary.log_counts[kept])
+        # Two extra rows: an empty word, `no_word`, and a space.
+        space = np.flatnonzero(code_points == SPACE).astype(np.int32)
+        self._letters = ragged(
+            tf.constant(np.append(letters, space)),
+            tf.constant(np.append(splits, splits[-1] + [0, 1])),
+        )
+        self._right_words = dictionary.right_words
+
+    def _known_words(self, letters: np.ndarray, splits: np.ndarray) -> LookupTable:
+        """Returns a table of the keys of known words of a suitable length; other keys give -1."""
         lengths = np.diff(splits)
         rows = np.flatnonzero((lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS))
         words = np.stack([splits[rows], splits[rows + 1]], axis=1)
         keys = self._window_keys(tf.constant(letters), tf.constant(words))
-        self._known = _table(keys, rows)
-        self._candidates = CandidateTable(values[letters], splits, dictionary.log_counts[kept])
-        # Those of no word and a space follow those of the words.
-        space = np.flatnonzero(code_points == SPACE).astype(np.int32)
-        self._letters = tf.RaggedTensor.from_row_splits(
-            tf.constant(np.append(letters, space)),
-            tf.constant(np.append(splits, splits[-1] + [0, 1])),
-            validate=False,
-        )
-        self._right_words = dictionary.right_words
+        # A table must not be empty.
+        keys = tf.concat([keys, [0]], axis=0)
+        rows = np.append(rows, -1).astype(np.int32)
+        return LookupTable(keys, rows, -1)
 
     @property
     def resources(self) -> list[LookupTable]:
@@ -76,14 +88,15 @@ class WordCorrector:
     def __call__(self, texts: FlatTexts) -> FlatTexts:
         """Corrects the words of a batch whose symbols are `marked`."""
         marked = texts.symbols
-        texts = texts._replace(symbols=tf.bitwise.bitwise_and(marked, SYMBOL))
+        texts = texts._replace(symbols=marked & SYMBOL)
         symbols = tf.minimum(texts.symbols, self._last_symbol)
         words = _words(marked > SYMBOL)
-        unknown = tf.where(self._known.lookup(self._window_keys(symbols, words)) < 0)[:, 0]
-        words = tf.gather(words, unknown)
+        rows = self._known.lookup(self._window_keys(symbols, words))
+        unknown = tf.gather(words, flatnonzero(rows < 0))
+        # A batch without unknown words skips the search for readings.
         return tf.cond(
             tf.size(unknown) > 0,
-            lambda: self._corrected(texts, marked, symbols, words),
+            lambda: self._corrected(texts, marked, symbols, unknown),
             lambda: texts,
         )
 
@@ -91,8 +104,14 @@ class WordCorrector:
         """Returns a key for each word, int64 `(num_words,)`.
 
         It is a sum over adjacent windows of a few letters; the last windows end with the word.
+
+        Args:
+            symbols: Symbols of letters, `(num_symbols,)`.
+            words: Starts and ends of words in `symbols`, int64 `(num_words, 2)`.
         """
-        windows, width = symbols, 1
+        # `windows[i]` packs the symbols `i` to `i + width - 1`; each pass doubles the width.
+        windows = symbols
+        width = 1
         while width < self._width:
             shift = self._bits * width
             if 2 * shift > 31:
@@ -100,6 +119,7 @@ class WordCorrector:
             windows = tf.bitwise.left_shift(windows[:-width], shift) | windows[width:]
             width *= 2
         starts, ends = tf.unstack(words, axis=1)
+        # The length tells words apart whose windows are equal because the last ones repeat.
         keys = (ends - starts) * self._factors[0]
         for index, factor in enumerate(self._factors[1:]):
             begins = tf.minimum(starts + index * width, ends - width)
@@ -114,90 +134,107 @@ class WordCorrector:
         Args:
             texts: The batch.
             marked: Its symbols with marks.
-            symbols: Its symbols, those past the end all equal.
-            words: The unknown words, see `_words`.
+            symbols: Its symbols, all symbols past the end equal.
+            words: Starts and ends of the unknown words, int64 `(num_words, 2)`.
         """
         words, values, has_digits = self._correctable(marked, symbols, words)
         rows = self._candidates.readings(values, has_digits)
         no_word = self._candidates.no_word
-        found = tf.where(rows[:, 0] < no_word)[:, 0]
-        words, rows = tf.gather(words, found), tf.gather(rows, found)
+        found = flatnonzero(rows[:, 0] < no_word)
+        words = tf.gather(words, found)
+        rows = tf.gather(rows, found)
+        # A space before the second and the third word, if there are any.
         spaces = tf.where(rows < no_word, no_word + 1, no_word)
-        first, middle, last = tf.unstack(rows, axis=1)
-        pieces = tf.stack([first, spaces[:, 1], middle, spaces[:, 2], last], axis=1)
-        return replaced(texts, words, tf.gather(self._letters, pieces).merge_dims(1, 2))
+        pieces = [
+            rows[:, 0],
+            spaces[:, 1],
+            rows[:, 1],
+            spaces[:, 2],
+            rows[:, 2],
+        ]
+        letters = tf.gather(self._letters, tf.stack(pieces, axis=1))
+        return replaced(texts, words, letters.merge_dims(1, 2))
 
     def _correctable(
         self, marked: tf.Tensor, symbols: tf.Tensor, words: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns the words that may be read as others; arguments as for `_corrected`.
+        """Selects the words that may be read as others.
+
+        Args:
+            marked: The symbols of a batch with marks.
+            symbols: The symbols of the batch, all symbols past the end equal.
+            words: Starts and ends of the unknown words, int64 `(num_words, 2)`.
 
         Returns:
-            Their starts and ends, int64 `(num_words, 2)`; the values of their letters, see
-            `CandidateTable.readings`; and whether they have digits, bool `(num_words,)`.
+            Starts and ends of the selected words, int64 `(num_words, 2)`; the values of their
+            letters, int64 `(num_words, MAX_LETTERS + 1)`, 0 past the end; and whether they have
+            digits, bool `(num_words,)`.
         """
         starts, ends = tf.unstack(words, axis=1)
+        lengths = ends - starts
         columns = np.arange(MAX_LETTERS + 1)
+        is_inside = lengths[:, tf.newaxis] > columns
+        # Places past the end of a word are masked, but must be in the batch.
         places = tf.minimum(starts[:, tf.newaxis] + columns, tf.size(symbols, tf.int64) - 1)
-        is_inside = (ends - starts)[:, tf.newaxis] > columns
         symbols = tf.gather(symbols, places)
         is_letter = (tf.gather(marked, places) < OTHER) & is_inside
         is_digit = tf.gather(self._is_digit, symbols) & is_inside
-        num_letters, num_digits = (
-            tf.math.count_nonzero(part, axis=1) for part in (is_letter, is_digit)
-        )
-        is_word = (num_letters + num_digits == ends - starts) & (num_letters >= num_digits)
+        num_letters = tf.math.count_nonzero(is_letter, axis=1)
+        num_digits = tf.math.count_nonzero(is_digit, axis=1)
+        # All other digits, marks and letters of scripts without spaces count as neither.
+        is_word = num_letters + num_digits == lengths
+        is_word &= num_letters >= num_digits
         is_word &= ~(is_digit[:, 0] & is_digit[:, 1])  # "50ft"
         values = tf.where(is_inside, tf.gather(self._values, symbols), 0)
         if self._right_words is not None:
-            is_word &= ~self._right_words.contains(tf.reduce_sum(values * self._powers, axis=1))
-        kept = tf.where(is_word)[:, 0]
+            keys = tf.reduce_sum(values * self._powers, axis=1)
+            is_word &= ~self._right_words.contains(keys)
+        kept = flatnonzero(is_word)
         return tf.gather(words, kept), tf.gather(values, kept), tf.gather(num_digits > 0, kept)
 
 
 def _words(in_word: tf.Tensor) -> tf.Tensor:
-    """Returns starts and ends of the words of a suitable length, int64 `(num_words, 2)`.
+    """Finds the words of a suitable length; their starts and ends are int64 `(num_words, 2)`.
 
     Args:
         in_word: Whether each symbol is part of a word, `(num_symbols,)`; the first and the last
             are not.
     """
-    edges = tf.where(in_word[1:] != in_word[:-1])[:, 0] + 1
+    # Words start and end by turns.
+    edges = flatnonzero(in_word[1:] != in_word[:-1]) + 1
     words = tf.reshape(edges, [-1, 2])
     lengths = words[:, 1] - words[:, 0]
-    return tf.gather(words, tf.where((lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS))[:, 0])
+    is_suitable = (lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS)
+    return tf.gather(words, flatnonzero(is_suitable))
 
 
 def _spelled(
     words: list[str], code_points: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Spells words as symbols, except for those that no word can be corrected to.
+    """Spells words as symbols, and skips words that no word can be corrected to.
+
+    Args:
+        words: The words of a dictionary.
+        code_points: The code point of each symbol, `(num_symbols,)`; -1 for symbols of no or
+            several code points.
 
     Returns:
         The symbols of all kept words, int32; their row splits, int64; and the indices of the kept
         words.
     """
-    symbol_of = np.zeros(max(map(ord, set("".join(words)))) + 1, np.int32)
+    codes = np.frombuffer("".join(words).encode("utf-32-le"), "<u4")
+    # 0 is no symbol of a letter.
+    symbol_of = np.zeros(codes.max() + 1, np.int32)
     symbols = np.flatnonzero((code_points >= 0) & (code_points < len(symbol_of)))
     symbol_of[code_points[symbols]] = symbols
-    lengths = np.array([*map(len, words)])
-    starts = np.cumsum(lengths) - lengths
-    codes = np.frombuffer("".join(words).encode("utf-32-le"), "<u4")
     letters = symbol_of[codes]
-    is_kept = (np.minimum.reduceat(letters, starts) > 0) & (lengths <= MAX_LETTERS + 1)
+    lengths = np.array([len(word) for word in words])
+    starts = np.cumsum(lengths) - lengths
+    is_kept = np.minimum.reduceat(letters, starts) > 0
+    is_kept &= lengths <= MAX_LETTERS + 1
     # A single consonant is part of a word, such as "don't".
-    is_kept &= (lengths > 1) | np.isin(codes[starts], [*map(ord, VOWELS)])
+    is_vowel = np.isin(codes[starts], [ord(vowel) for vowel in VOWELS])
+    is_kept &= (lengths > 1) | is_vowel
     letters = letters[np.repeat(is_kept, lengths)]
     splits = np.concatenate([[0], np.cumsum(lengths[is_kept])])
     return letters, splits, np.flatnonzero(is_kept)
-
-
-def _table(keys: tf.Tensor | np.ndarray, rows: np.ndarray) -> LookupTable:
-    # Tables must not be empty.
-    keys = tf.concat([keys, [0]], axis=0)
-    rows = tf.concat([tf.cast(rows, tf.int32), [-1]], axis=0)
-    return LookupTable(keys, rows, -1)
-
-
-def _random_keys(random: np.random.Generator, size: int) -> np.ndarray:
-    return random.integers(1, 2**63, size, np.int64)

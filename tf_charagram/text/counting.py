@@ -32,9 +32,11 @@ from tf_charagram.text.tensors import string_tensor
 # Counts up to this number are merged only at the end.
 _MIN_HELD = 5_000_000
 _NUM_CODE_POINTS = 0x110000
-_BATCH_TEXTS, _BATCH_CHARS = 10_000, 1_000_000
+_BATCH_TEXTS = 10_000
+_BATCH_CHARS = 1_000_000
 # A table of 2 MB stays in the cache of a core.
 _MAX_SLOT_BITS = 18
+# 2^64 divided by the golden ratio spreads keys well (Knuth, volume 3, section 6.4).
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -57,30 +59,40 @@ def count_keys(keys: np.ndarray) -> KeyCounts:
     hash to it; those keys are counted without sorting, and only the others are sorted.
     """
     slot_bits = min(max(len(keys) // 4, 2).bit_length(), _MAX_SLOT_BITS)
-    slots = ((keys.view(np.uint64) * _MULTIPLIER) >> np.uint64(64 - slot_bits)).view(np.int64)
+    hashes = keys.view(np.uint64) * _MULTIPLIER
+    slots = (hashes >> np.uint64(64 - slot_bits)).view(np.int64)
+    # The last key that is written to a slot owns it.
     owners = np.zeros(1 << slot_bits, np.int64)
     owners[slots] = keys
     is_owner = owners[slots] == keys
     slot_counts = np.bincount(slots[is_owner], minlength=len(owners))
     used = np.flatnonzero(slot_counts)
-    others, other_counts = np.unique(keys[~is_owner], return_counts=True)
-    return _summed([KeyCounts(owners[used], slot_counts[used]), KeyCounts(others, other_counts)])
+    owned = KeyCounts(owners[used], slot_counts[used])
+    others = KeyCounts(*np.unique(keys[~is_owner], return_counts=True))
+    return _summed([owned, others])
 
 
 def _summed(parts: Sequence[KeyCounts]) -> KeyCounts:
     """Adds up counts whose keys are in any order."""
-    keys, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    keys, counts = _concatenated(parts)
     # A stable sort merges sorted parts instead of sorting everything again.
     order = np.argsort(keys, kind="stable")
-    keys, counts = keys[order], counts[order]
-    if not len(keys):
-        return KeyCounts(keys, counts)
-    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    keys = keys[order]
+    counts = counts[order]
+    is_first = np.ones(len(keys), bool)
+    is_first[1:] = keys[1:] != keys[:-1]
+    firsts = np.flatnonzero(is_first)
     return KeyCounts(keys[firsts], np.add.reduceat(counts, firsts))
 
 
+def _concatenated(parts: Sequence[KeyCounts]) -> KeyCounts:
+    keys = np.concatenate([part.keys for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    return KeyCounts(keys, counts)
+
+
 class _Sum:
-    """Adds up counts, in amortized linear time: merges them once they are twice as many."""
+    """Adds up counts, in amortized linear time: merges them when their number has doubled."""
 
     def __init__(self) -> None:
         self._parts: list[KeyCounts] = []
@@ -103,7 +115,14 @@ class _Sum:
 
 
 class _Batch(NamedTuple):
-    """Texts as normalized code points, see `decode`; `alphabet` is `None` for mixed keys."""
+    """A batch of texts as normalized code points.
+
+    Attributes:
+        codes: Code points with a space before each text and after the last, int32
+            `(num_symbols,)`.
+        boundaries: The positions of those spaces, int32 `(batch + 1,)`.
+        alphabet: The alphabet of its exact keys; `None` for mixed keys.
+    """
 
     codes: np.ndarray
     boundaries: tf.Tensor
@@ -117,9 +136,9 @@ class NgramCounter:
 
     Args:
         orders: Ascending n-gram orders.
-        lowercase: As for `NgramVocabulary.from_texts`, like the other arguments.
-        unicode_form: As there.
-        max_chars: As there.
+        lowercase: Whether texts are lowercased.
+        unicode_form: Unicode normalization form such as `"NFKC"`, applied first, or `None`.
+        max_chars: Texts are truncated after this many characters, unless `None`.
     """
 
     def __init__(
@@ -129,10 +148,12 @@ class NgramCounter:
         unicode_form: str | None,
         max_chars: int | None,
     ) -> None:
-        self._orders, self._max_order = orders, orders[-1]
+        self._orders = orders
+        self._max_order = orders[-1]
         self._bits = symbol_bits(self._max_order)
         self._fold = normalized_code_points(lowercase)
-        self._unicode_form, self._max_chars = unicode_form, max_chars
+        self._unicode_form = unicode_form
+        self._max_chars = max_chars
         self._alphabet = Alphabet()
         self._is_exact = True
         # Exact keys of the highest order hold the n-grams of all orders; mixed ones do not.
@@ -142,8 +163,10 @@ class NgramCounter:
         """Counts the n-grams of a stream of texts, which the calling thread reads."""
         batches = map(self._decoded, bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS))
         for batch, parts in in_threads(self._counted, batches):
+            # Other threads may have counted exact keys when the alphabet became too large.
+            must_mix = batch.alphabet is not None and not self._is_exact
             for order, counted in parts:
-                if batch.alphabet is not None and not self._is_exact:
+                if must_mix:
                     self._add_mixed(counted)
                 else:
                     self._sums[order].add(counted)
@@ -153,38 +176,59 @@ class NgramCounter:
         """Decodes texts, and adds their characters to the alphabet."""
         codes, boundaries = decode(string_tensor(texts), self._unicode_form)
         codes = codes.numpy()
+        folded = self._fold.take(codes, mode="clip")
         # Code points past the table are normalized already.
-        codes = np.where(codes < len(self._fold), self._fold.take(codes, mode="clip"), codes)
+        codes = np.where(codes < len(self._fold), folded, codes)
         if self._is_exact:
-            is_used = np.zeros(_NUM_CODE_POINTS, bool)
-            is_used[codes] = True
-            alphabet = self._alphabet.extended(np.flatnonzero(is_used))
-            if len(alphabet) <= Alphabet.capacity(self._bits):
-                self._alphabet = alphabet
-            else:
-                self._mix(len(alphabet))
+            self._extend_alphabet(codes)
         return _Batch(codes, boundaries, self._alphabet if self._is_exact else None)
+
+    def _extend_alphabet(self, codes: np.ndarray) -> None:
+        """Adds characters to the alphabet, or mixes all keys if exact keys cannot hold them."""
+        # Sorting the code points would take longer than a flag for each.
+        is_used = np.zeros(_NUM_CODE_POINTS, bool)
+        is_used[codes] = True
+        alphabet = self._alphabet.extended(np.flatnonzero(is_used))
+        if len(alphabet) <= Alphabet.capacity(self._bits):
+            self._alphabet = alphabet
+        else:
+            self._mix(len(alphabet))
 
     @on_cpu
     def _counted(self, batch: _Batch) -> list[tuple[int, KeyCounts]]:
-        """Counts the n-grams of a batch; exact ones as those of the highest order."""
+        """Counts the n-grams of a batch.
+
+        Returns:
+            Pairs of an order and the counts of its n-grams. Exact keys are all counted with the
+            highest order, whose n-grams begin with the shorter ones.
+        """
         if batch.alphabet is None:
-            flat = collapse(tf.constant(batch.codes), batch.boundaries, SPACE, self._max_chars)
-            columns = ngram_keys(flat, self._orders, None)[0].numpy().T
-            # With unigrams, the last column is that of the spaces after the texts.
-            orders = (*self._orders, 1)
-            return [
-                (order, count_keys(column[column > 0]))
-                for order, column in zip(orders, columns, strict=False)
-            ]
-        symbols = batch.alphabet.symbol_table(False).astype(np.int64)[batch.codes]
+            return self._counted_mixed(batch)
+        return [(self._max_order, self._counted_exact(batch, batch.alphabet))]
+
+    def _counted_mixed(self, batch: _Batch) -> list[tuple[int, KeyCounts]]:
+        flat = collapse(tf.constant(batch.codes), batch.boundaries, SPACE, self._max_chars)
+        keys, _ = ngram_keys(flat, self._orders, None)
+        columns = keys.numpy().T
+        # With unigrams, there is another column for the spaces after the texts.
+        orders = (*self._orders, 1)
+        parts = []
+        for order, column in zip(orders, columns, strict=False):
+            parts.append((order, count_keys(column[column > 0])))
+        return parts
+
+    def _counted_exact(self, batch: _Batch, alphabet: Alphabet) -> KeyCounts:
+        symbols = alphabet.symbol_table(False).astype(np.int64)[batch.codes]
         flat = collapse(tf.constant(symbols), batch.boundaries, SPACE_SYMBOL, self._max_chars)
-        keys = padded_keys(flat, self._max_order, self._bits)[0].numpy()
+        padded, _ = padded_keys(flat, self._max_order, self._bits)
+        keys = padded.numpy()
         keys = keys[keys > 0]
         if 1 in self._orders:
-            spaces = np.full(np.count_nonzero(flat.ends > flat.starts), SPACE_SYMBOL)
-            keys = np.append(keys, spaces << self._bits * (self._max_order - 1))
-        return [(self._max_order, count_keys(keys))]
+            # No n-gram begins with the space after a text, which is a unigram nevertheless.
+            num_spaces = np.count_nonzero(flat.ends > flat.starts)
+            space = SPACE_SYMBOL << self._bits * (self._max_order - 1)
+            keys = np.append(keys, np.full(num_spaces, space))
+        return count_keys(keys)
 
     def _mix(self, num_characters: int) -> None:
         """Replaces all exact keys by mixed ones."""
@@ -228,18 +272,21 @@ class NgramCounter:
             if self._is_exact:
                 keys = renumbered_keys(keys, symbols, self._bits, self._max_order)
             parts.append(_most_frequent(KeyCounts(keys, counts), min_count, max_per_order))
-        keys, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        keys, counts = _concatenated(parts)
         return alphabet if self._is_exact else None, keys, counts
 
     def _of_order(self, order: int) -> KeyCounts:
+        """Returns the counts of the n-grams of an order, each key once, in ascending order."""
         if not self._is_exact:
             return self._sums[order].total()
-        return _summed([self._prefixes(self._sums[self._max_order].total(), order)])
+        longest = self._sums[self._max_order].total()
+        return _summed([self._prefixes(longest, order)])
 
 
 def _most_frequent(counted: KeyCounts, min_count: int, max_size: int | None) -> KeyCounts:
     """Returns the most frequent keys, at most `max_size`, by descending count and then by key."""
     is_frequent = counted.counts >= min_count
-    keys, counts = counted.keys[is_frequent], counted.counts[is_frequent]
+    keys = counted.keys[is_frequent]
+    counts = counted.counts[is_frequent]
     order = np.lexsort((keys, -counts))[:max_size]
     return KeyCounts(keys[order], counts[order])

@@ -1,6 +1,7 @@
 """Known words, which misspelled ones are corrected to, and the characters words are made of.
 
-The characters are those of Unicode 14.0, whatever the version of Python.
+Words consist of letters, digits and combining marks of Unicode 14.0, whatever the version of
+Python. `tokens_of` finds them in strings and `marked` in the graph, by one table of characters.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ from tf_charagram.text.word_filter import WordFilter
 #: Code points that are classified even outside the alphabet: up to the last emoji.
 NUM_MARKED = 0x1FB00
 
-#: Marks in the bits above those of symbols; symbols between words are unmarked.
-LETTER, OTHER = 1 << 24, 2 << 24
+#: Marks of letters and of other parts of words, in bits above the symbol; symbols between words are
+#: unmarked.
+LETTER = 1 << 24
+OTHER = 2 << 24
+#: Mask of the bits of the symbol.
 SYMBOL = LETTER - 1
 
 # Thai and Lao; Burmese; Khmer; Japanese syllabaries, twice; Chinese characters, four blocks;
@@ -42,9 +46,9 @@ _ASCII_RUN = re.compile(r"[a-z0-9]+")
 _SEPARATOR = 0x0A
 # Counts are stored as steps of their binary logarithm, one byte each.
 _STEPS_PER_BIT = 4
-_ARRAYS = _UTF8, _LOG_COUNTS, _RIGHT_WORDS = (
-    "dictionary_utf8", "dictionary_log_counts", "dictionary_right_words",
-)  # fmt: skip
+_UTF8 = "dictionary_utf8"
+_LOG_COUNTS = "dictionary_log_counts"
+_RIGHT_WORDS = "dictionary_right_words"
 
 
 class Dictionary:
@@ -55,11 +59,11 @@ class Dictionary:
 
     Args:
         counts: Count of each word, at least 1. Only ratios matter, to about a tenth.
-        right_words: Further words that are right, such as names, which no word is corrected to.
+        right_words: Further correctly spelled words, such as names, which no word is corrected to.
 
     Attributes:
         words: The words.
-        right_words: See above.
+        right_words: Further correctly spelled words, or `None`.
 
     Raises:
         ConfigError: There is no word of letters only.
@@ -79,6 +83,7 @@ class Dictionary:
     def _use(
         self, words: Sequence[str], steps: NDArray[np.uint8], right_words: WordFilter | None
     ) -> None:
+        # Negative bytes would wrap around; a stable sort keeps equal counts by code point.
         order = np.argsort(-steps.astype(np.int16), kind="stable")
         self.words = [words[index] for index in order.tolist()]
         self._steps = steps[order]
@@ -97,7 +102,11 @@ class Dictionary:
         return self._of(self.words, self._steps, right_words)
 
     def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
-        """Returns the words as a function spells those beyond ASCII; counts are summed."""
+        """Respells words with non-ASCII letters; merges words that become equal, adds their counts.
+
+        Args:
+            spell: Returns the spelling of each word.
+        """
         words = [word for word in self.words if not word.isascii()]
         spelled = spell(words)
         if spelled == words:
@@ -109,17 +118,18 @@ class Dictionary:
         return Dictionary(counts, self.right_words)
 
     def merged(self, other: Dictionary | None) -> Dictionary:
-        """Returns the words of both; this one decides the frequency of common words.
+        """Adds the words of another dictionary; for common words, counts of this one are kept.
 
-        Of right words that are not in a dictionary, those of one are kept.
+        Two filters of right words cannot be merged: the filter of this dictionary is kept, if any.
         """
         if other is None:
             return self
         steps = dict(zip(other.words, other._steps, strict=True))
         steps |= dict(zip(self.words, self._steps, strict=True))
         words = sorted(steps)
+        merged_steps = np.array([steps[word] for word in words], np.uint8)
         right_words = self.right_words or other.right_words
-        return self._of(words, np.array([steps[word] for word in words], np.uint8), right_words)
+        return self._of(words, merged_steps, right_words)
 
     @classmethod
     def _of(
@@ -133,7 +143,8 @@ class Dictionary:
         """Returns the words as named arrays, by code point, which compresses best."""
         order = sorted(range(len(self)), key=self.words.__getitem__)
         joined = "\n".join(self.words[index] for index in order)
-        arrays = {_UTF8: np.frombuffer(joined.encode(), np.uint8), _LOG_COUNTS: self._steps[order]}
+        utf8 = np.frombuffer(joined.encode(), np.uint8)
+        arrays = {_UTF8: utf8, _LOG_COUNTS: self._steps[order]}
         if self.right_words is not None:
             arrays[_RIGHT_WORDS] = self.right_words.bits
         return arrays
@@ -148,7 +159,8 @@ class Dictionary:
         """
         if not {_UTF8, _LOG_COUNTS} & arrays.keys():
             return None
-        utf8, steps = arrays[_UTF8], arrays[_LOG_COUNTS]
+        utf8 = arrays[_UTF8]
+        steps = arrays[_LOG_COUNTS]
         if utf8.ndim != 1 or utf8.dtype != np.uint8 or steps.dtype != np.uint8:
             raise ValueError("the dictionary must be bytes, with a byte for each word")
         if np.count_nonzero(utf8 == _SEPARATOR) + 1 != steps.size or steps.ndim != 1:
@@ -164,13 +176,19 @@ class Dictionary:
 
 def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Drops the arrays of `Dictionary.to_arrays`."""
-    return {name: array for name, array in arrays.items() if name not in _ARRAYS}
+    own = {_UTF8, _LOG_COUNTS, _RIGHT_WORDS}
+    return {name: array for name, array in arrays.items() if name not in own}
 
 
 def counts_of_entries(
     entries: Mapping[str, int], words_of: Callable[[Iterable[str]], Iterable[str]]
 ) -> Counter[str]:
-    """Counts the words of the entries of a word list; "couldn't" is two words, as in texts."""
+    """Counts the words in a word list; "couldn't" is two words, as in texts.
+
+    Args:
+        entries: Count of each entry.
+        words_of: Splits texts into words.
+    """
     counts: Counter[str] = Counter()
     for entry, count in entries.items():
         for word in words_of((entry,)):
@@ -195,32 +213,42 @@ def tokens_of(texts: Iterable[str | bytes]) -> Iterator[str]:
     """Yields the lowercased words and numbers of texts."""
     for text in map(decoded, texts):
         if text.isascii():
+            # Most texts are, and a regular expression is faster than a look at each character.
             yield from _ASCII_RUN.findall(text.lower())
-        else:
-            yield from (_lowered(run) for run in _runs(text) if is_in_word(run[0]))
+            continue
+        for run in _runs(text):
+            if is_in_word(run[0]):
+                yield _lowered(run)
 
 
 def replaced_words(text: str, others: Mapping[str, str]) -> str:
-    """Returns a text with some of its words replaced, given in lowercase."""
-    return "".join(others.get(_lowered(run), run) for run in _runs(text))
+    """Replaces words of a text.
+
+    Args:
+        text: The text.
+        others: Maps lowercase words to their replacements; all other words stay as written.
+    """
+    return "".join([others.get(_lowered(run), run) for run in _runs(text)])
 
 
 def _runs(text: str) -> Iterator[str]:
-    """Splits a text into runs of characters of words and of others, in turn."""
+    """Splits a text into words and runs of characters between words, by turns."""
     return ("".join(run) for _, run in groupby(text, is_in_word))
 
 
 def _lowered(word: str) -> str:
+    """Lowercases a word as texts are lowercased in the graph, one character to one."""
     if word.isascii():
         return word.lower()
     table = normalized_code_points()
-    return "".join(chr(table[ord(char)]) if ord(char) < len(table) else char for char in word)
+    codes = [ord(char) for char in word]
+    return "".join([chr(table[code] if code < len(table) else code) for code in codes])
 
 
 @cache
 def is_in_word(char: str) -> bool:
     """Returns whether a character belongs to words: a letter, a digit, or a combining mark."""
-    return bool(_is_in_ranges("in_word", np.array(ord(char))))
+    return bool(_is_in_ranges("in_word", ord(char)))
 
 
 def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
@@ -231,14 +259,15 @@ def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
 
     Args:
         symbols: The symbol of each code point.
-        code_points: As for `WordCorrector`.
+        code_points: The code point of each symbol; -1 for symbols of no or several code points.
     """
     is_letter = _is_in_ranges("letters", code_points)
     for first, last in _UNSPACED:
         is_letter &= (code_points < first) | (code_points > last)
     is_other = (code_points < 0) | _is_in_ranges("in_word", code_points)
-    # The last mark is that of symbols past the end.
-    marks = np.append(np.select([is_letter, is_other], [LETTER, OTHER], 0), 0).astype(np.int32)
+    marks = np.where(is_letter, LETTER, np.where(is_other, OTHER, 0))
+    # The last mark is for symbols past the end.
+    marks = np.append(marks, 0).astype(np.int32)
     marks = marks[np.minimum(symbols, len(code_points))]
     # A symbol may stand for several characters, some of them between words.
     is_between = ~_is_in_ranges("in_word", np.arange(min(len(symbols), NUM_MARKED)))
@@ -246,15 +275,17 @@ def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
     return symbols | marks
 
 
-def _is_in_ranges(name: str, code_points: np.ndarray) -> np.ndarray:
-    return np.searchsorted(unicode_ranges()[name], code_points, side="right") % 2 == 1
+def _is_in_ranges(name: str, code_points: np.ndarray | int) -> np.ndarray:
+    # Ranges start and end by turns, so inside is after an odd number of edges.
+    num_edges = np.searchsorted(unicode_ranges()[name], code_points, side="right")
+    return num_edges % 2 == 1
 
 
 @cache
 def unicode_ranges() -> dict[str, np.ndarray]:
     """Returns the code points at which a class of characters starts and ends, by turns.
 
-    `decomposed` characters have another NFKD form; `in_word` ones are `marks`, or alphanumeric.
+    `decomposed` characters have another NFKD form; `in_word` are `marks` and alphanumeric ones.
     """
     # Made by `str.isalnum`, `str.isalpha` and `unicodedata` of Python 3.11.
     with np.load(Path(__file__).with_name("unicode_14.npz")) as file:

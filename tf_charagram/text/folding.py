@@ -15,7 +15,14 @@ import tensorflow as tf
 
 from tf_charagram.text.dictionary import unicode_ranges
 from tf_charagram.text.keys import MAX_CODE_POINT, OTHER_SYMBOL, Alphabet
-from tf_charagram.text.normalize import FIRST_BEYOND_ASCII, FlatTexts, replaced, without_few
+from tf_charagram.text.normalize import (
+    FIRST_BEYOND_ASCII,
+    FlatTexts,
+    flatnonzero,
+    ragged,
+    replaced,
+    without_few,
+)
 
 #: Letters without a decomposition, and punctuation, in ASCII.
 PLAIN = {
@@ -37,8 +44,9 @@ INVISIBLE = (
     *range(0x2060, 0x2070), *range(0xFE00, 0xFE10), 0xFEFF, *range(0xE0100, 0xE01F0),
 )  # fmt: skip
 _FIRST_MARK = 0x300
-# Korean vowels and final consonants follow their syllable like marks.
-_JAMO = (0x1160, 0x1200)
+# Korean vowels and final consonants follow their syllable as marks follow a letter.
+_FIRST_JAMO = 0x1160
+_STOP_JAMO = 0x1200
 # No character decomposes into a letter and more marks.
 _MAX_MARKS = 3
 _FACTOR = 0x9E3779B97F4A7C15 - 2**64
@@ -60,83 +68,146 @@ class CharacterFolder:
 
     def __init__(self, alphabet: Alphabet, symbols_of: Callable[[tf.Tensor], tf.Tensor]) -> None:
         self._symbols_of = symbols_of
-        known = [*map(chr, alphabet.characters.tolist())]
-        known += [upper for char in known if len(upper := char.upper()) == 1]
-        kept = {char for char in known if normalize("NFKC", char) == char}
-        plain = {ord(letter): other for letter, other in PLAIN.items() if letter not in kept}
-        is_changed = np.zeros(MAX_CODE_POINT + 1, bool)
-        is_changed[_in_ranges(unicode_ranges()["decomposed"])] = True
-        is_changed[[*map(ord, kept)]] = False
-        is_changed[[*plain, *INVISIBLE]] = True
-        codes = np.flatnonzero(is_changed).astype(np.int32)
-        lines = np.stack([codes, np.full_like(codes, _SEPARATOR)], axis=1).tobytes()
-        # The acute accent would become a space and a mark.
-        text = normalize("NFKD", lines.decode("utf-32-le").replace("\u00b4", "'"))
-        text = text.translate({**plain, **dict.fromkeys(INVISIBLE)})
-        forms = np.frombuffer(text.encode("utf-32-le"), np.int32)
-        is_end = forms == _SEPARATOR
-        splits = np.append(0, np.flatnonzero(is_end) - np.arange(len(codes)))
-        decomposed = {char: normalize("NFD", char) for char in kept}
-        composites = {_key(parts): ord(char) for char, parts in decomposed.items() if parts[1:]}
-        keys = sorted(composites)
-        # Tensors: constants in each function would be saved with each. The last keys are unused.
+        kept = _kept_characters(alphabet)
+        codes, self._forms = _changed_forms(kept)
+        # Tensors: constants in each function would be saved with each. The last code is unused, so
+        # that a search never ends past the end.
         self._codes = tf.constant(np.append(codes, np.int32(2**31 - 1)))
-        self._forms = tf.RaggedTensor.from_row_splits(
-            tf.constant(forms[~is_end]), tf.constant(splits), validate=False
-        )
-        self._marks = tf.constant(np.sort([*unicode_ranges()["marks"], *_JAMO]).astype(np.int32))
+        marks = [*unicode_ranges()["marks"], _FIRST_JAMO, _STOP_JAMO]
+        self._marks = tf.constant(np.sort(marks).astype(np.int32))
+        composites = {}
+        for char in kept:
+            parts = normalize("NFD", char)
+            if len(parts) > 1:
+                composites[_key(parts)] = ord(char)
+        keys = sorted(composites)
+        # The last key is unused, too.
         self._keys = tf.constant([*keys, 2**63 - 1], tf.int64)
-        self._composites = tf.constant([*map(composites.__getitem__, keys), 0])
+        self._composites = tf.constant([*(composites[key] for key in keys), 0])
 
     def __call__(self, codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Folds a batch; arguments and result are those of `normalize.decode`."""
-        places = tf.where(codes >= FIRST_BEYOND_ASCII)[:, 0]
+        """Folds a batch.
+
+        Args:
+            codes: Code points with a space before each text and after the last, int32
+                `(num_symbols,)`.
+            boundaries: The positions of those spaces, int32 `(batch + 1,)`.
+
+        Returns:
+            The folded code points, and the positions of the same spaces among them.
+        """
+        places = flatnonzero(codes >= FIRST_BEYOND_ASCII)
         chars = tf.gather(codes, places)
         rows = tf.searchsorted(self._codes, chars)
         is_changed = tf.gather(self._codes, rows) == chars
-        places, rows = places[is_changed], rows[is_changed]
+        places = places[is_changed]
+        forms = tf.gather(self._forms, rows[is_changed])
         folded = replaced(
             FlatTexts(codes, boundaries, boundaries),
             tf.stack([places, places + 1], axis=1),
-            tf.gather(self._forms, rows),
+            forms,
         )
         return self._composed(folded.symbols, folded.starts)
 
     def _composed(self, codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Composes characters of the alphabet; drops the other marks after known characters."""
-        places = tf.where(codes >= _FIRST_MARK)[:, 0]
-        ranges = tf.searchsorted(self._marks, tf.gather(codes, places), side="right")
-        places = places[ranges % 2 == 1]
-        # Runs of marks, each with the character before it.
-        previous = tf.concat([[-1], places[:-1] + 1], axis=0)
-        begins = tf.where(places != previous)[:, 0]
+        places = flatnonzero(codes >= _FIRST_MARK)
+        # Ranges of marks start and end by turns, so after an odd number of edges is a mark.
+        num_edges = tf.searchsorted(self._marks, tf.gather(codes, places), side="right")
+        places = places[num_edges % 2 == 1]
+        # Runs of marks, each with the base before it: the letter that they belong to.
+        after_previous = tf.concat([[-1], places[:-1] + 1], axis=0)
+        begins = flatnonzero(places != after_previous)
         bases = tf.gather(places, begins) - 1
-        runs = tf.searchsorted(bases, places) - 1
-        lengths = tf.concat([begins[1:], [tf.size(places, tf.int64)]], axis=0) - begins
-        letters = tf.gather(codes, bases)
-        keys, num_composed = tf.cast(letters, tf.int64), tf.zeros_like(bases)
-        for length in range(1, _MAX_MARKS + 1):
-            marks = tf.gather(codes, tf.minimum(bases + length, tf.size(codes, tf.int64) - 1))
-            keys = keys * _FACTOR + tf.cast(marks, tf.int64)
-            rows = tf.searchsorted(self._keys, keys)
-            is_known = (tf.gather(self._keys, rows) == keys) & (lengths >= length)
-            letters = tf.where(is_known, tf.gather(self._composites, rows), letters)
-            num_composed = tf.where(is_known, np.int64(length), num_composed)
+        run_of = tf.searchsorted(bases, places) - 1
+        stops = tf.concat([begins[1:], [tf.size(places, tf.int64)]], axis=0)
+        letters, num_composed = self._composites_of(codes, bases, stops - begins)
         codes = tf.tensor_scatter_nd_update(codes, bases[:, tf.newaxis], letters)
         marks = tf.gather(codes, places)
-        is_jamo = (marks >= _JAMO[0]) & (marks < _JAMO[1])
-        has_known_base = tf.gather(self._symbols_of(letters) > OTHER_SYMBOL, runs)
-        is_dropped = has_known_base & (self._symbols_of(marks) == OTHER_SYMBOL) & ~is_jamo
-        is_dropped |= places - tf.gather(bases, runs) <= tf.gather(num_composed, runs)
+        is_jamo = (marks >= _FIRST_JAMO) & (marks < _STOP_JAMO)
+        has_known_base = tf.gather(self._symbols_of(letters) > OTHER_SYMBOL, run_of)
+        is_unknown = self._symbols_of(marks) == OTHER_SYMBOL
+        # Without its vowel, a Korean syllable would be another one.
+        is_dropped = has_known_base & is_unknown & ~is_jamo
+        # The letter contains the marks that it is composed of.
+        is_dropped |= places - tf.gather(bases, run_of) <= tf.gather(num_composed, run_of)
         dropped = places[is_dropped][:, tf.newaxis]
-        drop = tf.scatter_nd(
-            dropped, tf.ones_like(dropped[:, 0], tf.bool), tf.shape(codes, tf.int64)
-        )
+        is_true = tf.fill(tf.shape(dropped)[:1], True)
+        drop = tf.scatter_nd(dropped, is_true, tf.shape(codes, tf.int64))
         return without_few(codes, drop, boundaries)
+
+    def _composites_of(
+        self, codes: tf.Tensor, bases: tf.Tensor, num_marks: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Composes letters with as many of their marks as possible.
+
+        Args:
+            codes: Code points of a batch, int32 `(num_symbols,)`.
+            bases: Positions of letters before marks, int64 `(num_letters,)`.
+            num_marks: Number of marks after each letter, int64 `(num_letters,)`.
+
+        Returns:
+            The composed letters, int32 `(num_letters,)`, and the number of marks in each, int64
+            `(num_letters,)`.
+        """
+        letters = tf.gather(codes, bases)
+        num_composed = tf.zeros_like(bases)
+        # Each pass appends a mark to the keys, as `_key` does.
+        keys = tf.cast(letters, tf.int64)
+        last = tf.size(codes, tf.int64) - 1
+        for length in range(1, _MAX_MARKS + 1):
+            marks = tf.gather(codes, tf.minimum(bases + length, last))
+            keys = keys * _FACTOR + tf.cast(marks, tf.int64)
+            rows = tf.searchsorted(self._keys, keys)
+            is_known = tf.gather(self._keys, rows) == keys
+            is_known &= num_marks >= length
+            letters = tf.where(is_known, tf.gather(self._composites, rows), letters)
+            num_composed = tf.where(is_known, np.int64(length), num_composed)
+        return letters, num_composed
+
+
+def _kept_characters(alphabet: Alphabet) -> set[str]:
+    """Selects the characters of an alphabet, and their capitals, that are their own NFKC form."""
+    known = [chr(code) for code in alphabet.characters.tolist()]
+    capitals = [char.upper() for char in known]
+    # "ß" has the two capitals "SS".
+    known += [capital for capital in capitals if len(capital) == 1]
+    return {char for char in known if normalize("NFKC", char) == char}
+
+
+def _changed_forms(kept: set[str]) -> tuple[np.ndarray, tf.RaggedTensor]:
+    """Lists the code points that folding changes, except for some characters.
+
+    Returns:
+        The code points, ascending, int32 `(num_changed,)`, and the code points that replace each,
+        int32 `(num_changed, None)`.
+    """
+    plain = {ord(letter): other for letter, other in PLAIN.items() if letter not in kept}
+    is_changed = np.zeros(MAX_CODE_POINT + 1, bool)
+    is_changed[_in_ranges(unicode_ranges()["decomposed"])] = True
+    is_changed[[ord(char) for char in kept]] = False
+    is_changed[[*plain, *INVISIBLE]] = True
+    codes = np.flatnonzero(is_changed).astype(np.int32)
+    # One string with a character a line is normalized much faster than single characters.
+    lines = np.stack([codes, np.full_like(codes, _SEPARATOR)], axis=1)
+    text = lines.tobytes().decode("utf-32-le")
+    # The acute accent would become a space and a mark.
+    text = text.replace("\u00b4", "'")
+    text = normalize("NFKD", text)
+    text = text.translate({**plain, **dict.fromkeys(INVISIBLE)})
+    forms = np.frombuffer(text.encode("utf-32-le"), np.int32)
+    is_end = forms == _SEPARATOR
+    # Without the separators, each end moves by the number of separators before it.
+    splits = np.append(0, np.flatnonzero(is_end) - np.arange(len(codes)))
+    return codes, ragged(tf.constant(forms[~is_end]), tf.constant(splits))
 
 
 def _in_ranges(edges: np.ndarray) -> np.ndarray:
-    """Returns the code points between edges, at which ranges start and end by turns."""
+    """Lists the code points in ranges.
+
+    Args:
+        edges: The ascending code points at which ranges start and end by turns.
+    """
     flags = np.zeros(edges[-1] + 1, bool)
     flags[edges] = True
     return np.flatnonzero(np.logical_xor.accumulate(flags))

@@ -27,7 +27,7 @@ WHITE_SPACE = (
 )  # fmt: skip
 SPACE = 0x20
 FIRST_BEYOND_ASCII = 0x80
-#: Maps code points and boundaries, see `decode`, to changed ones.
+#: Maps the two results of `decode`, code points and boundaries, to changed ones.
 CodesFunction = Callable[[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
 # The only character whose lowercase form has two code points.
 _DOTTED_I = 0x130
@@ -62,10 +62,12 @@ def normalized_code_points(lowercase: bool = True) -> np.ndarray:
     if lowercase:
         # One string takes a tenth of the time of one per character. A letter follows the capital
         # sigma, so it does not become a final one.
-        codes = np.where(table == _DOTTED_I, SPACE, table).astype("<u4").tobytes()
-        lowered = codes.decode("utf-32-le", "surrogatepass").lower()
-        lowered_codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), "<u4")
-        table = np.where(table == _DOTTED_I, table, lowered_codes.astype(np.int32))
+        codes = table.copy()
+        codes[_DOTTED_I] = SPACE
+        chars = codes.tobytes().decode("utf-32-le", "surrogatepass")
+        lowered = chars.lower().encode("utf-32-le", "surrogatepass")
+        table = np.frombuffer(lowered, np.int32).copy()
+        table[_DOTTED_I] = _DOTTED_I
     table[list(WHITE_SPACE)] = SPACE
     table.setflags(write=False)
     return table
@@ -86,9 +88,8 @@ def decode(
         `(batch + 1,)`.
     """
     if unicode_form is not None:
-        texts = tensorflow_text().normalize_utf8(
-            tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace"), unicode_form
-        )
+        texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")
+        texts = tensorflow_text().normalize_utf8(texts, unicode_form)
     # ASCII is its own code, and reading bytes takes a tenth of the time of decoding.
     joined = tf.io.decode_raw(tf.strings.reduce_join(texts, separator=" "), tf.uint8)
     first_space = tf.fill([tf.minimum(tf.size(texts), 1)], SPACE)
@@ -97,37 +98,37 @@ def decode(
     return tf.cond(
         tf.reduce_max(codes) < FIRST_BEYOND_ASCII,
         lambda: (codes, boundaries),
-        lambda: (fold or _unchanged)(*_decode_beyond_ascii(texts, codes, boundaries)),
+        lambda: _decode_beyond_ascii(texts, codes, boundaries, fold),
     )
-
-
-def _unchanged(codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    return codes, boundaries
 
 
 def _decode_beyond_ascii(
-    texts: tf.Tensor, codes: tf.Tensor, boundaries: tf.Tensor
+    texts: tf.Tensor, codes: tf.Tensor, boundaries: tf.Tensor, fold: CodesFunction | None
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Decodes the texts that are not ASCII; `codes` holds the bytes of all texts."""
-    positions = tf.where(codes >= FIRST_BEYOND_ASCII)[:, 0]
+    positions = flatnonzero(codes >= FIRST_BEYOND_ASCII)
     rows = tf.searchsorted(boundaries, tf.cast(positions, tf.int32), side="right") - 1
     rows, _ = tf.unique(rows)
     decoded = tf.raw_ops.UnicodeDecode(
-        input=tf.strings.join([" ", tf.gather(texts, rows)]), input_encoding="UTF-8",
-        errors="replace", replacement_char=0xFFFD, replace_control_characters=False,
+        input=tf.strings.join([" ", tf.gather(texts, rows)]),
+        input_encoding="UTF-8",
+        errors="replace",
+        replacement_char=0xFFFD,
+        replace_control_characters=False,
         Tsplits=tf.int32,
-    )  # fmt: skip
+    )
     # Rows: the texts as bytes, the last space, the decoded texts.
-    num_texts, num_decoded = tf.size(texts), tf.size(rows)
-    splits = tf.concat([boundaries, tf.size(codes) + decoded.row_splits], axis=0)
-    every = tf.RaggedTensor.from_row_splits(
-        tf.concat([codes, decoded.char_values], axis=0), splits, validate=False
+    every = ragged(
+        tf.concat([codes, decoded.char_values], axis=0),
+        tf.concat([boundaries, tf.size(codes) + decoded.row_splits], axis=0),
     )
-    replaced = tf.tensor_scatter_nd_update(
-        tf.range(num_texts + 1), rows[:, tf.newaxis], num_texts + 1 + tf.range(num_decoded)
-    )
-    result = tf.gather(every, replaced)
-    return result.values, result.row_splits[:-1]
+    num_rows = tf.size(boundaries)
+    decoded_rows = num_rows + tf.range(tf.size(rows))
+    order = tf.tensor_scatter_nd_update(tf.range(num_rows), rows[:, tf.newaxis], decoded_rows)
+    result = tf.gather(every, order)
+    codes = result.values
+    boundaries = result.row_splits[:-1]
+    return (codes, boundaries) if fold is None else fold(codes, boundaries)
 
 
 def collapse(
@@ -141,53 +142,76 @@ def collapse(
         space: The symbol of white space.
         max_chars: Maximum length of a text without the spaces around it.
     """
-    is_space = tf.equal(symbols, tf.constant(space, symbols.dtype))
+    is_space = symbols == space
     after_space = tf.concat([[False], is_space[:-1]], axis=0)
-    keep = tf.logical_not(tf.logical_and(is_space, after_space))
+    is_repeated = is_space & after_space
     symbols, boundaries = tf.cond(
-        tf.reduce_all(keep),
+        tf.reduce_any(is_repeated),
+        lambda: _dropped(symbols, is_repeated, boundaries),
         lambda: (symbols, boundaries),
-        # A dropped space gets the position of the last kept one before it.
-        lambda: _dropped(symbols, keep, boundaries),
     )
-    starts, ends = boundaries[:-1], boundaries[1:]
+    starts = boundaries[:-1]
+    ends = boundaries[1:]
     if max_chars is None:
         return FlatTexts(symbols, starts, ends)
     # In this order no sum exceeds int32.
     ends = starts + tf.minimum(ends - starts, min(max_chars + 1, tf.int32.max))
-    before = tf.gather(symbols, tf.maximum(ends - 1, 0))
-    cut_at_space = tf.logical_and(ends > starts + 1, tf.equal(before, space))
-    ends -= tf.cast(cut_at_space, tf.int32)
+    # A text that is cut after a space ends at that space.
+    last = tf.gather(symbols, tf.maximum(ends - 1, 0))
+    is_cut_at_space = (ends > starts + 1) & (last == space)
+    ends -= tf.cast(is_cut_at_space, tf.int32)
     spaces = tf.fill(tf.shape(ends), tf.constant(space, symbols.dtype))
-    return FlatTexts(
-        tf.tensor_scatter_nd_update(symbols, ends[:, tf.newaxis], spaces), starts, ends
-    )
+    symbols = tf.tensor_scatter_nd_update(symbols, ends[:, tf.newaxis], spaces)
+    return FlatTexts(symbols, starts, ends)
 
 
 def _dropped(
-    symbols: tf.Tensor, keep: tf.Tensor, boundaries: tf.Tensor
+    symbols: tf.Tensor, drop: tf.Tensor, boundaries: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    symbols, num_before = without_few(symbols, tf.logical_not(keep), boundaries + 1)
+    """Drops spaces; a dropped boundary gets the position of the last kept space before it."""
+    symbols, num_before = without_few(symbols, drop, boundaries + 1)
     return symbols, num_before - 1
 
 
 def without_few(
     values: tf.Tensor, drop: tf.Tensor, positions: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Like `masked`, in half the time if less than a fiftieth of the values is dropped.
+    """Drops values, and maps positions among them to positions among the kept ones.
+
+    Takes half the time of `masked` if less than a fiftieth of the values is dropped.
 
     Args:
         values: `(num_values,)`.
         drop: The values to drop, bool `(num_values,)`.
-        positions: As for `masked`.
+        positions: Ascending positions in `values`, int32 `(num_positions,)`.
+
+    Returns:
+        The kept values, and the number of kept values before each position, int32
+        `(num_positions,)`.
     """
-    dropped = tf.where(drop)[:, 0]
+    dropped = flatnonzero(drop)
     # Every other row holds the values between two dropped ones.
     edges = tf.reshape(tf.stack([dropped, dropped + 1], axis=1), [-1])
     splits = tf.concat([[0], edges, tf.shape(values, tf.int64)], axis=0)
-    rows = tf.RaggedTensor.from_row_splits(values, splits, validate=False)
-    kept = tf.gather(rows, tf.range(0, tf.size(splits) - 1, 2))
-    return kept.values, positions - tf.searchsorted(dropped, tf.cast(positions, tf.int64))
+    kept = tf.gather(ragged(values, splits), tf.range(0, tf.size(splits) - 1, 2))
+    num_dropped = tf.searchsorted(dropped, tf.cast(positions, tf.int64))
+    return kept.values, positions - num_dropped
+
+
+def ragged(values: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
+    """Splits a vector into rows, without the checks of row splits that TensorFlow adds."""
+    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+
+
+def between(values: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor) -> tf.RaggedTensor:
+    """Cuts parts out of a vector: row `i` is `values[starts[i] : ends[i]]`, int64 row splits."""
+    positions = tf.ragged.range(starts, ends, row_splits_dtype=tf.int64)
+    return positions.with_values(tf.gather(values, positions.values))
+
+
+def flatnonzero(mask: tf.Tensor) -> tf.Tensor:
+    """Returns the positions of the true values of a vector, ascending, int64 `(num_true,)`."""
+    return tf.where(mask)[:, 0]
 
 
 def masked(values: tf.Tensor, keep: tf.Tensor, positions: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -202,7 +226,7 @@ def masked(values: tf.Tensor, keep: tf.Tensor, positions: tf.Tensor) -> tuple[tf
         The kept values, and the number of kept values before each position, int32
         `(num_positions,)`.
     """
-    kept = tf.where(keep)[:, 0]
+    kept = flatnonzero(keep)
     # A cumulative sum over all values takes ten times as long as searching.
     num_before = tf.searchsorted(kept, tf.cast(positions, tf.int64))
     return tf.gather(values, kept), num_before
@@ -217,14 +241,24 @@ def replaced(texts: FlatTexts, parts: tf.Tensor, others: tf.RaggedTensor) -> Fla
         others: The symbols of the replacements, int32 `(num_parts, None)`.
     """
     starts, ends = tf.unstack(parts, axis=1)
-    size, num_parts = tf.size(texts.symbols, tf.int64), tf.size(starts)
-    # Pieces: the text before, in and after each part, then the replacements.
-    splits = [[0], tf.reshape(parts, [-1]), [size], size + others.row_splits[1:]]
-    pieces = tf.RaggedTensor.from_row_splits(
-        tf.concat([texts.symbols, others.values], axis=0), tf.concat(splits, axis=0), validate=False
+    size = tf.size(texts.symbols, tf.int64)
+    # Pieces: by turns the symbols before and in each part, the rest, then the replacements.
+    splits = [
+        [0],
+        tf.reshape(parts, [-1]),
+        [size],
+        size + others.row_splits[1:],
+    ]
+    pieces = ragged(
+        tf.concat([texts.symbols, others.values], axis=0),
+        tf.concat(splits, axis=0),
     )
-    old, new = 2 * tf.range(num_parts), 2 * num_parts + 1 + tf.range(num_parts)
-    order = tf.concat([tf.reshape(tf.stack([old, new], axis=1), [-1]), [2 * num_parts]], axis=0)
+    index = tf.range(tf.size(starts))
+    rest = 2 * tf.size(starts)
+    order = tf.reshape(tf.stack([2 * index, rest + 1 + index], axis=1), [-1])
+    order = tf.concat([order, [rest]], axis=0)
+    symbols = tf.gather(pieces, order).values
+    # A position moves by the growth of all parts that start before it.
     growth = tf.cumsum(others.row_lengths() - (ends - starts))
     growth = tf.cast(tf.concat([[0], growth], axis=0), tf.int32)
 
@@ -232,11 +266,11 @@ def replaced(texts: FlatTexts, parts: tf.Tensor, others: tf.RaggedTensor) -> Fla
         num_before = tf.searchsorted(starts, tf.cast(positions, tf.int64))
         return positions + tf.gather(growth, num_before)
 
-    return FlatTexts(tf.gather(pieces, order).values, moved(texts.starts), moved(texts.ends))
+    return FlatTexts(symbols, moved(texts.starts), moved(texts.ends))
 
 
 def tensorflow_text() -> Any:
-    """Returns the module; only words and `unicode_form` need it, and it has no Windows build.
+    """Imports tensorflow-text; only words and `unicode_form` need it; Windows has no build of it.
 
     Raises:
         ConfigError: It is not installed.

@@ -31,7 +31,9 @@ from tf_charagram.text.normalize import (
     FlatTexts,
     collapse,
     decode,
+    flatnonzero,
     normalized_code_points,
+    ragged,
 )
 from tf_charagram.text.tensors import string_tensor
 
@@ -57,8 +59,8 @@ class TextReader:
         lowercase: Whether texts are lowercased.
         unicode_form: Unicode normalization form, applied first, or `None`.
         max_chars: Maximum length of a text, or `None`.
-        fold_characters: Whether texts and the dictionary are folded, see `CharacterFolder`. Only
-            with an alphabet.
+        fold_characters: Whether `CharacterFolder` folds texts and the dictionary. Only with an
+            alphabet.
         keep_unknown: Whether the symbol of a character outside the alphabet is `UNKNOWN` plus its
             code point, and not `OTHER_SYMBOL`. Only with an alphabet.
 
@@ -66,7 +68,7 @@ class TextReader:
         texts: String tensor `(batch,)`, UTF-8.
 
     Returns:
-        The normalized texts, see `FlatTexts`.
+        The normalized texts in one vector, `FlatTexts`.
     """
 
     @on_cpu
@@ -81,29 +83,28 @@ class TextReader:
         fold_characters: bool = False,
         keep_unknown: bool = False,
     ) -> None:
-        self._unicode_form, self._max_chars = unicode_form, max_chars
-        self._alphabet, self._keep_unknown = alphabet, keep_unknown and alphabet is not None
+        self._unicode_form = unicode_form
+        self._max_chars = max_chars
+        self._alphabet = alphabet
+        self._keep_unknown = keep_unknown and alphabet is not None
         if self._keep_unknown:
             normalized = normalized_code_points(lowercase)
             capitals = np.flatnonzero(normalized != np.arange(len(normalized))).astype(np.int32)
-            self._capitals, self._small = tf.constant(capitals), tf.constant(normalized[capitals])
+            self._capitals = tf.constant(capitals)
+            self._small = tf.constant(normalized[capitals])
         if alphabet is None:
-            symbols, self._space = normalized_code_points(lowercase), SPACE
+            self._space = SPACE
+            symbols = normalized_code_points(lowercase)
+            codes = np.arange(len(symbols))
         else:
-            symbols, self._space = alphabet.symbol_table(lowercase), SPACE_SYMBOL
-            if dictionary is not None:
-                # The last entry applies to all others, some of which are between words.
-                symbols = np.pad(symbols, (0, max(0, NUM_MARKED + 1 - len(symbols))), mode="edge")
+            self._space = SPACE_SYMBOL
+            symbols = alphabet.symbol_table(lowercase)
+            codes = alphabet.symbol_codes()
+            self._code_points = tf.constant(alphabet.code_points(np.arange(3 + len(alphabet))))
         if dictionary is not None:
-            codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()
-            # Dictionaries have "don't", and phones write "don\u2019t".
-            symbols = np.array(symbols)
-            symbols[_TYPOGRAPHIC_APOSTROPHES] = symbols[ord("'")]
-            symbols = marked(symbols, codes)
+            symbols = _marked_symbols(symbols, codes, has_alphabet=alphabet is not None)
         # Tensors: constants in each function would be saved with each.
         self._symbols = tf.constant(symbols)
-        if alphabet is not None:
-            self._code_points = tf.constant(alphabet.code_points(np.arange(3 + len(alphabet))))
         self._fold = None
         if fold_characters and alphabet is not None:
             self._fold = CharacterFolder(alphabet, lambda codes: self._marked(codes) & SYMBOL)
@@ -119,7 +120,10 @@ class TextReader:
 
     @cached_property
     def _function(self) -> Callable[[tf.Tensor], FlatTexts]:
-        """What all graphs call, so that a SavedModel with several signatures has it once."""
+        """Concrete function shared by all graphs.
+
+        A SavedModel with several signatures stores it once.
+        """
         signature = [tf.TensorSpec([None], tf.string)]
         with tf.init_scope():
             read = tf.function(self._read, input_signature=signature, autograph=False)
@@ -129,10 +133,12 @@ class TextReader:
     def _read(self, texts: tf.Tensor) -> FlatTexts:
         codes, boundaries = decode(texts, self._unicode_form, self._fold)
         symbols = self._marked(codes)
-        if self._alphabet is None:  # Code points past the table are normalized already.
+        if self._alphabet is None:
+            # Code points past the table are normalized already.
             symbols = tf.where(codes < len(self._symbols), symbols, codes)
         if self._keep_unknown:
-            is_unknown = tf.equal(symbols & SYMBOL, OTHER_SYMBOL)
+            is_unknown = (symbols & SYMBOL) == OTHER_SYMBOL
+            # A lambda would see the next value of `symbols`.
             marked_symbols = symbols
             symbols = tf.cond(
                 tf.reduce_any(is_unknown),
@@ -152,6 +158,7 @@ class TextReader:
         """Adds the code points of unknown characters to their symbols."""
         places = tf.where(is_unknown)
         chars = tf.gather_nd(codes, places)
+        # Characters outside the alphabet were not lowercased by the table of symbols.
         rows = tf.minimum(tf.searchsorted(self._capitals, chars), len(self._capitals) - 1)
         is_capital = tf.gather(self._capitals, rows) == chars
         chars = tf.where(is_capital, tf.gather(self._small, rows), chars)
@@ -166,19 +173,21 @@ class TextReader:
         """
         symbols, starts, ends = self(texts)
         # Every other row is a text; the rows between hold spaces and truncated parts.
-        edges = tf.reshape(tf.stack([tf.minimum(starts + 1, ends), ends], axis=1), [-1])
+        firsts = tf.minimum(starts + 1, ends)
+        edges = tf.reshape(tf.stack([firsts, ends], axis=1), [-1])
         splits = tf.concat([[0], edges, [tf.size(symbols)]], axis=0)
-        rows = tf.RaggedTensor.from_row_splits(self.code_points(symbols), splits, validate=False)
+        rows = ragged(self.code_points(symbols), splits)
         return tf.strings.unicode_encode(rows, "UTF-8")[1::2]
 
     @on_cpu
     def folded(self, texts: Sequence[str]) -> list[str]:
-        """Returns the texts folded, if they are to be."""
+        """Folds texts with `fold_characters`; returns them unchanged without it."""
         if self._fold is None:
             return list(texts)
         codes, boundaries = decode(string_tensor(texts), self._unicode_form, self._fold)
         chars = "".join(map(chr, codes.numpy().tolist()))
-        return [chars[start + 1 : end] for start, end in pairwise(boundaries.numpy().tolist())]
+        spaces = boundaries.numpy().tolist()
+        return [chars[start + 1 : end] for start, end in pairwise(spaces)]
 
     def code_points(self, symbols: tf.Tensor) -> tf.Tensor:
         """Returns the code points of symbols, int32 `(num_symbols,)`."""
@@ -190,50 +199,80 @@ class TextReader:
 
     @on_cpu
     def known_share(self, texts: tf.Tensor) -> tf.Tensor:
-        """Returns the share of visible characters that have symbols, see `NgramVectorizer`."""
+        """Returns the share of visible characters that have symbols, float32 `(batch,)`.
+
+        It is 1 for a text without visible characters, and without an alphabet.
+        """
         symbols, starts, ends = self(texts)
-        unknown = tf.fill(tf.shape(symbols), False)
+        # The space before a text is not one of its characters.
+        firsts = starts + 1
+        num_spaces = _num_between(symbols == self._space, firsts, ends)
+        num_visible = tf.maximum(ends - firsts - num_spaces, 1)
+        is_unknown = tf.fill(tf.shape(symbols), False)
         if self._alphabet is not None:
-            unknown = tf.equal(symbols, OTHER_SYMBOL) | (symbols >= UNKNOWN)
-        # The space before a text is not between start and end.
-        num_unknown, num_spaces = (
-            tf.searchsorted(places, ends) - tf.searchsorted(places, starts + 1)
-            for places in (
-                tf.cast(tf.where(mask)[:, 0], tf.int32)
-                for mask in (unknown, tf.equal(symbols, self._space))
-            )
-        )
-        num_visible = tf.maximum(ends - starts - 1 - num_spaces, 1)
+            is_unknown = (symbols == OTHER_SYMBOL) | (symbols >= UNKNOWN)
+        num_unknown = _num_between(is_unknown, firsts, ends)
         return 1 - tf.cast(num_unknown / num_visible, tf.float32)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
-        """Returns texts folded and with misspelled words replaced, see `TextVectorizer.read_as`."""
+        """Folds texts and replaces misspelled words; the rest stays as it is written."""
         texts = self.folded(texts)
         changed = self.corrections(tokens_of(texts))
         return [replaced_words(text, changed) for text in texts] if changed else texts
 
     def corrections(self, words: Iterable[str]) -> dict[str, str]:
-        """Returns the lowercase words that are read as others, each with the other one."""
+        """Maps lowercase words that are read as other words to these; skips all other words."""
         if self._corrector is None:
             return {}
+        # Digits may stand for letters, but numbers are not corrected.
         words = sorted({word for word in words if word.translate(_NO_DIGITS).isalpha()})
         read = self.read_words(words)
         return {word: other for word, other in zip(words, read, strict=True) if word != other}
 
     def read_words(self, words: list[str]) -> list[str]:
-        """Returns the words that lowercase words are read as; joined ones with spaces between them.
+        """Corrects lowercase words; joined words get spaces between them.
 
         A word with a character that has no symbol is returned as it is.
         """
-        read = [other.decode() for other in self.strings(string_tensor(words)).numpy()]
-        return [
-            word if _UNKNOWN in other else other for word, other in zip(words, read, strict=True)
-        ]
+        read = []
+        for word, encoded in zip(words, self.strings(string_tensor(words)).numpy(), strict=True):
+            other = encoded.decode()
+            read.append(word if _UNKNOWN in other else other)
+        return read
 
     @property
     def resources(self) -> list[Any]:
         """Lookup tables, which a SavedModel must track."""
         return [] if self._corrector is None else self._corrector.resources
+
+
+def _marked_symbols(
+    symbols: np.ndarray, code_points: np.ndarray, *, has_alphabet: bool
+) -> np.ndarray:
+    """Prepares a table of symbols for the correction of words.
+
+    Args:
+        symbols: The symbol of each code point, int32 `(table_size,)`.
+        code_points: The code point of each symbol; -1 for symbols of no or several code points.
+        has_alphabet: Whether all code points past the table have the symbol of its last entry.
+
+    Returns:
+        The symbols with marks of letters and other parts of words, int32.
+    """
+    if has_alphabet:
+        # Some code points past the table are between words, and need a mark of their own.
+        num_missing = max(0, NUM_MARKED + 1 - len(symbols))
+        symbols = np.pad(symbols, (0, num_missing), mode="edge")
+    # Dictionaries have "don't", and phones write "don\u2019t".
+    symbols = np.array(symbols)
+    symbols[_TYPOGRAPHIC_APOSTROPHES] = symbols[ord("'")]
+    return marked(symbols, code_points)
+
+
+def _num_between(mask: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
+    """Counts the true values of a mask from each start to before each end, int32 `(batch,)`."""
+    places = tf.cast(flatnonzero(mask), tf.int32)
+    return tf.searchsorted(places, ends) - tf.searchsorted(places, starts)
 
 
 class WordCounts:
@@ -242,7 +281,7 @@ class WordCounts:
     Beyond two million words the rarest are dropped, and counted from zero if they occur again.
 
     Args:
-        words_of: Returns the words of texts.
+        words_of: Splits texts into words.
 
     Attributes:
         counts: Occurrences of each word so far.
@@ -269,27 +308,25 @@ class WordCounts:
         """
         own: dict[str, int] = {}
         for words in self._unknown(known):
-            before = known.merged(Dictionary(own)) if own else known
-            for word, other in zip(words, _corrected(words, before), strict=True):
-                count = min(self.counts[part] for part in other.split())
-                if word == other or self.counts[word] * _MAX_TIMES_RARER >= count:
-                    own[word] = self.counts[word]
+            # More frequent own words count as known: others may be their misspellings.
+            dictionary = known.merged(Dictionary(own)) if own else known
+            reader = TextReader(None, dictionary, lowercase=True, unicode_form=None, max_chars=None)
+            for word, other in zip(words, reader.read_words(words), strict=True):
+                count = self.counts[word]
+                other_count = min(self.counts[part] for part in other.split())
+                if word == other or count * _MAX_TIMES_RARER >= other_count:
+                    own[word] = count
         return Dictionary(own) if own else None
 
     def _unknown(self, known: Dictionary) -> Iterator[list[str]]:
         """Yields frequent unknown words, the most frequent first.
 
-        Words of one list are about equally frequent, so none is a misspelling of another.
+        Words of a list are about equally frequent, so they are not misspellings of one another.
         """
         frequent = {word for word, count in self.counts.items() if count >= MIN_COUNT}
         unknown = sorted(frequent - set(known.words), key=lambda word: (-self.counts[word], word))
-        for _, words in groupby(
-            unknown, lambda word: int(math.log(self.counts[word] / MIN_COUNT, _MAX_TIMES_RARER))
-        ):
+        for _, words in groupby(unknown, self._magnitude):
             yield list(words)
 
-
-def _corrected(words: list[str], known: Dictionary) -> list[str]:
-    """Returns the words as read with a dictionary."""
-    reader = TextReader(None, known, lowercase=True, unicode_form=None, max_chars=None)
-    return reader.read_words(words)
+    def _magnitude(self, word: str) -> int:
+        return int(math.log(self.counts[word] / MIN_COUNT, _MAX_TIMES_RARER))

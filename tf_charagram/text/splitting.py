@@ -19,8 +19,10 @@ import tensorflow as tf
 from tf_charagram.devices import on_cpu
 from tf_charagram.text.normalize import (
     SPACE,
+    between,
     collapse,
     decode,
+    flatnonzero,
     normalized_code_points,
     tensorflow_text,
 )
@@ -78,7 +80,7 @@ _PENN_TOKEN = "|".join(
 def split_words(
     texts: tf.Tensor, lowercase: bool, unicode_form: str | None, max_chars: int | None
 ) -> tf.RaggedTensor:
-    """Splits texts into words; see `WordVectorizer`.
+    """Splits texts into words, halves of English contractions, and single punctuation marks.
 
     Args:
         texts: String tensor `(batch,)`, UTF-8.
@@ -92,9 +94,7 @@ def split_words(
     codes, boundaries = decode(texts, unicode_form)
     flat = collapse(_fold(codes, lowercase), boundaries, SPACE, max_chars)
     # Texts may share a space, and truncated parts lie between them.
-    inside = tf.ragged.range(flat.starts, flat.ends)
-    inside = inside.with_row_splits_dtype(tf.int64)
-    return _split_folded(inside.with_values(tf.gather(flat.symbols, inside.values)))
+    return _split_folded(between(flat.symbols, flat.starts, flat.ends))
 
 
 @on_cpu
@@ -103,7 +103,7 @@ def split_tokens(
 ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
     """Splits texts into tokens as they are written, with their offsets, as a tagger reads them.
 
-    They are those of English treebanks: addresses, telephone numbers, times, abbreviations such as
+    Tokens follow English treebanks: addresses, telephone numbers, times, abbreviations such as
     `U.S.` and `Dr.`, emoticons, runs such as `...` and `?!`, and words with a prefix such as
     `e-mail` are one token, `cannot` and `gonna` are two, `don't` gives `do n't`, and other hyphens
     are tokens.
@@ -121,21 +121,18 @@ def split_tokens(
     """
     codes, boundaries = decode(texts)
     folded = _fold(codes, lowercase=False)
-    first, stop = boundaries[:-1] + 1, boundaries[1:]
-    inside = tf.ragged.range(first, stop).with_row_splits_dtype(tf.int64)
-    words = _split_folded(
-        inside.with_values(tf.gather(folded, inside.values)), _PENN_SPLITS, _PENN_TOKEN
-    )
+    first = boundaries[:-1] + 1
+    inside = between(folded, first, boundaries[1:])
+    words = _split_folded(inside, _PENN_SPLITS, _PENN_TOKEN)
     # Folding maps code point to code point and splitting only adds spaces, so the characters of
     # the tokens are, in order, the visible characters of the text.
-    visible = tf.cast(tf.where(tf.not_equal(folded, SPACE))[:, 0], tf.int32)
-    behind = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
-    ends = tf.gather(visible, behind - 1) + 1
-    starts = tf.gather(visible, tf.concat([[0], behind], axis=0)[:-1])
-    positions = tf.ragged.range(starts, ends)
-    tokens = tf.strings.unicode_encode(
-        positions.with_values(tf.gather(codes, positions.values)), "UTF-8", errors="replace"
-    )
+    visible = tf.cast(flatnonzero(folded != SPACE), tf.int32)
+    num_visible = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
+    num_before = tf.concat([[0], num_visible], axis=0)[:-1]
+    starts = tf.gather(visible, num_before)
+    ends = tf.gather(visible, num_visible - 1) + 1
+    # The tokens as written, not as folded.
+    tokens = tf.strings.unicode_encode(between(codes, starts, ends), "UTF-8", errors="replace")
     offset = tf.gather(first, words.value_rowids())
     return (
         words.with_values(tokens),
@@ -145,9 +142,10 @@ def split_tokens(
 
 
 def _fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
-    """Folds code points, int32 of any shape, one to one; see `_folded_code_points`."""
+    """Folds code points, int32 of any shape, one to one."""
     table = _folded_code_points(lowercase)
     folded = tf.gather(tf.constant(table), tf.minimum(codes, len(table) - 1))
+    # Code points past the table are folded already.
     return tf.where(codes < len(table), folded, codes)
 
 
@@ -164,16 +162,19 @@ def _split_folded(
     Returns:
         `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.
     """
-    clean = tf.strings.unicode_encode(codes, "UTF-8", errors="replace")
+    texts = tf.strings.unicode_encode(codes, "UTF-8", errors="replace")
     for pattern in splits:
-        clean = tf.strings.regex_replace(clean, pattern, r"\1 \2")
-    clean = tf.strings.regex_replace(clean, token, r" \0 ")
-    return _whitespace_tokenizer().tokenize(clean)
+        texts = tf.strings.regex_replace(texts, pattern, r"\1 \2")
+    texts = tf.strings.regex_replace(texts, token, r" \0 ")
+    return _whitespace_tokenizer().tokenize(texts)
 
 
 @functools.cache
 def _folded_code_points(lowercase: bool) -> np.ndarray:
-    """White space and invisible separators become U+0020, apostrophes ASCII ones."""
+    """Returns a table from code points to folded ones, int32 `(table_size,)`.
+
+    White space and invisible separators become U+0020, apostrophes U+0027.
+    """
     table = normalized_code_points(lowercase).copy()
     table[list(_SEPARATORS)] = SPACE
     table[list(_APOSTROPHES)] = ord("'")

@@ -113,24 +113,27 @@ class NgramVocabulary:
         Raises:
             ConfigError: There are no n-grams, or one is not a string, empty, too long or repeated.
         """
-        ngrams = [*map(decoded, texts_of(ngrams, "ngrams"))]
+        ngrams = [decoded(ngram) for ngram in texts_of(ngrams, "ngrams")]
         if not ngrams:
             raise ConfigError("`ngrams` must have at least one n-gram. Received: []")
         orders = check_orders(sorted({len(ngram) for ngram in ngrams}))
-        # Shorter n-grams are padded with -1, because 0 is a character.
-        codes = np.full((len(ngrams), orders[-1]), -1, np.int32)
+        max_order = orders[-1]
+        # Shorter n-grams are padded on the left with -1, because 0 is a character.
+        codes = np.full((len(ngrams), max_order), -1, np.int32)
         for row, ngram in zip(codes, ngrams, strict=True):
-            row[len(row) - len(ngram) :] = list(map(ord, ngram))
-        bits = symbol_bits(orders[-1])
+            row[max_order - len(ngram) :] = [ord(char) for char in ngram]
+        bits = symbol_bits(max_order)
         alphabet = Alphabet().extended(np.setdiff1d(codes, [-1]))
         is_exact = len(alphabet) <= Alphabet.capacity(bits)
         if is_exact:
             table = alphabet.symbol_table(False)
-            symbols = table[np.minimum(codes, len(table) - 1)]
-            shifts = bits * np.arange(orders[-1])[::-1]
-            keys = (np.where(codes >= 0, symbols, 0).astype(np.int64) << shifts).sum(axis=1)
+            # The last entry of the table applies to all code points from there on.
+            symbols = table[np.minimum(codes, len(table) - 1)].astype(np.int64)
+            symbols[codes < 0] = 0
+            shifts = bits * np.arange(max_order)[::-1]
+            keys = (symbols << shifts).sum(axis=1)
         else:
-            warn_of_mixed_keys(len(alphabet), orders[-1])
+            warn_of_mixed_keys(len(alphabet), max_order)
             keys = _mixed(codes, np.count_nonzero(codes >= 0, axis=1))
         if len(set(ngrams)) < len(ngrams):
             raise ConfigError(f"`ngrams` must be distinct. Received: {len(ngrams)} n-grams")
@@ -143,10 +146,14 @@ class NgramVocabulary:
             return [f"#{key:016x}" for key in self.keys.tolist()]
         digits = exact_digits(self.keys, self.bits, self.orders[-1])
         codes = self.alphabet.code_points(digits)
-        return ["".join(map(chr, row[digit > 0])) for row, digit in zip(codes, digits, strict=True)]
+        # A key of a shorter n-gram begins with zeros, which are no characters.
+        ngrams = []
+        for row, symbols in zip(codes, digits, strict=True):
+            ngrams.append("".join(map(chr, row[symbols > 0])))
+        return ngrams
 
     def grown(self, other: NgramVocabulary) -> tuple[NgramVocabulary, np.ndarray]:
-        """Returns this vocabulary followed by the n-grams of another, of the same orders.
+        """Appends the n-grams of another vocabulary of the same orders.
 
         Counts are summed. If exact keys cannot hold the characters of both, all keys are mixed,
         with a warning.
@@ -164,16 +171,19 @@ class NgramVocabulary:
                 warn_of_mixed_keys(len(alphabet), max_order)
                 alphabet = None
         if alphabet is None:
-            together = [self._mixed_keys(), other._mixed_keys()]
+            own_keys = self._mixed_keys()
+            other_keys = other._mixed_keys()
         else:
+            # Exact keys of this vocabulary stay, because its alphabet is only extended.
             symbols = alphabet.symbols_of(other.alphabet)  # type: ignore[arg-type]
-            together = [self.keys, renumbered_keys(other.keys, symbols, bits, max_order)]
-        distinct, first, inverse = np.unique(
-            np.concatenate(together), return_index=True, return_inverse=True
-        )
+            own_keys = self.keys
+            other_keys = renumbered_keys(other.keys, symbols, bits, max_order)
+        keys = np.concatenate([own_keys, other_keys])
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        # `np.unique` sorts by key; rows are in the order in which keys first occur.
         order = np.argsort(first)
         rows = np.argsort(order)[inverse]
-        counts = np.bincount(rows, np.concatenate([self.counts, other.counts])).astype(np.int64)
+        counts = np.bincount(rows, np.concatenate([self.counts, other.counts]))
         grown = NgramVocabulary(self.orders, alphabet, distinct[order], counts)
         return grown, rows[: len(self)]
 
@@ -187,19 +197,24 @@ class NgramVocabulary:
     def prefixes(self) -> np.ndarray | None:
         """Returns the row of the longest known proper prefix of each n-gram, int64 `(size,)`.
 
-        It is -1 for an n-gram without one. Returns `None` for mixed keys, which do not tell the
-        prefixes of an n-gram.
+        It is -1 for an n-gram without a known prefix. Returns `None` for mixed keys, which do not
+        tell the prefixes of an n-gram.
         """
         if self.bits is None:
             return None
         by_key = np.argsort(self.keys)
         keys = self.keys[by_key]
         prefixes = np.full(len(self), -1)
-        num_symbols = np.count_nonzero(exact_digits(self.keys, self.bits, self.orders[-1]), axis=1)
-        for order in self.orders:  # Longer prefixes replace shorter ones.
+        digits = exact_digits(self.keys, self.bits, self.orders[-1])
+        num_symbols = np.count_nonzero(digits, axis=1)
+        # Orders ascend, so longer prefixes replace shorter ones.
+        for order in self.orders:
             longer = np.flatnonzero(num_symbols > order)
-            beginnings = self.keys[longer] >> self.bits * (num_symbols[longer] - order)
-            positions = np.minimum(np.searchsorted(keys, beginnings), len(keys) - 1)
+            num_dropped = num_symbols[longer] - order
+            beginnings = self.keys[longer] >> self.bits * num_dropped
+            positions = np.searchsorted(keys, beginnings)
+            # A beginning after all keys is not one of them.
+            positions = np.minimum(positions, len(keys) - 1)
             is_known = keys[positions] == beginnings
             prefixes[longer[is_known]] = by_key[positions[is_known]]
         return prefixes
@@ -221,7 +236,9 @@ class NgramVocabulary:
             ValueError: The arrays do not go together.
         """
         alphabet = Alphabet.from_array(arrays["alphabet"]) if "alphabet" in arrays else None
-        orders, keys, counts = (arrays[name] for name in ("orders", "keys", "counts"))
+        orders = arrays["orders"]
+        keys = arrays["keys"]
+        counts = arrays["counts"]
         if orders.ndim != 1 or keys.ndim != 1 or keys.shape != counts.shape:
             raise ValueError(
                 "the vocabulary must have a list of orders, and as many counts as keys. Received: "
@@ -237,7 +254,12 @@ class NgramVocabulary:
 
 
 def _mixed(code_points: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Returns mixed keys of n-grams `(num_ngrams, max_order)` that end in the last column."""
+    """Computes mixed keys of n-grams of different lengths, int64 `(num_ngrams,)`.
+
+    Args:
+        code_points: The n-grams, which end in the last column, `(num_ngrams, max_order)`.
+        lengths: Number of characters of each n-gram, `(num_ngrams,)`.
+    """
     keys = np.zeros(len(code_points), np.int64)
     for order in np.unique(lengths).tolist():
         of_order = lengths == order

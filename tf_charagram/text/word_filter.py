@@ -52,7 +52,7 @@ class WordFilter:
         places = _places(keys, 8 * len(self.bits))
         found = tf.gather(self._bytes, tf.bitwise.right_shift(places, np.int64(3)))
         bits = tf.bitwise.left_shift(np.uint8(1), tf.cast(places & 7, tf.uint8))
-        return tf.reduce_all(tf.not_equal(found & bits, 0), axis=1)
+        return tf.reduce_all((found & bits) != 0, axis=1)
 
 
 def letter_values(code_points: NDArray[np.integer]) -> NDArray[np.int64]:

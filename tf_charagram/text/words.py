@@ -19,7 +19,8 @@ from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tensors import LookupTable, check_counting, string_tensor, texts_of
 
 UNKNOWN = 0
-_CHUNK_TEXTS, _CHUNK_CHARS = 10_000, 2_000_000
+_CHUNK_TEXTS = 10_000
+_CHUNK_CHARS = 2_000_000
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -35,11 +36,12 @@ class WordVectorizer(TextVectorizer):
     Needs tensorflow-text, also to serve the exported model.
 
     Args:
-        words: The words with ids from 1 on; distinct. Default: those of the texts given to `adapt`.
-        lowercase: As for `TextVectorizer`, like the call arguments and the result.
-        unicode_form: As for `TextVectorizer`.
-        max_chars: As for `TextVectorizer`.
-        **kwargs: As for `TextVectorizer`.
+        words: The words with ids from 1 on; distinct. Default: the words of the texts given to
+            `adapt`.
+        lowercase: Whether texts are lowercased.
+        unicode_form: Unicode normalization form such as `"NFKC"`, applied first, or `None`.
+        max_chars: Texts are truncated after this many characters, unless `None`.
+        **kwargs: `name` and `dtype` of the layer.
 
     Raises:
         ConfigError: An argument is out of range, or a word is a duplicate or not a string.
@@ -55,7 +57,8 @@ class WordVectorizer(TextVectorizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
-        self._utf8, self._offsets = np.zeros(0, np.uint8), np.zeros(0, np.int64)
+        self._utf8 = np.zeros(0, np.uint8)
+        self._offsets = np.zeros(0, np.int64)
         if words is not None:
             self._use(words)
 
@@ -92,7 +95,7 @@ class WordVectorizer(TextVectorizer):
             texts: The texts, with repetitions; read once, as a stream.
             min_count: Minimum number of occurrences of a word.
             max_words: Maximum number of words; the most frequent ones are kept.
-            **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
+            **options: The arguments `lowercase`, `unicode_form` and `max_chars` of the class.
 
         Raises:
             ConfigError: An argument is out of range, `texts` is a single string, or no word is
@@ -103,14 +106,15 @@ class WordVectorizer(TextVectorizer):
         vectorizer = cls(**options)
         counts: Counter[bytes] = Counter()
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
-            counts.update(vectorizer._split(string_tensor(chunk)).values.numpy().tolist())
+            words_of_chunk = vectorizer._split(string_tensor(chunk)).values
+            counts.update(words_of_chunk.numpy().tolist())
         kept = [(-count, word) for word, count in counts.items() if count >= min_count]
         if not kept:
             raise ConfigError(
                 f"The texts have no word that occurs {min_count} times or more. Lower "
                 "`min_count` or give more texts."
             )
-        # The order of UTF-8 bytes is that of code points.
+        # UTF-8 bytes sort by code point.
         words = [word.decode() for _, word in sorted(kept)[:max_words]]
         vectorizer._use(words)
         return vectorizer
@@ -157,6 +161,15 @@ class WordVectorizer(TextVectorizer):
 
 
 def _words_of(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:
+    """Decodes words from their joined bytes.
+
+    Args:
+        utf8: The bytes, uint8 `(num_bytes,)`.
+        offsets: The first byte of each word and the end of the last, `(num_words + 1,)`.
+
+    Raises:
+        ValueError: The arrays do not go together.
+    """
     if utf8.ndim != 1 or utf8.dtype != np.uint8 or offsets.ndim != 1:
         raise ValueError("the words must be bytes with a list of offsets")
     offsets = offsets.astype(np.int64, copy=False)
@@ -168,5 +181,5 @@ def _words_of(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:
         or (np.diff(offsets) < 0).any()
     ):
         raise ValueError("the offsets of the words must ascend from their first byte to their last")
-    joined, ends = utf8.tobytes(), offsets.tolist()
-    return [joined[i:j].decode() for i, j in pairwise(ends)]
+    joined = utf8.tobytes()
+    return [joined[start:end].decode() for start, end in pairwise(offsets.tolist())]
