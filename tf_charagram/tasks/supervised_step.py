@@ -30,6 +30,8 @@ class SupervisedModel(StepModel):
         self, encoder: keras.layers.Layer | None, head: keras.layers.Layer, **kwargs: Any
     ) -> None:
         super().__init__([head] if encoder is None else [encoder, head], **kwargs)
+        # Batches of vectors have no ids to cut into chunks.
+        self.can_use_xla = encoder is not None
         self.encoder = encoder
         self.head = head
 
