@@ -48,9 +48,11 @@ def write_parquet(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     # Embeddings do not compress.
     compression = dict.fromkeys(["file", "line", "text"], "zstd")
     parquet.write_table(
-        table, file, use_dictionary=["file"],
+        table,
+        file,
+        use_dictionary=["file"],
         compression={**compression, "embedding.list.element": "none"},
-    )  # fmt: skip
+    )
 
 
 FORMATS: dict[str, Callable[[IO[bytes], Shard, np.ndarray], None]] = {

@@ -110,9 +110,13 @@ class EmbedJob:
 
 
 def embed_files(
-    job: EmbedJob, *, engine: str = "local", workers: int | None = None, resume: bool = False,
+    job: EmbedJob,
+    *,
+    engine: str = "local",
+    workers: int | None = None,
+    resume: bool = False,
     overwrite: bool = False,
-) -> ShardFolder:  # fmt: skip
+) -> ShardFolder:
     """Embeds the lines of files into a folder of shards, each line once, even if interrupted.
 
     Args:

@@ -62,8 +62,10 @@ def write_pairs(examples: Iterable[Example], to_ids: ToIds, folder: Path) -> Pai
             ends = num_ids + tf.cast(part.ids.row_splits, tf.int64).numpy()[1:]
             num_ids += len(part.ids.values)
             for file, array in (
-                (values, part.ids.values.numpy()), (splits, ends), (keys, part.keys.numpy()),
-            ):  # fmt: skip
+                (values, part.ids.values.numpy()),
+                (splits, ends),
+                (keys, part.keys.numpy()),
+            ):
                 # `tofile` would hide that a disk is full.
                 file.write(array.tobytes())
         ids = tf.RaggedTensor.from_row_splits(
@@ -136,9 +138,13 @@ class PairStream(Stream):
         bucket_by_length: bool = False,
     ) -> None:
         super().__init__(
-            num_pairs, step_size=batch_size, unit="pairs", prefetch=64, seed=seed,
+            num_pairs,
+            step_size=batch_size,
+            unit="pairs",
+            prefetch=64,
+            seed=seed,
             lengths=self._longer if bucket_by_length else None,
-        )  # fmt: skip
+        )
         self.file_order_first = file_order_first
         self._load = load
 

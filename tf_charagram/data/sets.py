@@ -86,9 +86,10 @@ def evaluation_sets(
     if not sets:
         kinds_of_sets = " or ".join(_DESCRIPTIONS[group] for group in groups)
         raise DataError(
-            path, f"found no set of {kinds_of_sets} with its usual name. Give files of other names "
+            path,
+            f"found no set of {kinds_of_sets} with its usual name. Give files of other names "
             "one by one.",
-        )  # fmt: skip
+        )
     return sets
 
 

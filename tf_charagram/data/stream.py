@@ -199,9 +199,13 @@ class ExampleStream(Stream):
         lengths: np.ndarray | None = None,
     ) -> None:
         super().__init__(
-            num_examples, step_size=batch_size, unit=unit, prefetch=16, seed=seed,
+            num_examples,
+            step_size=batch_size,
+            unit=unit,
+            prefetch=16,
+            seed=seed,
             lengths=None if lengths is None else lengths.__getitem__,
-        )  # fmt: skip
+        )
         self._make_batch = make_batch
 
     def orders(self, segment: Segment, num_steps: int) -> list[np.ndarray]:

@@ -173,9 +173,13 @@ class TextModel(keras.Model):
 
     @classmethod
     def load(
-        cls, path: str | Path, *, folded: bool = False, correct_spelling: bool = True,
+        cls,
+        path: str | Path,
+        *,
+        folded: bool = False,
+        correct_spelling: bool = True,
         keep_words: str | Path | Iterable[str] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Loads a saved model.
 
         Args:
@@ -196,9 +200,12 @@ class TextModel(keras.Model):
         """
         check_process()
         parts = load_model(
-            path, cls.kind, cls.head_class,
-            correct_spelling=correct_spelling, right=_right_words(keep_words),
-        )  # fmt: skip
+            path,
+            cls.kind,
+            cls.head_class,
+            correct_spelling=correct_spelling,
+            right=_right_words(keep_words),
+        )
         model = cls.from_parts(*parts, task=read_config(path).get("task"))
         return model.folded() if folded else model
 

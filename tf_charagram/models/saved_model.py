@@ -100,7 +100,8 @@ def model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
     return {
         "encoder": {"name": registered_name(type(encoder)) or encoder.name, **settings_of(encoder)},
         "vectorizer": {
-            "class": type(vectorizer).__name__, "num_rows": vectorizer.num_rows,
+            "class": type(vectorizer).__name__,
+            "num_rows": vectorizer.num_rows,
             **settings_of(vectorizer),
         },
         "dim": encoder.dim,
@@ -113,7 +114,7 @@ def model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
         },
         "required_ops": required_ops(graph),
         "versions": _versions(),
-    }  # fmt: skip
+    }
 
 
 def required_ops(graph: tf.compat.v1.MetaGraphDef) -> dict[str, list[str]]:

@@ -45,22 +45,34 @@ TASKS = {
     "sentences": Entry("paraphrase.task:Sentences", "paraphrase.settings:ParaphraseConfig"),
     "distill": Entry("distillation.task:Distill", "distillation.settings:DistillConfig"),
     "pos": Entry(
-        "tagging.task:Tagging", "tagging.settings:TaggingConfig",
-        "tagger", "tagging.model:Tagger", "tagging.head:TaggingHead",
+        "tagging.task:Tagging",
+        "tagging.settings:TaggingConfig",
+        "tagger",
+        "tagging.model:Tagger",
+        "tagging.head:TaggingHead",
     ),
     "similarity": Entry(
-        "pairs.task:Similarity", "supervised_settings:SupervisedConfig",
-        "pair_scorer", "pairs.model:PairScorer", "pairs.model:PairScoreHead",
+        "pairs.task:Similarity",
+        "supervised_settings:SupervisedConfig",
+        "pair_scorer",
+        "pairs.model:PairScorer",
+        "pairs.model:PairScoreHead",
     ),
     "entailment": Entry(
-        "pairs.task:Entailment", "supervised_settings:SupervisedConfig",
-        "pair_classifier", "pairs.model:PairClassifier", "pairs.model:PairLabelHead",
+        "pairs.task:Entailment",
+        "supervised_settings:SupervisedConfig",
+        "pair_classifier",
+        "pairs.model:PairClassifier",
+        "pairs.model:PairLabelHead",
     ),
     "sentiment": Entry(
-        "sentiment.task:Sentiment", "supervised_settings:SupervisedConfig",
-        "text_classifier", "sentiment.model:TextClassifier", "sentiment.model:TextHead",
+        "sentiment.task:Sentiment",
+        "supervised_settings:SupervisedConfig",
+        "text_classifier",
+        "sentiment.model:TextClassifier",
+        "sentiment.model:TextHead",
     ),
-}  # fmt: skip
+}
 
 
 def _located(path: str) -> tuple[str, str]:

@@ -105,8 +105,9 @@ def other_settings(
     init: str | Path, saved: Mapping[str, Any], received: Mapping[str, Any]
 ) -> ConfigError:
     """Returns the error for settings that are not those of the model a run starts from."""
-    named = [f"{_flag(name, value)} (received: {_text(received[name])})"
-             for name, value in saved.items()]  # fmt: skip
+    named = [
+        f"{_flag(name, value)} (received: {_text(received[name])})" for name, value in saved.items()
+    ]
     return ConfigError(
         f"{init} was trained with other settings. To start from it, give {', '.join(named)}."
     )

@@ -115,9 +115,13 @@ class SupervisedTask(LabelledTask):
 
         self._batch = batch
         return ExampleStream(
-            len(self._texts[0]), batch, batch_size=int(self.config.batch_size or 0),
-            unit=self._unit, seed=self.config.seed, lengths=lengths,
-        )  # fmt: skip
+            len(self._texts[0]),
+            batch,
+            batch_size=int(self.config.batch_size or 0),
+            unit=self._unit,
+            seed=self.config.seed,
+            lengths=lengths,
+        )
 
     @property
     def _unit(self) -> str:
@@ -199,9 +203,12 @@ class LabelTask(SupervisedTask):
         check_known_labels(examples, model.labels)
         predicted = [classified.label for classified in model.classify(*self.sides(examples))]
         return score_labels(
-            examples.labels, predicted, model.labels,
-            num_resamples=scoring.num_resamples, seed=scoring.seed,
-        )  # fmt: skip
+            examples.labels,
+            predicted,
+            model.labels,
+            num_resamples=scoring.num_resamples,
+            seed=scoring.seed,
+        )
 
     def value(self, score: ClassificationScore) -> float | None:
         """Returns the accuracy."""

@@ -207,8 +207,9 @@ def load_pretrained(
     if not number:
         logger.warning(
             "%s has vectors for none of the %d words. The words of the file must be in lower case.",
-            path, len(words),
-        )  # fmt: skip
+            path,
+            len(words),
+        )
     return number
 
 

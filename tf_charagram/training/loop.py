@@ -133,10 +133,13 @@ class TrainingLoop:
         """Returns the progress of the rest of the run."""
         max_minutes = self.config.max_minutes
         return TrainingProgress(
-            self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
+            self.stream,
+            self.step,
+            self.total_steps,
+            seconds=float(self._seconds.numpy()),
             max_seconds=math.inf if max_minutes is None else 60 * max_minutes,
             interrupt=self._interrupt,
-        )  # fmt: skip
+        )
 
     def release(self) -> None:
         """Frees the memory of the moments, two tables with Adam; no step can follow."""

@@ -101,9 +101,15 @@ class TrainingProgress(keras.callbacks.Callback):
     """
 
     def __init__(
-        self, stream: Stream, first_step: int, total_steps: int, *, seconds: float = 0.0,
-        max_seconds: float = math.inf, interrupt: Interrupt | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        stream: Stream,
+        first_step: int,
+        total_steps: int,
+        *,
+        seconds: float = 0.0,
+        max_seconds: float = math.inf,
+        interrupt: Interrupt | None = None,
+    ) -> None:
         super().__init__()
         self.seconds = seconds
         self._stream = stream

@@ -66,9 +66,14 @@ class TrainingRun:
         self.folder.begin(identity)
         loop_class = TrainingLoop if self.workers.is_chief else FollowingLoop
         self.loop = loop_class(
-            config, self.model, self._trainer, self.stream, self._quick_scores, self.folder,
+            config,
+            self.model,
+            self._trainer,
+            self.stream,
+            self._quick_scores,
+            self.folder,
             self.workers.interrupt(),
-        )  # fmt: skip
+        )
 
     def _claim_folder(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
         """Opens the folder, if it is free or holds this run; returns the identity of the run."""
@@ -174,7 +179,7 @@ class TrainingRun:
             "peak_memory_mb": peak_memory_mb(),
             "paths": {"run": str(self.folder.path)}
             | {name: str(getattr(self.folder, name)) for name in written},
-        }  # fmt: skip
+        }
         write_json(self.folder.metrics, metrics)
         return metrics
 

@@ -46,9 +46,17 @@ class RunFolder:
     """
 
     own_names: ClassVar[tuple[str, ...]] = (
-        "config.json", "checkpoints", "history.jsonl", "metrics.json", "model", "saved_model",
-        "tensorboard", "texts.txt", "problem.txt", "log.txt",
-    )  # fmt: skip
+        "config.json",
+        "checkpoints",
+        "history.jsonl",
+        "metrics.json",
+        "model",
+        "saved_model",
+        "tensorboard",
+        "texts.txt",
+        "problem.txt",
+        "log.txt",
+    )
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

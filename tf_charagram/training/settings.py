@@ -19,15 +19,23 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option, typed, types_of
 
 _AT_LEAST = {
-    "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,
-    "checkpoint_every_s": 0, "seed": 0,
-}  # fmt: skip
+    "epochs": 1e-6,
+    "batch_size": 1,
+    "dim": 1,
+    "evaluations_per_epoch": 1,
+    "checkpoint_every_s": 0,
+    "seed": 0,
+}
 #: Value of `select` that keeps the last weights.
 LAST = "last"
 _PENALTIES = ("l2", "l2_words", "l2_composition")
 _NGRAM_SETTINGS = (
-    "ngrams", "max_per_order", "dictionary", "hash_buckets", "rows_per_ngram",
-)  # fmt: skip
+    "ngrams",
+    "max_per_order",
+    "dictionary",
+    "hash_buckets",
+    "rows_per_ngram",
+)
 _WORD_SETTINGS = ("word_vectors", "freeze_words", "l2_words")
 # Settings that do not apply to encoders of some ids.
 _WITHOUT_USE = {

@@ -175,9 +175,10 @@ class Tagger(HeadedModel):
         others.
         """
         return {
-            "serving_default": self._tag_texts, "tag": self._tag_texts,
+            "serving_default": self._tag_texts,
+            "tag": self._tag_texts,
             "tag_tokens": self._tag_tokens,
-        }  # fmt: skip
+        }
 
     def as_served(self) -> Self:
         """Returns the tagger itself, because its n-grams are not folded for serving."""
@@ -186,9 +187,12 @@ class Tagger(HeadedModel):
     def _texts_answer(self, texts: tf.Tensor) -> dict[str, tf.Tensor]:
         tokens, starts, ends = split_tokens(texts)
         return {
-            "tokens": tokens.values, "starts": starts.values, "ends": ends.values,
-            "row_lengths": tokens.row_lengths(), **self._answer(tokens),
-        }  # fmt: skip
+            "tokens": tokens.values,
+            "starts": starts.values,
+            "ends": ends.values,
+            "row_lengths": tokens.row_lengths(),
+            **self._answer(tokens),
+        }
 
     def _tokens_answer(self, tokens: tf.Tensor, row_lengths: tf.Tensor) -> dict[str, tf.Tensor]:
         # Lengths out of range must not reach the operations below, nor overflow the sum.
@@ -198,9 +202,11 @@ class Tagger(HeadedModel):
             in_range & tf.equal(total, num_tokens),
             [
                 "`row_lengths` must not be negative, and must sum to the number of `tokens`:",
-                num_tokens, "Received the sum:", total,
+                num_tokens,
+                "Received the sum:",
+                total,
             ],
-        )  # fmt: skip
+        )
         with tf.control_dependencies([check]):
             row_lengths = tf.identity(row_lengths)
         ragged = tf.RaggedTensor.from_row_lengths(tokens, row_lengths, validate=False)

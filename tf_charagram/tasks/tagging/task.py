@@ -126,10 +126,13 @@ class Tagging(LabelledTask):
             )
 
         return ExampleStream(
-            len(self.sentences), batch, batch_size=int(self.config.batch_size or 0),
-            unit="sentences", seed=self.config.seed,
+            len(self.sentences),
+            batch,
+            batch_size=int(self.config.batch_size or 0),
+            unit="sentences",
+            seed=self.config.seed,
             lengths=lengths,
-        )  # fmt: skip
+        )
 
     def make_trainer(self, model: Tagger, optimizer: keras.optimizers.Optimizer) -> TaggingModel:
         """Returns the compiled model that trains encoder and head."""
@@ -156,9 +159,13 @@ class Tagging(LabelledTask):
         predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
         gold = [sentence.tags for sentence in examples.sentences]
         return score_tags(
-            gold, predicted, words, self.known,
-            num_resamples=scoring.num_resamples, seed=scoring.seed,
-        )  # fmt: skip
+            gold,
+            predicted,
+            words,
+            self.known,
+            num_resamples=scoring.num_resamples,
+            seed=scoring.seed,
+        )
 
     def value(self, score: TaggingScore) -> float | None:
         """Returns the accuracy."""
