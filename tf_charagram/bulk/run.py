@@ -32,7 +32,7 @@ class EmbedJob:
         output: Folder of the shards.
         format: `"npy"` or `"parquet"`.
         shard_lines: Maximum number of lines of a shard.
-        keep_words: File of words that are right, see `TextEmbedder.load`; or `None`.
+        keep_words: File of correctly spelled words that are read as written; or `None`.
 
     Raises:
         ConfigError: A value is out of range, or an input is a stream.

@@ -64,7 +64,7 @@ class PairCorpus:
         seed: Seed of all random choices.
 
     Attributes:
-        num_pairs: Examples of a pass; set by `survey`, as are the others.
+        num_pairs: Examples of a pass. `survey` sets this attribute and the following ones.
         num_chars: Characters in all texts of a pass.
         num_empty: Pairs left out because a side is blank.
         listed: The first distinct texts, up to 100,000.
@@ -168,11 +168,15 @@ class PairCorpus:
 
 
 def pairs_reader(name: str, columns: Sequence[str] = ()) -> ReadPairs:
-    """Returns the reader of a `--data` value of pairs; errors as for `pairs_files`.
+    """Returns the reader of a `--data` value of pairs.
 
     Args:
-        name: The value.
-        columns: Columns of a table, see `read_pairs`; for tables only.
+        name: A file, two aligned files `A::B`, `starter`, or the name of a data set.
+        columns: Names or numbers of the columns of the two texts; for tables only.
+
+    Raises:
+        ConfigError: There is no such file and no such name.
+        DataError: There is no such file, or a download failed.
     """
     return partial(_read_pairs, pairs_files(name), columns)
 
@@ -204,7 +208,7 @@ def pairs_files(name: str) -> tuple[Path, ...]:
 
 
 def _pairs_file(name: str) -> Path:
-    """Returns a file, or that of a data set, which is downloaded if necessary."""
+    """Resolves a path or data set name to a file; downloads it if needed."""
     path = Path(name)
     if path.is_file():
         return path

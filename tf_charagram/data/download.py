@@ -44,7 +44,7 @@ class Source:
 
     Attributes:
         url: Address of the file or archive.
-        kind: Its kind, see `USES`.
+        kind: What the set is for, such as `"pairs"` to train on; a key of `USES`.
         licence: Licence as its authors state it.
         members: File names inside the archive, without folders; empty if `url` is the data
             file itself. Several are joined, and repeated lines dropped.

@@ -124,7 +124,7 @@ class PairStream(Stream):
         seed: Seed of the orders.
         file_order_first: Whether the first epoch keeps the order of the file, most confident pairs
             first (Charagram, section 4.1.4).
-        bucket_by_length: Whether to sort the pairs by length, see `Stream`, if they are shuffled.
+        bucket_by_length: Whether each batch gets pairs of similar length, if pairs are shuffled.
     """
 
     def __init__(

@@ -185,7 +185,7 @@ class ExampleStream(Stream):
         batch_size: Examples per batch; the last batch of an epoch may have fewer.
         unit: Name of the examples in messages, such as `"sentences"`.
         seed: Seed of the orders.
-        lengths: `(num_examples,)`, to sort by; see `Stream`.
+        lengths: `(num_examples,)`, for batches of examples of similar length.
     """
 
     def __init__(

@@ -156,7 +156,7 @@ class Table:
 
 
 def check_table_file(path: str | Path) -> None:
-    """Checks the name of a file before the table is computed; see `Table.write`.
+    """Checks the name of the file that `Table.write` will get, before the table is computed.
 
     Raises:
         ConfigError: The suffix is unknown, or pyarrow is needed and not installed.

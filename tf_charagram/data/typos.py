@@ -129,7 +129,7 @@ def with_typos(pairs: ScoredPairs, typos: int | str, seed: int) -> ScoredPairs:
 
     Args:
         pairs: The set.
-        typos: Edits per text, see `add_typos`; or one of `KINDS`, for two errors of this kind.
+        typos: Character edits per text; or a name in `KINDS`, for two errors of this kind.
         seed: Seed of the typos, which also depend on the name of the set.
     """
     random = np.random.default_rng([seed, zlib.crc32(pairs.name.encode())])
@@ -145,7 +145,7 @@ class Typos:
     """Adds 1 to 3 typos to a share of texts.
 
     If a text has words with known misspellings, half of its typos are such misspellings; the others
-    are edits of single characters, see `add_typos`.
+    swap, drop, double or replace single letters.
 
     Args:
         share: Share of the texts to change.

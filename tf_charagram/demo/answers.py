@@ -100,12 +100,12 @@ class Answers:
         Args:
             left: Any text, which gets the typos.
             right: Any text.
-            edits: As for `neighbors`.
-            seed: As for `neighbors`.
+            edits: Number of typos, 0 to `MAX_EDITS`.
+            seed: Seed of the typos.
 
         Returns:
             `typed`, the left text with typos; `cosine`, and `clean_cosine` without typos; and
-            `explanation`, see `explained`, or `None`.
+            `explanation`, the shares of characters and n-grams in the cosine, or `None`.
 
         Raises:
             ConfigError: `edits` or `seed` is out of range.

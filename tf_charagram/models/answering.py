@@ -26,20 +26,26 @@ class Classified(NamedTuple):
 
 
 class AnsweringModel(HeadedModel):
-    """The base of models whose head takes one vector per text; arguments as for `HeadedModel`.
+    """The base of models whose head takes one vector per text.
+
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: Keras layer from vectors to answers, a `head_class` of the same `dim`.
 
     Attributes:
         served_inputs: Input signature of the SavedModel: `TEXTS` or `TEXT_PAIRS`.
 
     Call arguments:
         texts: Strings `(batch,)`; for pairs, a list of two such tensors.
-        training: As for the encoder.
+        training: Whether the encoder is being trained.
 
     Returns:
         Scores, float32 `(batch,)`, or probabilities, float32 `(batch, num_labels)`.
 
     Raises:
-        ConfigError: As for `HeadedModel`; or encoder and head differ in width.
+        ConfigError: The parts do not fit together: the vectorizer has no vocabulary or more ids
+            than the encoder has rows, the head is of another class, or its width differs.
     """
 
     served_inputs: ClassVar[list[tf.TensorSpec]] = TEXTS

@@ -126,11 +126,12 @@ class TextModel(keras.Model):
         return model
 
     def folded(self) -> Self:
-        """Returns a faster model with the same answers up to rounding; or this one.
+        """Returns an equivalent, faster model, or self if it cannot be folded.
 
-        The folded model reads one row per position instead of one per n-gram, see
-        `models.prefix_sums`. Folding takes a second and the memory of a second table. It loses the
-        vectors of single n-grams, so a folded model can neither be trained nor explained.
+        The answers differ by rounding only. The folded model reads one row per position instead of
+        one per n-gram: the rows of an n-gram's prefixes are added to its row in advance. Folding
+        takes a second and the memory of a second table. It loses the vectors of single n-grams, so
+        a folded model can neither be trained nor explained.
         """
         vectorizer, encoder = fold(self.vectorizer, self.encoder)
         if encoder is self.encoder:
@@ -185,12 +186,13 @@ class TextModel(keras.Model):
         Args:
             path: A model folder, a run folder, or the name of a model that ships with the package
                 (`charagram models` lists them).
-            folded: Return the folded model, see `folded`.
+            folded: Return the folded model, which is faster and can neither be trained nor
+                explained.
             correct_spelling: Let a model with a dictionary read misspelled words as known words.
                 `read_as` shows the effect.
-            keep_words: Words that are right, or texts whose words are right, such as all texts that
-                are searched: they are read as written, and misspelled words may be read as them. Or
-                the path of a UTF-8 file with such lines.
+            keep_words: Correctly spelled words, or texts made of them, such as all texts that are
+                searched; or the path of a UTF-8 file with such lines. These words are read as
+                written, and misspelled words may be read as them.
 
         Raises:
             ConfigError: `keep_words` is neither a path nor a list of texts.
@@ -229,11 +231,11 @@ class TextModel(keras.Model):
         raise NotImplementedError
 
     def reading_signature(self) -> dict[str, Any]:
-        """Returns the signature of a SavedModel with a dictionary; none without one.
+        """Returns the signature `read_as` of a SavedModel; no signature without a dictionary.
 
-        `read_as(texts) -> {"text": string (n,)}` returns texts as their n-grams see them: corrected
-        like those of the method `read_as`, but also in lowercase, with single spaces, and cut after
-        `max_chars`; characters that are not told apart are U+FFFD.
+        `read_as(texts) -> {"text": string (n,)}` returns texts as their n-grams see them: with
+        misspelled words corrected, in lowercase, with single spaces, and cut after `max_chars`.
+        Characters outside the alphabet become U+FFFD.
         """
         if self.vectorizer.dictionary is None:
             return {}
@@ -319,7 +321,8 @@ class HeadedModel(TextModel):
         head: Keras layer from vectors to answers, a `head_class`.
 
     Raises:
-        ConfigError: As for `TextModel`; or the head is of another class.
+        ConfigError: The vectorizer is of another class or has no vocabulary, the encoder has too
+            few rows for it, or the head is of another class.
     """
 
     head_class: ClassVar[type[Layer]]

@@ -95,7 +95,7 @@ class TextEmbedder(TextModel):
     ) -> np.ndarray:
         """Returns the embeddings of texts, float32 `(num_texts, dim)`.
 
-        They are not normalized by default, so their dot products are not cosines.
+        Vectors are not normalized by default, so their dot products are not cosines.
 
         Args:
             texts: A list, array, tensor, column of a data frame or `tf.data.Dataset` of strings.
@@ -133,7 +133,7 @@ class TextEmbedder(TextModel):
         """Embeds a stream of texts on all cores.
 
         Args:
-            texts: As for `encode`; consumed lazily.
+            texts: Strings in any iterable, consumed lazily.
 
         Yields:
             The texts of a batch, at most 4,000 and fewer long ones, and their embeddings, float32
@@ -147,7 +147,7 @@ class TextEmbedder(TextModel):
         return self._encode_batches(texts_of(texts, "texts"), self._max_batch_size)
 
     def _batch_size(self, num_texts: int) -> int:
-        """Returns a batch size with which all cores get the same number of batches."""
+        """Chooses a batch size that spreads batches evenly over the cores."""
         per_core = num_texts // (2 * num_threads())
         limit = min(max(per_core, _BATCH), self._max_batch_size)
         num_rounds = math.ceil(num_texts / (num_threads() * limit))
@@ -178,7 +178,7 @@ class TextEmbedder(TextModel):
         """Returns the share of the visible characters of each text that the model knows.
 
         Args:
-            texts: As for `encode`.
+            texts: A list, array, tensor, column of a data frame or `tf.data.Dataset` of strings.
 
         Returns:
             float32 `(num_texts,)`; 1 for texts without visible characters.
@@ -197,12 +197,12 @@ class TextEmbedder(TextModel):
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
 
         Args:
-            left: Texts, as for `encode`.
+            left: Texts: a list, array, tensor, column of a data frame or `tf.data.Dataset`.
             right: The same number of texts.
 
         Raises:
-            ConfigError: The lists differ in length, or one is a single string or contains other
-                values.
+            ConfigError: The arguments differ in length, or one of them is a single string or
+                contains other values.
         """
         lefts, rights = (self.encode(s, normalize=True) for s in paired_texts(left, right))
         return np.clip(np.sum(lefts * rights, axis=1), -1, 1)
@@ -213,11 +213,11 @@ class TextEmbedder(TextModel):
         """Returns the cosine of each left and each right text, float32 `(num_left, num_right)`.
 
         Args:
-            left: Texts, as for `encode`.
-            right: Texts. Default: the left ones.
+            left: Texts: a list, array, tensor, column of a data frame or `tf.data.Dataset`.
+            right: Texts. Default: the left texts.
 
         Raises:
-            ConfigError: One is a single string or contains other values.
+            ConfigError: An argument is a single string or contains other values.
         """
         lefts = rights = self.encode(texts_of(left, "left"), normalize=True)
         if right is not None:
@@ -242,13 +242,13 @@ class TextEmbedder(TextModel):
         texts for more queries.
 
         Args:
-            queries: A text, or many, as for `encode`.
-            texts: The texts to search, as for `encode`.
+            queries: A text, or an iterable of texts.
+            texts: The texts to search.
             k: Number of neighbors of a query; fewer if there are fewer texts.
 
         Returns:
-            The neighbors of a query, nearest first, equally near ones by row; a list of them for
-            each of many queries.
+            The neighbors of a query, nearest first, ties by row; for many queries, a list of such
+            lists.
 
         Raises:
             ConfigError: `k` is not a positive integer, or `queries` or `texts` contain other

@@ -95,7 +95,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
     """Returns the settings of a model.
 
     Args:
-        path: As for `model_folder`.
+        path: Model folder, run folder, or name of a shipped model.
 
     Raises:
         RunError: It is not a model folder, is damaged, or was written by a newer version.
@@ -124,7 +124,7 @@ def read_card(path: str | Path) -> dict[str, Any] | None:
     """Returns the facts about a shipped model; `None` for other models.
 
     Args:
-        path: As for `model_folder`.
+        path: Model folder, run folder, or name of a shipped model.
 
     Raises:
         RunError: The file is damaged.
@@ -156,20 +156,35 @@ def _other_names(path: str | Path) -> str:
 
 
 def model_files(path: str | Path) -> list[Path]:
-    """Returns the existing files of a model; `path` as for `model_folder`."""
+    """Returns the existing files of a model.
+
+    Args:
+        path: Model folder, run folder, or name of a shipped model.
+    """
     folder = model_folder(path)
     return [folder / name for name in FILES if (folder / name).is_file()]
 
 
 def model_sha256(path: str | Path) -> str:
-    """Returns a checksum of the files of a model; arguments and errors as `read_config`."""
+    """Returns a checksum of the files of a model.
+
+    Args:
+        path: Model folder, run folder, or name of a shipped model.
+
+    Raises:
+        RunError: It is not a model folder, is damaged, or was written by a newer version.
+    """
     read_config(path)
     checksums = "".join(map(sha256_of, model_files(path)))
     return hashlib.sha256(checksums.encode()).hexdigest()
 
 
 def read_kind(path: str | Path) -> str:
-    """Returns the kind of a model, such as `"embedder"`; errors as `read_config`."""
+    """Returns the kind of a model, such as `"embedder"`.
+
+    Raises:
+        RunError: It is not a model folder, is damaged, or was written by a newer version.
+    """
     return str(read_config(path).get("kind", EMBEDDER))
 
 
@@ -193,7 +208,7 @@ def load_any(path: str | Path) -> Any:
     """Loads a model of any kind, a `TextModel`.
 
     Args:
-        path: As for `model_folder`.
+        path: Model folder, run folder, or name of a shipped model.
 
     Raises:
         RunError: It is not a model, is of an unknown kind, is damaged, or is from a newer version.

@@ -119,7 +119,7 @@ def load_model(
     """Loads a model, in float32.
 
     Args:
-        path: As for `model_folder`.
+        path: Model folder, run folder, or name of a shipped model.
         kind: The expected kind.
         head_class: The class of its head, if any.
         correct_spelling: Whether to use its dictionary, if any.
@@ -193,7 +193,7 @@ def read_dictionary(path: str | Path) -> Dictionary | None:
     """Returns the dictionary of a model, or `None`.
 
     Args:
-        path: As for `load_model`.
+        path: Model folder, run folder, or name of a shipped model.
 
     Raises:
         RunError: The file is missing or damaged.

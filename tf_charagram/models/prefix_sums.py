@@ -57,7 +57,7 @@ def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
 
     Args:
         counts: Count of each n-gram, int64 `(size,)`.
-        prefixes: As for `fold_table`.
+        prefixes: Row of the longest known proper prefix of each n-gram, or -1, int64 `(size,)`.
     """
     reads = counts.copy()
     has_prefix = prefixes >= 0

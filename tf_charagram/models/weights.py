@@ -79,7 +79,9 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
 
 
 def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rounds a table to integers and a scale per row, see `stored_table`.
+    """Rounds a table to integers and a scale per row.
+
+    Each row is divided by its scale: its largest absolute value divided by 127 (int8) or 7 (int4).
 
     Args:
         table: float32 `(num_rows, dim)`.
@@ -99,7 +101,11 @@ def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray
 
 
 def _row_maxima(table: np.ndarray, dtype: str) -> np.ndarray:
-    """Returns the largest absolute value of each row; raises as `stored_table`."""
+    """Returns the largest absolute value of each row, `(num_rows, 1)`.
+
+    Raises:
+        ConfigError: A number is not finite.
+    """
     largest = np.abs(table).max(axis=1, keepdims=True)
     if num_bad := np.count_nonzero(~np.isfinite(largest)):
         raise ConfigError(

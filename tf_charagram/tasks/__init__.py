@@ -112,7 +112,11 @@ def settings_class(name: str) -> type[RunConfig]:
 
 
 def task_class(name: str) -> type[Task]:
-    """Returns the class of a task; errors as for `settings_class`."""
+    """Returns the class of a task.
+
+    Raises:
+        ConfigError: There is no task of that name.
+    """
     return _class(_entry(name).task)
 
 
@@ -162,8 +166,9 @@ def make_settings(task: str = "words", **given: Any) -> RunConfig:
         **given: Settings of the task and options of the encoder.
 
     Raises:
-        ConfigError: See `run_defaults` and the class of the settings.
-        RunError: See `run_defaults`.
+        ConfigError: A name is unknown, a value is out of range, or settings contradict each other
+            or the model of `init`.
+        RunError: `init` is not a model, or is damaged.
 
     Example:
         >>> make_settings("sentences").batch_size

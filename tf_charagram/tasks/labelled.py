@@ -25,14 +25,14 @@ class LabelledTask(Task):
     """A task on labelled examples; a subclass reads and scores a set.
 
     Attributes:
-        starter: Name of its starter set, see `starter_file`; or `None`.
+        starter: Name of its starter set, such as `"sentiment"`; or `None`.
         sets: The sets to score on.
     """
 
     starter: ClassVar[str | None] = None
 
     def find_sets(self) -> list[str]:
-        """Returns the names of the sets to score on; see `Task.find_sets`."""
+        """Returns the names of the sets to score on, after checking that all files exist."""
         names = self.data_names(self.config)
         self._named_sets = named_sets(self.config.eval_data, names)
         for path in (*names, *(path for _, path, _ in self._named_sets)):
@@ -41,20 +41,20 @@ class LabelledTask(Task):
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the file of a `--data` or `--eval-data` value; see `Task.files_of`."""
+        """Returns the file of a `--data` or `--eval-data` value; no file for the starter set."""
         if name == STARTER:
             return ()
         check_is_file(name)
         return (Path(name),)
 
     def read(self) -> None:
-        """Reads the examples and the sets; see `Task.read`."""
+        """Reads the examples to train on and the sets to score on."""
         names = self.data_names(self.config)
         self.take_examples([self.read_set(name, "train", name) for name in names])
         self.read_sets(self._named_sets)
 
     def read_sets(self, named: Sequence[tuple[str, str, str]]) -> None:
-        """Reads the sets to score on, given their names, files and splits; see `named_sets`."""
+        """Reads the sets to score on, given the name, the file and the split of each."""
         self.sets = [self.read_set(path, split, name) for name, path, split in named]
 
     def read_set(self, path: str, split: str, name: str) -> Any:
@@ -77,7 +77,7 @@ class LabelledTask(Task):
 
     @abstractmethod
     def read_file(self, path: Path, split: str, name: str) -> Any:
-        """Reads examples from a file; see `read_set`."""
+        """Reads the examples of a split from a file; `name` is the name of the set."""
 
     @abstractmethod
     def take_examples(self, examples: Sequence[Any]) -> None:
@@ -88,7 +88,7 @@ class LabelledTask(Task):
         """Scores a model on a set; the result goes to `value` and `tables`."""
 
     def score(self, model: Any, scoring: Scoring) -> dict[str, Any]:
-        """Scores a model on the sets; see `Task.score`."""
+        """Scores a model on the sets; returns name of the set -> score."""
         scores = {}
         for examples in self.sets:
             scoring.check()
@@ -132,10 +132,10 @@ def evaluate_labelled(
     Args:
         model: Run folder or model folder.
         eval_data: File to score on. Default: the starter set.
-        bad_lines: What to do about bad lines.
+        bad_lines: Policy for bad lines.
         num_resamples: Bootstrap resamples for the intervals.
         seed: Seed of the resamples.
-        columns: Columns of the file. Default: those the model was trained with.
+        columns: Columns of the file. Default: the columns the model was trained with.
 
     Raises:
         CharagramError: The model or the file cannot be used.

@@ -44,8 +44,7 @@ _METRICS = {"accuracy": ("accuracy", ".2f"), "macro_f1": ("macro-F1", ".2f")}
 class SupervisedTask(LabelledTask):
     """A task whose head sees one vector per text (Universal, section 4.4).
 
-    With `freeze`, each distinct text is embedded once, and batches hold its vector; see
-    `FeatureModel`.
+    With `freeze`, each distinct text is embedded once, and batches hold its vector instead of ids.
 
     Attributes:
         examples: The examples to train on, one set per `--data`.
@@ -54,7 +53,7 @@ class SupervisedTask(LabelledTask):
     config: SupervisedConfig
 
     def table_options(self, name: str) -> dict[str, Any]:
-        """Returns the options for reading the table of a set, see `ColumnOptions`."""
+        """Returns `columns` and `on_bad_line` for reading the table of a set."""
         columns = () if name.startswith(f"{STARTER}.") else self.config.columns
         return {"columns": columns, "on_bad_line": self.bad_lines}
 
@@ -75,7 +74,7 @@ class SupervisedTask(LabelledTask):
         return None
 
     def take_examples(self, examples: Sequence[Any]) -> None:
-        """Stores the examples to train on; see `LabelledTask.take_examples`."""
+        """Stores the examples to train on, one set per `--data`."""
         self.examples = list(examples)
         sides = [self.sides(examples) for examples in self.examples]
         self._texts = [list(chain(*side)) for side in zip(*sides, strict=True)]

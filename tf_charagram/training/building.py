@@ -96,7 +96,7 @@ def make_vectorizer(
     """Builds the vectorizer of a run.
 
     Its dictionary has the words of `config.dictionary`, and, if the model of `config.init` has a
-    dictionary, the words of the texts that this model would misread; see `WordCounts.own_words`.
+    dictionary, the words of the texts that this model would misread.
 
     Args:
         config: Settings of the run.

@@ -33,7 +33,7 @@ class TrainingRun:
     """One training run of a task.
 
     Args:
-        task: What is trained, with the settings of the run; see `tf_charagram.tasks.make_task`.
+        task: The task to train, with the settings of the run, as `tasks.make_task` returns it.
         resume: Go on with the run in `config.out`.
         overwrite: Replace the run in `config.out`.
 
@@ -138,7 +138,7 @@ class TrainingRun:
                 self.on_resume(has_checkpoint)
             self.folder.problem.unlink(missing_ok=True)
             if self.loop.step < self.loop.total_steps:
-                # A run that --max-minutes ended goes on: its metrics are no longer true.
+                # The run continues after --max-minutes, so its old metrics are stale.
                 self.folder.metrics.unlink(missing_ok=True)
             self.stream.open()
             try:

@@ -80,7 +80,7 @@ class RunFolder:
 
         Args:
             path: The folder, or `None` for `runs/<default_name>-<N>` with the next free N.
-            default_name: See `path`.
+            default_name: First part of the name of a new folder in `runs`.
             resume: Resume the run in the folder; a folder without a run starts a new one.
             overwrite: Let `begin` delete the run in the folder.
 

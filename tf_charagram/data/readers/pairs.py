@@ -23,11 +23,11 @@ def read_pairs(
 ) -> Iterator[Pair]:
     """Streams the pairs of one file, whose first lines tell the format.
 
-    A table of any layout, see `Rows`; or the Paraphrase Database (PPDB), version 1.0 (Ganitkevitch
-    et al. 2013) or 2.0 (Pavlick et al. 2015): `LHS ||| phrase ||| paraphrase ||| features |||
-    alignment [||| entailment]`. Texts are returned as they are in the file, including equal and
-    empty ones; `PairCorpus` decides which pairs to train on. Pairs that the table says do not mean
-    the same are left out, with a message.
+    A table (CSV, TSV, JSON lines, Parquet); or the Paraphrase Database (PPDB), version 1.0
+    (Ganitkevitch et al. 2013) or 2.0 (Pavlick et al. 2015): `LHS ||| phrase ||| paraphrase |||
+    features ||| alignment [||| entailment]`. Texts are returned as they are in the file, including
+    equal and empty texts; `PairCorpus` decides which pairs to train on. Pairs that the table says
+    do not mean the same are left out, with a message.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.

@@ -48,8 +48,8 @@ def read_sts(
 
     Official STS: `STS.input.NAME.txt`, two tab-separated sentences per line, with more columns in
     2016, and `STS.gs.NAME.txt` next to it, one score per line. Official SICK: `SICK.txt`, or a file
-    per part. Plain: a table, see `Rows`, with the columns score, sentence and sentence, or a
-    header. Pairs with a blank score were not judged: they are left out and counted.
+    per part. Plain: a table (CSV, TSV, JSON lines, Parquet) with the columns score, sentence and
+    sentence, or a header. Pairs with a blank score were not judged: they are left out and counted.
 
     Args:
         path: File, plain or gzip; either of an official pair of files.

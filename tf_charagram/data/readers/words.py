@@ -63,7 +63,7 @@ def _listed(path: str | Path, lines: Iterable[tuple[int, str]]) -> Counter[str]:
 def load_word_vectors(
     path: str | Path, words: Sequence[str], *, on_bad_line: str | BadLines = "error"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Loads the vectors of the given words only; see `scan_word_vectors`.
+    """Loads the vectors of the given words only.
 
     Memory is that of the result, whatever the size of the file. Words are compared as they are, so
     the file should have the case of the vocabulary. The first vector of a repeated word counts.
@@ -97,7 +97,12 @@ def load_word_vectors(
 
 
 def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
-    """Returns the width of the vectors in a file, from its first good line; errors as above."""
+    """Returns the width of the vectors in a file, from its first good line.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, a line is bad, or it has no vector.
+    """
     _, dim, _ = next(scan_word_vectors(path, (), on_bad_line=on_bad_line))
     return dim
 

@@ -38,9 +38,9 @@ def read_wordsim(
 ) -> ScoredPairs:
     """Reads a word similarity set, whose first row tells the format.
 
-    Known formats: three columns (word, word, score) of a table, see `Rows`, or between spaces,
-    SimLex-999, WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN
-    in its natural form, and SimVerb-3500.
+    Known formats: three columns (word, word, score) of a table or between spaces, SimLex-999,
+    WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN in its natural
+    form, and SimVerb-3500.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.

@@ -56,7 +56,7 @@ class DistillModel(StepModel):
             pairs_weight: Weight of `margin_loss`.
             margin: m of `margin_loss`.
             negatives: Chooses the negatives of pairs. Default: the most similar texts.
-            **kwargs: As for `StepModel.compile`.
+            **kwargs: Penalties, clipping and other options of `StepModel.compile`.
 
         Raises:
             ConfigError: An argument is out of range.

@@ -69,7 +69,7 @@ class DistillStream(Stream):
         pair_batch_size: Pairs per batch.
         errors: Adds typos to lines and to one side of pairs.
         neighbor_batch_size: Lines per batch that bring a neighbor along, if they have one.
-        num_neighbors: Number of nearest lines the neighbor is drawn from; see `nearest_lines`.
+        num_neighbors: Number of nearest lines the neighbor is drawn from.
         judge: Decides which lines are neighbors, and their cosines. Default: `lines`.
         dim: Width of the vectors. If smaller than the teacher's, its vectors are projected.
         seed: Seed of the orders and the typos.

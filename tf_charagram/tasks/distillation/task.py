@@ -73,7 +73,7 @@ class Distill(EmbedderTask):
 
     @classmethod
     def input_files(cls, config: Any) -> list[Path]:
-        """Returns all files that the weights depend on; see `Task.input_files`."""
+        """Returns all files that the weights depend on."""
         vectors = (*_vector_files(config, "teacher"), *_vector_files(config, "second_teacher"))
         names = (*cls.data_names(config), *vectors, config.misspellings)
         files = [Path(name) for name in names if name is not None]
@@ -129,7 +129,7 @@ class Distill(EmbedderTask):
             yield from self._pairs.rights
 
     def texts(self) -> Sequence[str]:
-        """Returns the first distinct lines; see `EmbedderTask.texts`."""
+        """Returns the first distinct lines, for searching after training."""
         return list(dict.fromkeys(self.lines.texts))[:_NUM_LISTED]
 
     def build(self) -> TextEmbedder:

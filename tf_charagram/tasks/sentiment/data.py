@@ -37,15 +37,14 @@ def read_labelled_texts(
 
     Args:
         path: File, plain or gzip. A table may be standard input, `"-"`.
-        phrases: Whether to read all constituents of trees, see `read_trees`.
+        phrases: Whether to read every distinct constituent of trees instead of the sentences.
         fine_labels: Whether to keep the five labels of trees.
         name: Name of the set. Default: the file name without suffix.
-        **options: Options of tables, see `ColumnOptions`.
+        **options: Options of tables: `columns`, `split` and `on_bad_line`.
 
     Raises:
         ConfigError: An argument is wrong or does not fit the file.
-        DataError: The file cannot be read, a line is bad, or there are no texts; see
-            `read_columns`.
+        DataError: The file cannot be read, lacks a column, has a bad line or no texts.
     """
     if not options.get("columns") and _has_trees(path):
         on_bad_line = options.get("on_bad_line", "error")

@@ -37,7 +37,7 @@ class TaggingHead(ConfiguredLayer):
         capitals: bool `(num_distinct,)`; ignored without `use_capitals`.
         positions: Indices of the words of each sentence, `tf.RaggedTensor` int32
             `(num_sentences, None)`, values in `[0, num_distinct)`.
-        training: Whether cuDNN may be used; see `PlainLSTM`.
+        training: Whether cuDNN may be used, which trains faster.
 
     Returns:
         Logits, float32 `(num_tokens, num_labels)`, in the order of `positions.flat_values`.

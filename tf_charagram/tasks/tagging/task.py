@@ -71,7 +71,7 @@ class Tagging(LabelledTask):
         return TaggedSet(name, list(sentences))
 
     def take_examples(self, examples: Sequence[TaggedSet]) -> None:
-        """Stores the sentences to train on; see `LabelledTask.take_examples`."""
+        """Stores the sentences to train on, one set per `--data`."""
         self.sentences = list(chain(*(tagged.sentences for tagged in examples)))
         self.words = list(dict.fromkeys(chain(*(sentence.words for sentence in self.sentences))))
         self.tags = sorted(set(chain(*(sentence.tags for sentence in self.sentences))))
