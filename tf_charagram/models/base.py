@@ -168,6 +168,7 @@ class TextModel(keras.Model):
                 "`table_dtype` must be float32 for a .keras archive. Received: "
                 f"table_dtype={table_dtype}. Save a folder instead."
             )
+        # The archive gets its name once it is complete.
         with partial_folder(path) as partial:
             super().save(partial / path.name)
             os.replace(partial / path.name, path)
@@ -206,7 +207,7 @@ class TextModel(keras.Model):
             cls.kind,
             cls.head_class,
             correct_spelling=correct_spelling,
-            right=_right_words(keep_words),
+            right=_known_words(keep_words),
         )
         model = cls.from_parts(*parts, task=read_config(path).get("task"))
         return model.folded() if folded else model
@@ -224,7 +225,7 @@ class TextModel(keras.Model):
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        return self.vectorizer.read_as([*map(decoded, texts_of(texts, "texts"))])
+        return self.vectorizer.read_as([decoded(text) for text in texts_of(texts, "texts")])
 
     def signatures(self) -> dict[str, Any]:
         """Returns the signatures of the SavedModel: name -> `tf.function`."""
@@ -283,12 +284,11 @@ class TextModel(keras.Model):
 
     def get_config(self) -> dict[str, Any]:
         """Returns name, task and the configs of the parts; Keras stores vocabulary and weights."""
-        return {
-            "name": self.name,
-            "trainable": self.trainable,
-            "task": self.task,
-            **dict(zip(_PARTS, map(serialize_keras_object, self.parts), strict=False)),
-        }
+        config = {"name": self.name, "trainable": self.trainable, "task": self.task}
+        # Not strict: a model without a head has no third part.
+        for name, part in zip(_PARTS, self.parts, strict=False):
+            config[name] = serialize_keras_object(part)
+        return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
@@ -301,14 +301,16 @@ class TextModel(keras.Model):
         return model
 
 
-def _right_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
-    """Returns the words of `keep_words`."""
+def _known_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
+    """Returns the words of `keep_words`; `None` if there are no words."""
+    if words is None:
+        return None
     if isinstance(words, str | Path):
         try:
             words = Path(words).read_text("utf-8", errors="replace").splitlines()
         except OSError as error:
             raise RunError(f"Cannot read {words}: {error.strerror or error}.") from error
-    counts = Counter(() if words is None else words_of(texts_of(words, "keep_words")))
+    counts = Counter(words_of(texts_of(words, "keep_words")))
     return Dictionary(counts) if counts else None
 
 

@@ -70,9 +70,10 @@ def model_folder(path: str | Path) -> Path:
     """
     check_path(path)
     folder = Path(path)
-    shipped = {} if folder.is_dir() else shipped_models()
-    if (name := os.fspath(path)) in shipped:
-        return shipped[name]
+    if not folder.is_dir():
+        shipped = shipped_models().get(os.fspath(path))
+        if shipped is not None:
+            return shipped
     if (folder / "model" / FILES.config).is_file():
         return folder / "model"
     if is_run_file(folder / FILES.config):
@@ -149,8 +150,10 @@ def _what_it_is(path: Path) -> str:
 
 def _other_names(path: str | Path) -> str:
     """Returns a suggestion if a path may be a mistyped name."""
-    name, shipped = os.fspath(path), shipped_models()
-    if not shipped or Path(name).name != name or Path(name).exists():
+    name = os.fspath(path)
+    shipped = shipped_models()
+    has_folders = Path(name).name != name
+    if not shipped or has_folders or Path(name).exists():
         return ""
     return f" {unknown_name('model', name, shipped)}"
 
@@ -174,9 +177,9 @@ def model_sha256(path: str | Path) -> str:
     Raises:
         RunError: It is not a model folder, is damaged, or was written by a newer version.
     """
-    read_config(path)
-    checksums = "".join(map(sha256_of, model_files(path)))
-    return hashlib.sha256(checksums.encode()).hexdigest()
+    read_config(path)  # Raises if it is not a model.
+    checksums = [sha256_of(file) for file in model_files(path)]
+    return hashlib.sha256("".join(checksums).encode()).hexdigest()
 
 
 def read_kind(path: str | Path) -> str:

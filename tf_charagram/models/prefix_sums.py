@@ -31,7 +31,8 @@ def fold(
     vocabulary: NgramVocabulary | None = getattr(vectorizer, "vocabulary", None)
     if vocabulary is None or vectorizer.longest_only or not hasattr(encoder, "ngram_table"):
         return vectorizer, encoder
-    if (prefixes := vocabulary.prefixes()) is None:
+    prefixes = vocabulary.prefixes()
+    if prefixes is None:  # The keys of the vocabulary are mixed, so they have no prefixes.
         return vectorizer, encoder
     with unfilled_tables():
         folded = type(encoder).from_config(encoder.get_config())
@@ -39,13 +40,16 @@ def fold(
         weight.assign(old)
     table = fold_table(encoder.ngram_table.numpy(), prefixes)
     order = most_read_first(vocabulary.counts, prefixes)
-    for first in range(0, len(order), _CHUNK):  # A copy of the table may not fit into memory.
+    # In chunks, because a copy of the table may not fit into memory.
+    for first in range(0, len(order), _CHUNK):
         rows = order[first : first + _CHUNK]
         positions = tf.range(first, first + len(rows))
         folded.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
     read_in_place(folded.ngram_table.value)
+    # The vocabulary must have the order of the table's rows.
     state = vectorizer.state()
-    state |= {name: state[name][order] for name in ("keys", "counts")}
+    for name in ("keys", "counts"):
+        state[name] = state[name][order]
     config = {**vectorizer.settings(), "longest_only": True}
     return type(vectorizer).from_state(config, state), folded
 
@@ -61,6 +65,7 @@ def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
     """
     reads = counts.copy()
     has_prefix = prefixes >= 0
+    # Several n-grams share a prefix: `-=` would subtract only one of them.
     np.subtract.at(reads, prefixes[has_prefix], counts[has_prefix])
     return np.argsort(-reads, kind="stable")
 
@@ -73,6 +78,7 @@ def fold_table(table: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
         prefixes: Row of the longest known proper prefix of each n-gram, or -1, int64 `(size,)`.
     """
     is_done = prefixes < 0
+    # The row of a prefix must be complete before it is added: one round per n-gram length.
     while not is_done.all():
         ready = np.flatnonzero(~is_done & is_done[prefixes])
         for start in range(0, len(ready), _CHUNK):
