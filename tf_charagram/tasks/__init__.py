@@ -155,7 +155,11 @@ def run_defaults(
     settings: dict[str, Any] = {"task": task, "encoder": encoder, "init": init, "preset": preset}
     if preset == "fine-tune":
         settings |= fine_tuning(task, has_init=init is not None)
-    return {**settings, **{name: inherited[name] for name in inherited.keys() & known}}
+    # The model may come from another task, with settings that this task lacks.
+    for name, value in inherited.items():
+        if name in known:
+            settings[name] = value
+    return settings
 
 
 def make_settings(task: str = "words", **given: Any) -> RunConfig:
@@ -174,5 +178,6 @@ def make_settings(task: str = "words", **given: Any) -> RunConfig:
         >>> make_settings("sentences").batch_size
         100
     """
-    deciding = {n: given[n] for n in ("encoder", "init", "preset") if n in given}
-    return settings_class(task).from_dict({**run_defaults(task, **deciding), **given})
+    deciding = {name: given[name] for name in ("encoder", "init", "preset") if name in given}
+    cls = settings_class(task)
+    return cls.from_dict({**run_defaults(task, **deciding), **given})

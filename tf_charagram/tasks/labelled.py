@@ -35,6 +35,7 @@ class LabelledTask(Task):
         """Returns the names of the sets to score on, after checking that all files exist."""
         names = self.data_names(self.config)
         self._named_sets = named_sets(self.config.eval_data, names)
+        # A missing file must be an error before training, not after.
         for path in (*names, *(path for _, path, _ in self._named_sets)):
             self.files_of(path)
         return [name for name, _, _ in self._named_sets]
@@ -69,7 +70,8 @@ class LabelledTask(Task):
             DataError: The file is missing or bad.
             ConfigError: The task has no starter set.
         """
-        if files := self.files_of(path):
+        files = self.files_of(path)
+        if files:
             return self.read_file(files[0], split, name)
         if self.starter is None:
             raise ConfigError(f"The task '{self.config.task}' has no starter set. Give a file.")
@@ -160,9 +162,10 @@ def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Labe
     if name is None:  # A model that was saved from Python.
         kind = read_kind(model)
         name = next(task for task, entry in TASKS.items() if entry.kind == kind)
-    config = settings_class(name).from_dict(
-        {**settings, "task": name, **({"columns": columns} if columns else {})}
-    )
+    settings["task"] = name
+    if columns:
+        settings["columns"] = columns
+    config = settings_class(name).from_dict(settings)
     task = task_class(name)(config, bad_lines)
     if not isinstance(task, LabelledTask):
         raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")
@@ -177,11 +180,12 @@ def labelled_json(results: Sequence[LabelledEvaluation]) -> dict[str, Any]:
 
 
 def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, list[Table]]]:
-    """Returns headings and tables of each model."""
-    return [
-        (result.model if len(results) > 1 else "", result.task.tables(result.scores))
-        for result in results
-    ]
+    """Returns headings and tables of each model; a single model has an empty heading."""
+    tables = []
+    for result in results:
+        heading = result.model if len(results) > 1 else ""
+        tables.append((heading, result.task.tables(result.scores)))
+    return tables
 
 
 def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -197,11 +201,12 @@ def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str,
     """
     if not eval_data and set(data) == {STARTER}:
         eval_data = (STARTER,)
-    names = list(map(set_name, eval_data))
+    names = [set_name(path) for path in eval_data]
     named: list[tuple[str, str, str]] = []
     for path, name in zip(eval_data, names, strict=True):
         if path == STARTER:
             named += [(f"{STARTER}.{split}", STARTER, split) for split in ("dev", "test")]
-        else:
-            named.append((path if names.count(name) > 1 else name, path, "test"))
+            continue
+        is_unique = names.count(name) == 1
+        named.append((name if is_unique else path, path, "test"))
     return named

@@ -157,5 +157,6 @@ class FeatureModel(SupervisedModel):
             self.step_on(self._make_batch(order[start : start + step_size]))
             return [start + step_size]
 
+        # One iteration at a time, because each step reads the weights that the last one wrote.
         tf.while_loop(lambda start: start < size, step, [0], parallel_iterations=1)
         return self.loss_tracker.result()

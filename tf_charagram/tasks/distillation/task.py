@@ -69,7 +69,9 @@ class Distill(EmbedderTask):
             DataError: A file of the teacher cannot be read.
             RunError: `config.init` is not a model, or is damaged.
         """
-        return config if config.dim is not None else config.replace(dim=_width(config))
+        if config.dim is not None:
+            return config
+        return config.replace(dim=_width(config))
 
     @classmethod
     def input_files(cls, config: Any) -> list[Path]:
@@ -92,6 +94,7 @@ class Distill(EmbedderTask):
         find_teacher.cache_clear()
         if config.pairs:
             corpus = self._corpus()
+            # The survey counts the pairs, which iterating over them needs.
             for _ in corpus.survey():
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
@@ -117,9 +120,9 @@ class Distill(EmbedderTask):
         forms: dict[str, list[str]] = defaultdict(list)
         if self.config.misspellings is not None:
             misspellings = read_misspellings(self.config.misspellings, on_bad_line=self.bad_lines)
-            for wrong, rights in misspellings:
-                for right in rights:
-                    forms[right.lower()].append(wrong)
+            for wrong, corrections in misspellings:
+                for correction in corrections:
+                    forms[correction.lower()].append(wrong)
         return forms
 
     def _texts_to_count(self) -> Iterator[str]:
@@ -210,5 +213,8 @@ def _vector_files(config: DistillConfig, name: str) -> tuple[str, ...]:
 
 
 def _width(config: Any) -> int:
+    """Returns the width of the vectors of the first teacher."""
     files = _vector_files(config, "teacher")
-    return int(read_vectors(files[0]).shape[1]) if files else find_teacher(config.teacher[0]).dim
+    if files:
+        return int(read_vectors(files[0]).shape[1])
+    return find_teacher(config.teacher[0]).dim

@@ -229,6 +229,7 @@ def relatedness_loss(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
         >>> round(float(loss), 4)
         0.1438
     """
+    # Terms of the divergence, over which the last line sums; `xlogy(0, 0)` is 0.
     divergences = tf.math.xlogy(targets, targets) - targets * tf.nn.log_softmax(logits)
     num_pairs = tf.maximum(tf.shape(logits)[0], 1)
     return tf.reduce_sum(divergences) / tf.cast(num_pairs, divergences.dtype)

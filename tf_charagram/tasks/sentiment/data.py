@@ -49,12 +49,14 @@ def read_labelled_texts(
     if not options.get("columns") and _has_trees(path):
         on_bad_line = options.get("on_bad_line", "error")
         rows = read_trees(path, phrases=phrases, fine_labels=fine_labels, on_bad_line=on_bad_line)
-        texts, labels = [text for text, _ in rows], [label for _, label in rows]
+        texts = [text for text, _ in rows]
+        labels = [label for _, label in rows]
         return Labelled(name or set_name(path), (texts,), labels)
     if phrases or fine_labels:
         raise ConfigError(f"`phrases` and `fine_labels` are for trees. Received a table: {path}")
     table = read_labelled(path, 1, name=name, **options)
-    return replace(table, sides=([*map(unescape, table.sides[0])],))
+    [texts] = table.sides
+    return replace(table, sides=([unescape(text) for text in texts],))
 
 
 def read_trees(
@@ -110,6 +112,7 @@ def constituents(line: str) -> list[tuple[str, str]]:
     """
     problem = ValueError("expected a tree such as (3 (2 It) (4 sings)), with labels from 0 to 4")
     words: list[str] = []
+    # Label and first word of the brackets that are open; first word, end and label of the others.
     opened: list[tuple[str, int]] = []
     closed: list[tuple[int, int, str]] = []
     for match in _PIECE.finditer(line):
@@ -128,6 +131,7 @@ def constituents(line: str) -> list[tuple[str, str]]:
             closed.append((start, len(words), label))
     if opened or not closed:
         raise problem
+    # The bracket of the sentence is closed last.
     return [(" ".join(words[start:end]), label) for start, end, label in reversed(closed)]
 
 
@@ -145,5 +149,7 @@ def _has_trees(path: str | Path) -> bool:
     """Returns whether the first line that is not blank is a tree."""
     if str(path) == STDIN:  # It can be read only once.
         return False
-    lines = (text for _, text in itertools.islice(read_lines(path), 100) if text.strip())
-    return _TREE.fullmatch(next(lines, "")) is not None
+    for _, text in itertools.islice(read_lines(path), 100):
+        if text.strip():
+            return _TREE.fullmatch(text) is not None
+    return False
