@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 #: Separates the names of two aligned files.
 FILES_SEPARATOR = "::"
 _NUM_LISTED = 100_000
+# A value with such a suffix is meant as a file, so an error names no data sets.
 _SUFFIXES = (".tsv", ".txt", ".gz", ".csv", ".jsonl", ".parquet")
 
 #: Reads pairs, given the policy for bad lines.
@@ -107,7 +108,9 @@ class PairCorpus:
         for example, copies in self._examples(self._bad_lines):
             self.num_pairs += copies
             self.num_chars += copies * (len(example.left) + len(example.right))
-            for text in () if example.has_typos else example[:2]:
+            if example.has_typos:
+                continue
+            for text in (example.left, example.right):
                 if copies and len(listed) < _NUM_LISTED:
                     listed[text] = None
                 yield text
@@ -131,7 +134,7 @@ class PairCorpus:
         """Yields the examples.
 
         Raises:
-            DataError: They differ from those of `survey`, because a file has changed meanwhile.
+            DataError: They differ from the examples of `survey`: a file has changed meanwhile.
         """
         num_pairs = num_chars = 0
         for example, copies in self._examples(BadLines(self._bad_lines.on_bad_line)):
@@ -141,6 +144,7 @@ class PairCorpus:
                 break
             for _ in range(copies):
                 yield example
+        # Streams, steps and the vocabulary were made for the numbers of the survey.
         if (num_pairs, num_chars) != (self.num_pairs, self.num_chars):
             raise DataError(
                 "training pairs",
@@ -158,6 +162,7 @@ class PairCorpus:
                 if not (pair[0].strip() and pair[1].strip()):
                     num_empty += 1
                     continue
+                # The fraction of a weight is the probability of one more copy.
                 copies = int(whole) + (fraction > 0.0 and random.random() < fraction)
                 yield Example(*pair, pair), copies
                 if copies and self._augment_typos and random.random() < self._augment_typos:
