@@ -139,8 +139,8 @@ class TextEmbedder(TextModel):
             texts: Strings in any iterable, consumed lazily.
 
         Yields:
-            The texts of a batch, at most 4,000 and fewer long ones, and their embeddings, float32
-            `(len(batch), dim)`, read-only; in order.
+            The texts of a batch, at most 4,000 or fewer if they are long, and their embeddings,
+            float32 `(len(batch), dim)`, read-only; in order.
 
         Raises:
             ConfigError: `texts` is a single string.

@@ -1,7 +1,7 @@
 """Folds n-gram tables: one row per position instead of one row per n-gram.
 
-Several n-grams start at each position of a text: `c`, `ca`, `cat`. The longest one that has a row
-determines the shorter ones that have rows, so their rows can be added to its row in advance. With
+Several n-grams start at each position of a text: `c`, `ca`, `cat`. The longest n-gram with a row
+determines which of its prefixes have rows, so their rows can be added to its row in advance. With
 orders 2 to 4, a text then is a sum of fewer than half as many rows. Frequently read rows come first
 in the table, which makes another 5 %.
 """

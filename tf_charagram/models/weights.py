@@ -32,7 +32,7 @@ class StoredTable(NamedTuple):
 
     Attributes:
         rows: float32, float16 or int8 `(num_rows, dim)`; or uint8 `(num_rows, ceil(dim / 2))`, two
-            four-bit integers per byte, the first one in the low bits.
+            four-bit integers per byte, the first integer in the low bits.
         scales: Factors of integer rows, float32 `(num_rows, 1)`; `None` for floats.
     """
 

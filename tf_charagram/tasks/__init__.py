@@ -124,8 +124,7 @@ def make_task(config: RunConfig) -> Task:
     """Returns the task that settings name, for a `TrainingRun`.
 
     Raises:
-        ConfigError: There is no such task, or its settings are not those of the model to start
-            from.
+        ConfigError: There is no such task, or its settings differ from the model to start from.
         RunError: The model to start from is missing or damaged.
     """
     check_start(config)
@@ -163,7 +162,7 @@ def run_defaults(
 
 
 def make_settings(task: str = "words", **given: Any) -> RunConfig:
-    """Returns the settings of a run: given ones, else from its model, its preset or the defaults.
+    """Makes the settings of a run: as given, else from its model, its preset or the defaults.
 
     Args:
         task: Name of the task.

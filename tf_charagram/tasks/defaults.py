@@ -64,7 +64,7 @@ def check_init(init: str | Path, out: str | Path | None) -> None:
 def inherited_settings(init: str | Path) -> dict[str, Any]:
     """Returns the settings that a saved model decides, as a run has them.
 
-    They are the encoder, its options except those for training only, its width, and how texts
+    They are the encoder, its options except options for training only, its width, and how texts
     become ids.
 
     Raises:
@@ -117,7 +117,7 @@ def check_start(config: RunConfig) -> None:
 def other_settings(
     init: str | Path, saved: Mapping[str, Any], received: Mapping[str, Any]
 ) -> ConfigError:
-    """Returns the error for settings that are not those of the model a run starts from."""
+    """Returns the error for settings that differ from the model a run starts from."""
     named = [
         f"{_flag(name, value)} (received: {_text(received[name])})" for name, value in saved.items()
     ]

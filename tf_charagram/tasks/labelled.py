@@ -153,13 +153,15 @@ def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Labe
     path = Path(model)
     run = RunFolder(path if (path / "model").is_dir() else path.parent)
     settings: dict[str, Any] = {}
+    # A model folder that was copied from its run has no history; then defaults hold.
     if run.history.is_file():
         try:
             settings = read_json(run.config)["settings"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{run.config} is damaged: {error!r}.") from error
     name = settings.get("task") or read_config(model).get("task")
-    if name is None:  # A model that was saved from Python.
+    if name is None:
+        # A model that was saved from Python: any task of its kind reads its sets.
         kind = read_kind(model)
         name = next(task for task, entry in TASKS.items() if entry.kind == kind)
     settings["task"] = name

@@ -205,6 +205,7 @@ class LabelTask(SupervisedTask):
         if self.config.class_weights == "none":
             return None
         counts = Counter(chain(*(examples.labels for examples in self.examples)))
+        # Weights are relative: the loss divides by their sum over the batch.
         return np.array([1.0 / counts[label] for label in self.labels])
 
     def score_set(self, model: Any, examples: Labelled, scoring: Scoring) -> ClassificationScore:

@@ -191,8 +191,8 @@ def nearest_lines(
     """Finds lines whose vectors have a large cosine with the vector of each line.
 
     Only the cluster of a line is searched, so the lines are near, but not always the nearest:
-    comparing all lines with all takes an hour for a million. The clusters are those of spherical
-    k-means on a sample, of about 2,500 lines each.
+    comparing all lines with all takes an hour for a million. Spherical k-means on a sample gives
+    the clusters, of about 2,500 lines each.
 
     Args:
         lines: The lines and their vectors.

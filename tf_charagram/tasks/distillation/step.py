@@ -102,7 +102,7 @@ def cosine_loss(student: tf.Tensor, teacher: tf.Tensor) -> tf.Tensor:
 
 
 def similarity_loss(student: tf.Tensor, teacher: tf.Tensor, temperature: float) -> tf.Tensor:
-    """Computes the divergence of the similarities in a batch from those of the teacher.
+    """Computes the divergence of the student's similarities in a batch from the teacher's.
 
     Row i of the targets is the softmax of the cosines of teacher vector i with all teacher vectors,
     divided by the temperature. Row i of the predictions is the same with student vector i in place

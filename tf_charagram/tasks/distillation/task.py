@@ -38,7 +38,7 @@ _NUM_LISTED = 100_000
 
 
 class Distill(EmbedderTask):
-    """Trains an embedder whose vectors can be compared with those of its teacher.
+    """Trains an embedder to give the same cosines as its teacher.
 
     If `dim` is smaller than the teacher's width, the teacher's vectors are projected onto their
     principal directions.
@@ -99,7 +99,7 @@ class Distill(EmbedderTask):
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
         self._errors = Typos(config.typos, self._misspellings(), config.error_kinds)
-        # As many typos as in one epoch, but not the same ones.
+        # As many typos as in one epoch, but other typos.
         mistyped = self._errors.samples(self.lines.texts, config.seed)
         self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)
 

@@ -105,7 +105,7 @@ class VectorCache:
     Args:
         folder: Folder of all caches.
         teacher: Computes missing vectors.
-        lines: The texts; equal ones are embedded once.
+        lines: The texts; each distinct text is embedded once.
 
     Attributes:
         rows: Row of the vector of each line, int64 `(num_lines,)`.
@@ -150,7 +150,7 @@ class VectorCache:
             RunError: The folder cannot be written, for instance because the disk is full.
         """
         if self.num_done < len(self._texts):
-            # Two runs with one teacher may start at the same time; the second one waits.
+            # Two runs with one teacher may start at the same time; the second run waits.
             lock = FolderLock(self.folder)
             lock.acquire(on_wait=self._report_wait)
             with lock:

@@ -134,7 +134,7 @@ class PairScorer(AnsweringModel):
         """Returns the scores of corresponding texts, float32 `(num_pairs,)`, from 1 to K.
 
         Args:
-            left: Any texts, also empty ones and broken UTF-8.
+            left: Any texts, also empty texts and broken UTF-8.
             right: As many texts.
             batch_size: Texts encoded at a time.
 

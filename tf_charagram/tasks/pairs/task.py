@@ -89,7 +89,7 @@ class Entailment(LabelTask):
 def score_relatedness(
     gold: ArrayLike, predicted: ArrayLike, *, num_resamples: int = 1000, seed: int = 0
 ) -> MetricScore:
-    """Compares predicted scores with human ones.
+    """Compares predicted scores with human scores.
 
     The metrics are `pearson` and `spearman`, x 100 and `None` if one side is constant, and `mse`,
     the mean squared error, in squared units of the scale.

@@ -112,7 +112,7 @@ def constituents(line: str) -> list[tuple[str, str]]:
     """
     problem = ValueError("expected a tree such as (3 (2 It) (4 sings)), with labels from 0 to 4")
     words: list[str] = []
-    # Label and first word of the brackets that are open; first word, end and label of the others.
+    # Open brackets: label and first word. Closed brackets: first word, end and label.
     opened: list[tuple[str, int]] = []
     closed: list[tuple[int, int, str]] = []
     for match in _PIECE.finditer(line):

@@ -71,7 +71,7 @@ class TextClassifier(LabellingModel):
         """Returns the probability of each label, float32 `(num_texts, num_labels)`.
 
         Args:
-            texts: Any texts, also empty ones and broken UTF-8.
+            texts: Any texts, also empty texts and broken UTF-8.
             batch_size: Texts encoded at a time.
 
         Raises:

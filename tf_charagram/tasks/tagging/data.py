@@ -89,7 +89,7 @@ def _sentences(path: str | Path, column: str, bad: BadLines) -> Iterator[TaggedS
 
 
 def _token_lists(path: str | Path, column: str, bad: BadLines) -> Iterator[list[Token]]:
-    """Yields the tokens of each good sentence, and reports the bad ones."""
+    """Yields the tokens of each good sentence, and reports each bad sentence."""
     lines = iter(read_lines(path))
     # The first line that is neither blank nor a comment tells the format.
     probed: list[tuple[int, str]] = []

@@ -75,7 +75,7 @@ def score_tags(
         predicted: The predicted tags, of the same shape.
         words: The words, of the same shape.
         known: The words of the training data.
-        num_resamples: Bootstrap resamples for the interval; 0 for none.
+        num_resamples: Bootstrap resamples for the interval; 0 for no interval.
         seed: Seed of the resamples.
     """
     lengths = np.array([len(tags) for tags in gold], np.int64)

@@ -75,7 +75,7 @@ class Tagging(LabelledTask):
         self.sentences = list(chain(*(tagged.sentences for tagged in examples)))
         words = chain(*(sentence.words for sentence in self.sentences))
         tags = chain(*(sentence.tags for sentence in self.sentences))
-        # The distinct words in the order of the text; the order of the tags is that of the head.
+        # Distinct words in the order of the text; tags in the order of the head's logits.
         self.words = list(dict.fromkeys(words))
         self.tags = sorted(set(tags))
         self.known = frozenset(self.words)
