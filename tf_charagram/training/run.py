@@ -77,7 +77,8 @@ class TrainingRun:
 
     def _claim_folder(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
         """Opens the folder, if it is free or holds this run; returns the identity of the run."""
-        config, task = self.config, self.task
+        config = self.config
+        task = self.task
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
@@ -85,6 +86,7 @@ class TrainingRun:
         if self.workers.is_chief:
             self.folder = RunFolder.open(config.out, name, resume=resume, overwrite=overwrite)
         else:
+            # Only the chief writes to the run folder, which workers may share.
             self._temporary = TemporaryDirectory()
             self.folder = RunFolder(self._temporary.name)
         identity = run_config(config.to_dict(), task.input_files(config))
@@ -126,7 +128,7 @@ class TrainingRun:
 
         Args:
             resume: Go on from the newest checkpoint.
-            num_resamples: Bootstrap resamples of the intervals. Default: those of the task.
+            num_resamples: Bootstrap resamples of the intervals. Default: the task's number.
             export: Whether to write a SavedModel and the files of other commands, which may take
                 longer than a short run.
         """
@@ -162,7 +164,10 @@ class TrainingRun:
         if num_resamples is None:
             num_resamples = self.task.num_resamples
         self.scores = self.task.score(self.model, Scoring(num_resamples))
-        unit, last = self.stream.unit, self.folder.read_history()[-1]
+        last = self.folder.read_history()[-1]
+        speed = last["examples"] / max(last["seconds"], 1e-9)
+        paths = {"run": str(self.folder.path)}
+        paths |= {name: str(getattr(self.folder, name)) for name in written}
         metrics = {
             "task": self.config.task,
             "encoder": self.config.encoder,
@@ -173,12 +178,11 @@ class TrainingRun:
             "num_parameters": self.model.count_params(),
             "bad_lines_skipped": self.task.bad_lines.count,
             "steps": self.loop.step,
-            f"{unit}_per_second": round(last["examples"] / max(last["seconds"], 1e-9), 1),
+            f"{self.stream.unit}_per_second": round(speed, 1),
             "training_seconds": last["seconds"],
             "seconds": round(time.perf_counter() - start, 2),
             "peak_memory_mb": peak_memory_mb(),
-            "paths": {"run": str(self.folder.path)}
-            | {name: str(getattr(self.folder, name)) for name in written},
+            "paths": paths,
         }
         write_json(self.folder.metrics, metrics)
         return metrics
@@ -196,4 +200,6 @@ def set_decay(optimizer: keras.optimizers.Optimizer, config: RunConfig, stream: 
 def peak_memory_mb() -> float:
     """Returns the peak resident size of this process, in MB (10^6 bytes)."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
+    # In bytes on macOS, in KiB on Linux.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(peak * unit / 1e6, 1)
