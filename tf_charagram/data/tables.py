@@ -60,7 +60,7 @@ class Table:
         """
         rows = Rows(path, on, on_bad_line=on_bad_line, flag="--on")
         names = rows.names
-        # A list of texts has no header, and `1` would be a poor name in what is written.
+        # A list of texts has no header, and `1` would be a poor name in a written file.
         if len(names) == 1 and not rows.has_header:
             names = ["text"]
         table = cls(_distinct(names), [cells for _, cells in rows], rows.separator or ",")
