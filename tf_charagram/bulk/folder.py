@@ -27,7 +27,8 @@ Record = dict[str, Any]
 def write_npy(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     """Writes the embeddings, float32 `(num_lines, dim)`; row r is line `first_line + r`."""
     vectors = np.ascontiguousarray(vectors, "<f4")
-    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(vectors))
+    header = np.lib.format.header_data_from_array_1_0(vectors)
+    np.lib.format.write_array_header_1_0(file, header)
     # np.save would lose the reason why a file cannot be written.
     file.write(vectors.data)
 
@@ -48,9 +49,11 @@ def write_parquet(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     # Embeddings do not compress.
     compression = dict.fromkeys(["file", "line", "text"], "zstd")
     parquet.write_table(
-        table, file, use_dictionary=["file"],
+        table,
+        file,
+        use_dictionary=["file"],
         compression={**compression, "embedding.list.element": "none"},
-    )  # fmt: skip
+    )
 
 
 FORMATS: dict[str, Callable[[IO[bytes], Shard, np.ndarray], None]] = {
@@ -103,7 +106,7 @@ class ShardFolder:
             if not overwrite:
                 self._check_settings(settings)
                 self._read_records()
-        # Written before shards are deleted, so that a killed process leaves none that count.
+        # Written before shards are deleted, so that a killed process leaves no records of them.
         self._write_records()
         write_json(self.manifest, {**settings, "is_complete": False})
         if overwrite:
@@ -131,7 +134,8 @@ class ShardFolder:
             old = read_json(self.manifest)
             changed = {name: value for name, value in settings.items() if old[name] != value}
             if "inputs" in changed:
-                new = [each for each in settings["inputs"] if each not in old["inputs"]]
+                # Only the new files, because there may be thousands of inputs.
+                new = [file for file in settings["inputs"] if file not in old["inputs"]]
                 changed["inputs"] = new or settings["inputs"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.manifest} is damaged: {error!r}.") from error

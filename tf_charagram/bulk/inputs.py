@@ -94,9 +94,11 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
     """
     files: dict[str, InputFile] = {}
     for pattern in patterns:
+        # The name of a file may look like a pattern, such as `[1].txt`.
+        matches = [] if os.path.exists(pattern) else glob(pattern)
         # A file that is called `-` is not standard input.
-        matches = [os.path.join(".", path) if path == STDIN else path for path in glob(pattern)]
-        for path in [pattern] if os.path.exists(pattern) else sorted(matches) or [pattern]:
+        paths = sorted(os.path.join(".", path) if path == STDIN else path for path in matches)
+        for path in paths or [pattern]:
             real_path = os.path.realpath(path)
             if real_path in files:
                 raise ConfigError(f"{path} is given twice: its lines would be read twice.")
@@ -143,8 +145,13 @@ class LineProgress(ProgressLine):
         self.num_lines = 0
         self._start = time.perf_counter()
         # The size of compressed text is unknown.
-        sizes = [None if file.path.endswith(".gz") else file.size for file in files]
-        super().__init__(None if None in sizes else sum(filter(None, sizes)), bytes_done)
+        total: int | None = 0
+        for file in files:
+            if total is None or file.size is None or file.path.endswith(".gz"):
+                total = None
+            else:
+                total += file.size
+        super().__init__(total, bytes_done)
         self.advance(0, 0)
 
     def advance(self, num_lines: int, num_bytes: int) -> None:

@@ -33,10 +33,13 @@ class ShardActor:
 
     def __call__(self, batch: Batch) -> Batch:
         """Takes the columns of `Shard`; returns the column `record`, as JSON."""
-        columns = (batch[name].tolist() for name in Shard._fields)
-        rows = zip(*columns, strict=True)
-        records = [self._job.embed(Shard(*row), self._job.embedder) for row in rows]
-        return {"record": np.array([json.dumps(record) for record in records], object)}
+        columns = {name: batch[name].tolist() for name in Shard._fields}
+        records = []
+        for index in range(len(batch["name"])):
+            shard = Shard(**{name: column[index] for name, column in columns.items()})
+            record = self._job.embed(shard, self._job.embedder)
+            records.append(json.dumps(record))
+        return {"record": np.array(records, object)}
 
 
 def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) -> Iterator[Record]:

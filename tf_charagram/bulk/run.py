@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class EmbedJob:
         output: Folder of the shards.
         format: `"npy"` or `"parquet"`.
         shard_lines: Maximum number of lines of a shard.
-        keep_words: File of words that are right, see `TextEmbedder.load`; or `None`.
+        keep_words: File of correctly spelled words that are read as written; or `None`.
 
     Raises:
         ConfigError: A value is out of range, or an input is a stream.
@@ -110,16 +111,20 @@ class EmbedJob:
 
 
 def embed_files(
-    job: EmbedJob, *, engine: str = "local", workers: int | None = None, resume: bool = False,
+    job: EmbedJob,
+    *,
+    engine: str = "local",
+    workers: int | None = None,
+    resume: bool = False,
     overwrite: bool = False,
-) -> ShardFolder:  # fmt: skip
+) -> ShardFolder:
     """Embeds the lines of files into a folder of shards, each line once, even if interrupted.
 
     Args:
         job: Model, inputs and output.
         engine: `"local"`, all cores of this machine, or `"ray"`.
         workers: Number of Ray actors; `None` for one per core of the cluster.
-        resume: Keep the shards in the folder; damaged ones are embedded again.
+        resume: Keep the shards in the folder; damaged shards are embedded again.
         overwrite: Replace the shards in the folder.
 
     Returns:
@@ -164,9 +169,8 @@ def embed_files(
 
 def run_local(job: EmbedJob, done: dict[str, Record], embedder: TextEmbedder) -> Iterator[Record]:
     """Embeds the pending shards on all cores of this machine; yields their records in order."""
-    shards = (
-        shard for number in range(len(job.inputs)) for shard in job.pending_shards(number, done)
-    )
+    numbers = range(len(job.inputs))
+    shards = chain.from_iterable(job.pending_shards(number, done) for number in numbers)
     embed = partial(job.embed, embedder=embedder)
     for _, record in in_threads(embed, shards, _SHARDS_AT_ONCE, num_waiting=_SHARDS_AT_ONCE):
         yield record

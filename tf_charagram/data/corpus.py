@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 #: Separates the names of two aligned files.
 FILES_SEPARATOR = "::"
 _NUM_LISTED = 100_000
+# A value with such a suffix is meant as a file, so an error names no data sets.
 _SUFFIXES = (".tsv", ".txt", ".gz", ".csv", ".jsonl", ".parquet")
 
 #: Reads pairs, given the policy for bad lines.
@@ -64,7 +65,7 @@ class PairCorpus:
         seed: Seed of all random choices.
 
     Attributes:
-        num_pairs: Examples of a pass; set by `survey`, as are the others.
+        num_pairs: Examples of a pass. `survey` sets this attribute and the following ones.
         num_chars: Characters in all texts of a pass.
         num_empty: Pairs left out because a side is blank.
         listed: The first distinct texts, up to 100,000.
@@ -107,7 +108,9 @@ class PairCorpus:
         for example, copies in self._examples(self._bad_lines):
             self.num_pairs += copies
             self.num_chars += copies * (len(example.left) + len(example.right))
-            for text in () if example.has_typos else example[:2]:
+            if example.has_typos:
+                continue
+            for text in (example.left, example.right):
                 if copies and len(listed) < _NUM_LISTED:
                     listed[text] = None
                 yield text
@@ -131,7 +134,7 @@ class PairCorpus:
         """Yields the examples.
 
         Raises:
-            DataError: They differ from those of `survey`, because a file has changed meanwhile.
+            DataError: They differ from the examples of `survey`: a file has changed meanwhile.
         """
         num_pairs = num_chars = 0
         for example, copies in self._examples(BadLines(self._bad_lines.on_bad_line)):
@@ -141,6 +144,7 @@ class PairCorpus:
                 break
             for _ in range(copies):
                 yield example
+        # Streams, steps and the vocabulary were made for the numbers of the survey.
         if (num_pairs, num_chars) != (self.num_pairs, self.num_chars):
             raise DataError(
                 "training pairs",
@@ -158,6 +162,7 @@ class PairCorpus:
                 if not (pair[0].strip() and pair[1].strip()):
                     num_empty += 1
                     continue
+                # The fraction of a weight is the probability of one more copy.
                 copies = int(whole) + (fraction > 0.0 and random.random() < fraction)
                 yield Example(*pair, pair), copies
                 if copies and self._augment_typos and random.random() < self._augment_typos:
@@ -168,11 +173,15 @@ class PairCorpus:
 
 
 def pairs_reader(name: str, columns: Sequence[str] = ()) -> ReadPairs:
-    """Returns the reader of a `--data` value of pairs; errors as for `pairs_files`.
+    """Returns the reader of a `--data` value of pairs.
 
     Args:
-        name: The value.
-        columns: Columns of a table, see `read_pairs`; for tables only.
+        name: A file, two aligned files `A::B`, `starter`, or the name of a data set.
+        columns: Names or numbers of the columns of the two texts; for tables only.
+
+    Raises:
+        ConfigError: There is no such file and no such name.
+        DataError: There is no such file, or a download failed.
     """
     return partial(_read_pairs, pairs_files(name), columns)
 
@@ -204,7 +213,7 @@ def pairs_files(name: str) -> tuple[Path, ...]:
 
 
 def _pairs_file(name: str) -> Path:
-    """Returns a file, or that of a data set, which is downloaded if necessary."""
+    """Resolves a path or data set name to a file; downloads it if needed."""
     path = Path(name)
     if path.is_file():
         return path

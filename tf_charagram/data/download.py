@@ -44,7 +44,7 @@ class Source:
 
     Attributes:
         url: Address of the file or archive.
-        kind: Its kind, see `USES`.
+        kind: What the set is for, such as `"pairs"` to train on; a key of `USES`.
         licence: Licence as its authors state it.
         members: File names inside the archive, without folders; empty if `url` is the data
             file itself. Several are joined, and repeated lines dropped.
@@ -292,6 +292,7 @@ def _unpack(archive: Path, source: Source, target: Path) -> None:
             return
         lines = chain.from_iterable(_lines(archive, member) for member in source.members)
         with whole_file(target) as file:
+            # Both halves of WS353 have some of its pairs, which must not count twice.
             file.writelines(lines if len(source.members) == 1 else dict.fromkeys(lines))
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
         raise DataError(archive, f"expected a zip or tar archive ({error})") from error
@@ -306,7 +307,7 @@ def _lines(archive: Path, member: str) -> Iterator[bytes]:
 
 
 def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yields the name, without folders, and the content of each file; skips hidden ones."""
+    """Yields the name, without folders, and the content of each file; skips hidden files."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as zipped:
             entries = [entry for entry in zipped.infolist() if not entry.is_dir()]
@@ -319,5 +320,6 @@ def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
 def _visible(files: Iterator[tuple[str, IO[bytes] | None]]) -> Iterator[tuple[str, IO[bytes]]]:
     for path, content in files:
         name = PurePosixPath(path).name
+        # Hidden files are not data: archives made on macOS have a `._NAME` for each file.
         if content is not None and not name.startswith("."):
             yield name, content

@@ -21,6 +21,7 @@ from tf_charagram.layers.ragged import gather_ragged
 
 _CHUNK_PAIRS = 5_000
 _CHUNK_CHARS = 2_000_000
+# So many that two different texts of a batch hardly ever share a key.
 _NUM_KEYS = 2**62
 
 ToIds = Callable[[list[str]], tf.RaggedTensor]
@@ -55,21 +56,23 @@ def write_pairs(examples: Iterable[Example], to_ids: ToIds, folder: Path) -> Pai
     """
     num_ids = 0
     with writing(folder), ExitStack() as stack:
-        values, splits, keys = (stack.enter_context(TemporaryFile(dir=folder)) for _ in range(3))
+        values = stack.enter_context(TemporaryFile(dir=folder))
+        splits = stack.enter_context(TemporaryFile(dir=folder))
+        keys = stack.enter_context(TemporaryFile(dir=folder))
         splits.write(np.zeros(1, np.int64).tobytes())
         for texts, originals in _chunks(examples):
-            part = Pairs(to_ids(texts), text_keys(originals))
-            ends = num_ids + tf.cast(part.ids.row_splits, tf.int64).numpy()[1:]
-            num_ids += len(part.ids.values)
-            for file, array in (
-                (values, part.ids.values.numpy()), (splits, ends), (keys, part.keys.numpy()),
-            ):  # fmt: skip
-                # `tofile` would hide that a disk is full.
-                file.write(array.tobytes())
-        ids = tf.RaggedTensor.from_row_splits(
+            ids = to_ids(texts)
+            # Row splits count from the start of the chunk; in the file, from the first of all ids.
+            ends = num_ids + tf.cast(ids.row_splits, tf.int64).numpy()[1:]
+            num_ids += len(ids.values)
+            # Not `tofile`, which would hide that a disk is full.
+            values.write(ids.values.numpy().tobytes())
+            splits.write(ends.tobytes())
+            keys.write(text_keys(originals).numpy().tobytes())
+        all_ids = tf.RaggedTensor.from_row_splits(
             _mapped(values, np.int32), _mapped(splits, np.int64), validate=False
         )
-        return Pairs(ids, _mapped(keys, np.int64))
+        return Pairs(all_ids, _mapped(keys, np.int64))
 
 
 def _mapped(file: IO[bytes], dtype: type[np.integer[Any]]) -> tf.Tensor:
@@ -122,7 +125,7 @@ class PairStream(Stream):
         seed: Seed of the orders.
         file_order_first: Whether the first epoch keeps the order of the file, most confident pairs
             first (Charagram, section 4.1.4).
-        bucket_by_length: Whether to sort the pairs by length, see `Stream`, if they are shuffled.
+        bucket_by_length: Whether each batch gets pairs of similar length, if pairs are shuffled.
     """
 
     def __init__(
@@ -136,9 +139,13 @@ class PairStream(Stream):
         bucket_by_length: bool = False,
     ) -> None:
         super().__init__(
-            num_pairs, step_size=batch_size, unit="pairs", prefetch=64, seed=seed,
+            num_pairs,
+            step_size=batch_size,
+            unit="pairs",
+            prefetch=64,
+            seed=seed,
             lengths=self._longer if bucket_by_length else None,
-        )  # fmt: skip
+        )
         self.file_order_first = file_order_first
         self._load = load
 
@@ -155,8 +162,9 @@ class PairStream(Stream):
     def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ids, row splits and keys; they share the memory of `pairs`."""
         ids, keys = self.pairs
-        views = [np.asarray(memoryview(each)) for each in (ids.values, ids.row_splits, keys)]
-        return views[0], views[1], views[2]
+        values = np.asarray(memoryview(ids.values))
+        splits = np.asarray(memoryview(ids.row_splits))
+        return values, splits, np.asarray(memoryview(keys))
 
     def host_batches(self, segment: Segment) -> Iterator[tuple[Any, ...]]:
         """Yields the batches of a segment; all have the ids of all pairs as `values`."""
@@ -176,11 +184,12 @@ class PairStream(Stream):
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the rows of the texts of each step, lefts first."""
-        return [np.concatenate([2 * p, 2 * p + 1]) for p in self._order(segment)]
+        return [np.concatenate([2 * pairs, 2 * pairs + 1]) for pairs in self._order(segment)]
 
     @on_cpu
     def _longer(self, pairs: np.ndarray) -> np.ndarray:
         """Returns the number of ids of the longer text of each pair."""
-        splits, starts = self.pairs.ids.row_splits, tf.constant([2 * pairs, 2 * pairs + 1])
-        lengths = tf.gather(splits, starts + 1) - tf.gather(splits, starts)
+        splits = self.pairs.ids.row_splits
+        texts = tf.constant([2 * pairs, 2 * pairs + 1])
+        lengths = tf.gather(splits, texts + 1) - tf.gather(splits, texts)
         return tf.reduce_max(lengths, axis=0).numpy()

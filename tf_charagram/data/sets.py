@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +31,11 @@ _formats: list[SetFormat] = []
 def formats() -> list[SetFormat]:
     """Returns the formats of all readers that have one, by group."""
     if not _formats:
-        names = (module.name for module in iter_modules(readers.__path__, f"{readers.__name__}."))
-        modules = map(import_module, names)
-        _formats.extend(module.FORMAT for module in modules if hasattr(module, "FORMAT"))
+        # A new reader is found by its constant, so it needs no line in a list here.
+        for found in iter_modules(readers.__path__, f"{readers.__name__}."):
+            module = import_module(found.name)
+            if hasattr(module, "FORMAT"):
+                _formats.append(module.FORMAT)
     groups = list(_DESCRIPTIONS)
     return sorted(_formats, key=lambda known: groups.index(known.group))
 
@@ -86,15 +89,19 @@ def evaluation_sets(
     if not sets:
         kinds_of_sets = " or ".join(_DESCRIPTIONS[group] for group in groups)
         raise DataError(
-            path, f"found no set of {kinds_of_sets} with its usual name. Give files of other names "
+            path,
+            f"found no set of {kinds_of_sets} with its usual name. Give files of other names "
             "one by one.",
-        )  # fmt: skip
+        )
     return sets
 
 
 def _starter_set() -> ScoredPairs:
-    left, right, scores = zip(*graded_pairs(), strict=True)
-    return ScoredPairs(STARTER, list(left), list(right), np.array(scores, np.float64))
+    pairs = graded_pairs()
+    left = [first for first, _, _ in pairs]
+    right = [second for _, second, _ in pairs]
+    scores = np.array([score for _, _, score in pairs], np.float64)
+    return ScoredPairs(STARTER, left, right, scores)
 
 
 def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
@@ -108,14 +115,29 @@ def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
 
 def _read_file(path: Path, columns: Sequence[str], bad: BadLines) -> ScoredPairs:
     """Reads a set that is recognized by its name or first line, or else any table of pairs."""
-    known = None if columns else next((each for each in formats() if each.is_named(path)), None)
-    if not (columns or known):
-        table = Rows(path, on_bad_line="skip")
-        cells = table.names if table.has_header else next(iter(table.first), (0, []))[1]
-        by_group = reversed(formats())
-        known = next((each for each in by_group if each.is_row(list(map(as_text, cells)))), None)
+    # Given columns, the file is a table, whatever its name is.
+    known = None if columns else _format_of(path)
     if known is not None:
         return known.read(path, on_bad_line=bad)
     return read_scored_pairs(
         path, allow_unscored=True, columns=columns, split="test", on_bad_line=bad
     )
+
+
+def _format_of(path: Path) -> SetFormat | None:
+    """Returns the format of a file by its name, else by its first line; `None` if unknown."""
+    for known in formats():
+        if known.is_named(path):
+            return known
+    table = Rows(path, on_bad_line="skip")
+    first: Sequence[Any] = []
+    if table.has_header:
+        first = table.names
+    elif table.first:
+        _, first = table.first[0]
+    cells = [as_text(cell) for cell in first]
+    # If two formats accept the line, the later group reads it.
+    for known in reversed(formats()):
+        if known.is_row(cells):
+            return known
+    return None

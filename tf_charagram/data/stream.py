@@ -104,7 +104,8 @@ class Stream(ABC):
 
     def segments(self, first_step: int, count: int) -> Iterator[Segment]:
         """Yields the steps `first_step` to `first_step + count - 1`, at most an epoch at a time."""
-        step, end = first_step, first_step + count
+        step = first_step
+        end = first_step + count
         max_steps = max(1, _MAX_EXAMPLES // self.step_size)
         while step < end:
             epoch, offset = divmod(step, self.steps_per_epoch)
@@ -149,17 +150,22 @@ class Stream(ABC):
             first = segment.offset * self.step_size
             last = first + segment.num * self.step_size
             return split_batches(self._shuffled(first, last, segment.epoch), self.step_size)
+        # Windows of batches are sorted as a whole, so a segment that begins or ends within one
+        # takes a part of its batches: every segment sees the same batches.
         size = BUCKET_BATCHES * self.step_size
         end = segment.offset + segment.num
         first_window = segment.offset // BUCKET_BATCHES
+        last_window = (end - 1) // BUCKET_BATCHES
         steps: list[np.ndarray] = []
-        for window in range(first_window, -(-end // BUCKET_BATCHES)):
+        for window in range(first_window, last_window + 1):
             examples = self._shuffled(window * size, (window + 1) * size, segment.epoch)
             order = np.argsort(self._lengths(examples), kind="stable")
             batches = split_batches(examples[order], self.step_size)
+            # Not in the order of their lengths; a smaller batch stays last.
             num_full = len(batches) - (len(batches[-1]) < self.step_size)
             random = np.random.default_rng([self.seed, segment.epoch, 0, window])
-            steps += [batches[i] for i in random.permutation(num_full)] + batches[num_full:]
+            steps += [batches[i] for i in random.permutation(num_full)]
+            steps += batches[num_full:]
         begin = segment.offset - first_window * BUCKET_BATCHES
         return steps[begin : begin + segment.num]
 
@@ -189,7 +195,7 @@ class ExampleStream(Stream):
         batch_size: Examples per batch; the last batch of an epoch may have fewer.
         unit: Name of the examples in messages, such as `"sentences"`.
         seed: Seed of the orders.
-        lengths: `(num_examples,)`, to sort by; see `Stream`.
+        lengths: `(num_examples,)`, for batches of examples of similar length.
     """
 
     def __init__(
@@ -203,9 +209,13 @@ class ExampleStream(Stream):
         lengths: np.ndarray | None = None,
     ) -> None:
         super().__init__(
-            num_examples, step_size=batch_size, unit=unit, prefetch=16, seed=seed,
+            num_examples,
+            step_size=batch_size,
+            unit=unit,
+            prefetch=16,
+            seed=seed,
             lengths=None if lengths is None else lengths.__getitem__,
-        )  # fmt: skip
+        )
         self._make_batch = make_batch
 
     def orders(self, segment: Segment, num_steps: int) -> list[np.ndarray]:
@@ -244,5 +254,6 @@ def shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarra
     """
     seeds = tf.constant(seed, tf.int64)
     if max(seed) >= _NUM_SEEDS:
+        # Mixed, so that all bits of the seed influence the bits that the operation uses.
         seeds = tf.constant(np.random.SeedSequence(seed).generate_state(2), tf.int64)
     return tf.random.experimental.index_shuffle(tf.constant(positions), seeds, size - 1).numpy()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from tf_charagram.data.readers.lines import STDIN, BadLines
 from tf_charagram.data.readers.tables import (
@@ -60,6 +60,7 @@ class Table:
         """
         rows = Rows(path, on, on_bad_line=on_bad_line, flag="--on")
         names = rows.names
+        # A list of texts has no header, and `1` would be a poor name in a written file.
         if len(names) == 1 and not rows.has_header:
             names = ["text"]
         table = cls(_distinct(names), [cells for _, cells in rows], rows.separator or ",")
@@ -103,10 +104,11 @@ class Table:
                 raise ConfigError(f"`on` must name the columns of the texts. Available: {columns}.")
             on = known[:1]
         positions = [self.index(column) for column in on] or [0]
-        return [
-            " ".join(filter(None, (as_text(row[i]).strip() for i in positions)))
-            for row in self.rows
-        ]
+        texts = []
+        for row in self.rows:
+            parts = [as_text(row[position]).strip() for position in positions]
+            texts.append(" ".join(part for part in parts if part))
+        return texts
 
     def add(self, name: str, values: Iterable[Any]) -> None:
         """Adds a column, one value per row; its name is changed if there is one of that name."""
@@ -127,36 +129,46 @@ class Table:
         """
         check_table_file(path)
         suffix = Path(path).suffix.lower()
+        is_stdout = str(path) == STDIN
         if suffix == ".parquet":
-            arrow, parquet = (
-                extra_module("pyarrow", "parquet"),
-                extra_module("pyarrow.parquet", "parquet"),
-            )
-            columns = {
-                name: _arrow_column(arrow, [row[i] for row in self.rows])
-                for i, name in enumerate(self.columns)
-            }
-            with whole_file(path) as file:
-                parquet.write_table(arrow.table(columns), file)
+            self._write_parquet(path)
             return
-        with nullcontext(sys.stdout) if str(path) == STDIN else whole_file(path, "w") as file:
+        with nullcontext(sys.stdout) if is_stdout else whole_file(path, "w") as file:
             if suffix == ".jsonl":
-                for row in self.rows:
-                    values = (None if value != value else value for value in row)
-                    cells = dict(zip(self.columns, values, strict=True))
-                    file.write(json.dumps(cells, ensure_ascii=False, default=str) + "\n")
-            elif suffix == ".tsv" or (str(path) == STDIN and self.separator == "\t"):
-                for row in [self.columns, *self.rows]:
-                    file.write("\t".join(" ".join(as_text(cell).split()) for cell in row) + "\n")
+                self._write_json_lines(file)
+            elif suffix == ".tsv" or (is_stdout and self.separator == "\t"):
+                self._write_tsv(file)
             else:
                 separator = "," if self.separator == "\t" else self.separator
                 writer = csv.writer(file, delimiter=separator, lineterminator="\n")
                 for row in [self.columns, *self.rows]:
-                    writer.writerow(map(as_text, row))
+                    writer.writerow([as_text(cell) for cell in row])
+
+    def _write_parquet(self, path: str | Path) -> None:
+        arrow = extra_module("pyarrow", "parquet")
+        parquet = extra_module("pyarrow.parquet", "parquet")
+        columns = {}
+        for position, name in enumerate(self.columns):
+            columns[name] = _arrow_column(arrow, [row[position] for row in self.rows])
+        with whole_file(path) as file:
+            parquet.write_table(arrow.table(columns), file)
+
+    def _write_json_lines(self, file: IO[str]) -> None:
+        for row in self.rows:
+            # JSON has no NaN, the only value that differs from itself.
+            values = [None if value != value else value for value in row]
+            cells = dict(zip(self.columns, values, strict=True))
+            file.write(json.dumps(cells, ensure_ascii=False, default=str) + "\n")
+
+    def _write_tsv(self, file: IO[str]) -> None:
+        for row in [self.columns, *self.rows]:
+            # A tab or a line end inside a cell would start the next column or row.
+            cells = [" ".join(as_text(cell).split()) for cell in row]
+            file.write("\t".join(cells) + "\n")
 
 
 def check_table_file(path: str | Path) -> None:
-    """Checks the name of a file before the table is computed; see `Table.write`.
+    """Checks the name of the file that `Table.write` will get, before the table is computed.
 
     Raises:
         ConfigError: The suffix is unknown, or pyarrow is needed and not installed.
@@ -183,6 +195,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 def _arrow_column(arrow: Any, values: list[Any]) -> Any:
     """Returns values as an array, as texts if their types differ."""
+    # A column of JSON lines may have numbers and texts, which Arrow does not mix.
     try:
         return arrow.array(values)
     except (arrow.ArrowInvalid, arrow.ArrowTypeError):

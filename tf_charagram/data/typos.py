@@ -16,6 +16,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _WORD = re.compile(r"[^\W\d_](?:['\u2019-]?[^\W\d_])*")
 _VOWEL = re.compile("[aeiouAEIOU]")
+# Letters and pairs of letters that scanned texts confuse.
 _CONFUSED = {
     "rn": "m", "m": "rn", "cl": "d", "d": "cl", "vv": "w", "w": "vv", "0": "o", "o": "0", "1": "l",
     "l": "1",
@@ -52,30 +53,38 @@ def add_typos(text: str, num_edits: int, random: np.random.Generator) -> str:
 
 def _edited(word: str, draws: list[float]) -> str:
     """Returns a word with one edit, chosen by three numbers in [0, 1)."""
-    kind, position = int(draws[0] * 4), 1 + int(draws[1] * (len(word) - 1))
+    kind = int(draws[0] * 4)
+    # Never the first letter, by which readers recognize a word.
+    position = 1 + int(draws[1] * (len(word) - 1))
     if kind == 0:
         swappable = [i for i in range(1, len(word) - 1) if word[i] != word[i + 1]]
         if swappable:
             i = swappable[int(draws[1] * len(swappable))]
             return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
-        kind = 1  # all letters but the first are equal
+        kind = 1  # All letters but the first are equal, so a swap would change nothing.
+    before = word[:position]
+    letter = word[position]
+    after = word[position + 1 :]
     if kind == 1:
-        return word[:position] + word[position + 1 :]
+        return before + after
     if kind == 2:
-        return word[:position] + word[position] + word[position:]
-    letters = _LETTERS.replace(word[position].lower(), "")
-    return word[:position] + letters[int(draws[2] * len(letters))] + word[position + 1 :]
+        return before + letter + letter + after
+    others = _LETTERS.replace(letter.lower(), "")
+    return before + others[int(draws[2] * len(others))] + after
 
 
 def add_typos_to_a_side(
     pair: tuple[str, str], random: np.random.Generator
 ) -> tuple[str, str] | None:
     """Returns a pair with 1 to 3 edits in one side; `None` if neither has a word to edit."""
-    first, number = int(random.integers(2)), int(random.integers(1, _MAX_TYPOS + 1))
-    for side in (first, 1 - first):
-        edited = add_typos(pair[side], number, random)
-        if edited != pair[side]:
-            return (edited, pair[1]) if side == 0 else (pair[0], edited)
+    left, right = pair
+    is_left_first = random.integers(2) == 0
+    num_edits = int(random.integers(1, _MAX_TYPOS + 1))
+    for is_left in (is_left_first, not is_left_first):
+        text = left if is_left else right
+        edited = add_typos(text, num_edits, random)
+        if edited != text:
+            return (edited, right) if is_left else (left, edited)
     return None
 
 
@@ -102,7 +111,11 @@ def _confused(text: str, random: np.random.Generator) -> str:
 def _without_vowels(text: str, random: np.random.Generator) -> str:
     """Drops the vowels after the first letter of a word of four letters or more."""
     words = (match for match in _LONG_WORD.finditer(text) if _VOWEL.search(match.group(), 1))
-    return _changed(text, words, lambda word: word[0] + _VOWEL.sub("", word[1:]), random)
+
+    def without_vowels(word: str) -> str:
+        return word[0] + _VOWEL.sub("", word[1:])
+
+    return _changed(text, words, without_vowels, random)
 
 
 def _changed(
@@ -129,15 +142,17 @@ def with_typos(pairs: ScoredPairs, typos: int | str, seed: int) -> ScoredPairs:
 
     Args:
         pairs: The set.
-        typos: Edits per text, see `add_typos`; or one of `KINDS`, for two errors of this kind.
+        typos: Character edits per text; or a name in `KINDS`, for two errors of this kind.
         seed: Seed of the typos, which also depend on the name of the set.
     """
+    # Not `hash`, which differs from process to process.
     random = np.random.default_rng([seed, zlib.crc32(pairs.name.encode())])
     if isinstance(typos, int):
         return replace(pairs, right=[add_typos(text, typos, random) for text in pairs.right])
     texts = list(pairs.right)
+    make_error = KINDS[typos]
     for _ in range(_NUM_ERRORS):
-        texts = [KINDS[typos](text, random) for text in texts]
+        texts = [make_error(text, random) for text in texts]
     return replace(pairs, right=texts)
 
 
@@ -145,7 +160,7 @@ class Typos:
     """Adds 1 to 3 typos to a share of texts.
 
     If a text has words with known misspellings, half of its typos are such misspellings; the others
-    are edits of single characters, see `add_typos`.
+    swap, drop, double or replace single letters.
 
     Args:
         share: Share of the texts to change.
@@ -167,11 +182,10 @@ class Typos:
         """Returns texts with typos in a share of them."""
         if not self.share:
             return list(texts)
-        is_changed = random.random(len(texts)) < self.share
-        return [
-            self._with_typos(text, random) if changed else text
-            for text, changed in zip(texts, is_changed.tolist(), strict=True)
-        ]
+        changed = list(texts)
+        for index in np.flatnonzero(random.random(len(texts)) < self.share).tolist():
+            changed[index] = self._with_typos(changed[index], random)
+        return changed
 
     def samples(self, texts: Iterable[str], seed: int) -> Iterator[str]:
         """Yields a random share of texts, with typos."""
@@ -181,12 +195,17 @@ class Typos:
                 yield self._with_typos(text, random)
 
     def _with_typos(self, text: str, random: np.random.Generator) -> str:
-        for _ in range(int(random.integers(1, _MAX_TYPOS + 1))):
+        """Returns a text with 1 to 3 errors."""
+        num_errors = int(random.integers(1, _MAX_TYPOS + 1))
+        for _ in range(num_errors):
             changed = text
-            if self._kinds and (place := int(random.integers(len(self._kinds) + 1))):
-                changed = KINDS[self._kinds[place - 1]](text, random)
+            # 0 is a typo; the kinds are numbered from 1, so all are equally frequent.
+            kind = int(random.integers(len(self._kinds) + 1)) if self._kinds else 0
+            if kind > 0:
+                changed = KINDS[self._kinds[kind - 1]](text, random)
             elif self._misspellings and random.random() < 0.5:
                 changed = self._misspelled(text, random)
+            # A text without a place for the other errors gets a typo.
             text = add_typos(text, 1, random) if changed == text else changed
         return text
 
@@ -199,4 +218,5 @@ class Typos:
             return text
         word = words[int(random.integers(len(words)))]
         forms = self._misspellings[word.group().lower()]
-        return text[: word.start()] + forms[int(random.integers(len(forms)))] + text[word.end() :]
+        form = forms[int(random.integers(len(forms)))]
+        return text[: word.start()] + form + text[word.end() :]

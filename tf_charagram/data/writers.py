@@ -90,6 +90,7 @@ def _open_array(file: IO[bytes], dim: int) -> Iterator[WriteVectors]:
 
     write_header()
     yield write
+    # The number of rows is known only now; the header has the same length as before.
     file.seek(0)
     write_header()
     file.seek(0, os.SEEK_END)

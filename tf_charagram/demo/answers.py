@@ -82,16 +82,18 @@ class Answers:
         clean, typed = self._typed(text, edits, seed)
         clean_vector, before = self._nearest(clean)
         vector, after = self._nearest(typed)
-        stay = {clean, *(neighbor.text for neighbor in before)}
+        # With typos, the text itself may be found: its best neighbor.
+        near = {clean, *(neighbor.text for neighbor in before)}
+        neighbors = [
+            {"text": found.text, "cosine": found.cosine, "stays": found.text in near}
+            for found in after
+        ]
         return {
             "typed": typed,
             "is_cut": clean != text,
             "cosine": _cosine(clean_vector, vector),
-            "neighbors": [
-                {"text": found.text, "cosine": found.cosine, "stays": found.text in stay}
-                for found in after
-            ],
-            "num_stay": sum(found.text in stay for found in after),
+            "neighbors": neighbors,
+            "num_stay": sum(neighbor["stays"] for neighbor in neighbors),
         }
 
     def compare(self, left: str, right: str, edits: int, seed: int) -> dict[str, Any]:
@@ -100,12 +102,12 @@ class Answers:
         Args:
             left: Any text, which gets the typos.
             right: Any text.
-            edits: As for `neighbors`.
-            seed: As for `neighbors`.
+            edits: Number of typos, 0 to `MAX_EDITS`.
+            seed: Seed of the typos.
 
         Returns:
             `typed`, the left text with typos; `cosine`, and `clean_cosine` without typos; and
-            `explanation`, see `explained`, or `None`.
+            `explanation`, the shares of characters and n-grams in the cosine, or `None`.
 
         Raises:
             ConfigError: `edits` or `seed` is out of range.
@@ -114,11 +116,14 @@ class Answers:
         right = right[: self.max_chars]
         clean_vector, vector, other = self._embedder.encode([clean, typed, right], normalize=True)
         is_short = max(len(typed), len(right)) <= MAX_EXPLAINED_CHARS
+        explanation = None
+        if self.can_explain and is_short:
+            explanation = self.explained(typed, right)
         return {
             "typed": typed,
             "cosine": _cosine(vector, other),
             "clean_cosine": _cosine(clean_vector, other),
-            "explanation": self.explained(typed, right) if self.can_explain and is_short else None,
+            "explanation": explanation,
         }
 
     def explained(self, left: str, right: str) -> dict[str, Any]:
@@ -138,10 +143,12 @@ class Answers:
 
     def _shares(self, text: str, contributions: NDArray[np.float64]) -> dict[str, Any]:
         read, spans = self._embedder.vectorizer.spans(text)
+        # The bias comes last, and has no characters.
+        *of_ngrams, of_bias = contributions.tolist()
         shares = np.zeros(len(read))
-        for (start, stop), contribution in zip(spans, contributions[:-1], strict=True):
+        for (start, stop), contribution in zip(spans, of_ngrams, strict=True):
             shares[start:stop] += contribution / (stop - start)
-        return {"text": read, "shares": shares.tolist(), "bias": float(contributions[-1])}
+        return {"text": read, "shares": shares.tolist(), "bias": of_bias}
 
     def _typed(self, text: str, edits: int, seed: int) -> tuple[str, str]:
         """Returns a text, cut to its maximum length, without and with typos."""
@@ -156,6 +163,7 @@ class Answers:
         """Returns the unit-length vector of a text, `(dim,)`, and its neighbors."""
         [vector] = self._embedder.encode([text], normalize=True)
         cosines = np.clip(self._vectors @ vector, -1, 1)
+        # One more, because the text itself is no neighbor.
         neighbors = [
             Neighbor(self.texts[row], float(cosines[row]), row)
             for row in nearest(cosines, NUM_NEIGHBORS + 1).tolist()

@@ -126,7 +126,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _check_sender(self) -> None:
-        host, port = self.headers.get("Host", ""), self.server.server_address[1]
+        # With DNS rebinding, the header has the name of the attacker's page.
+        host = self.headers.get("Host", "")
+        port = self.server.server_address[1]
         if host.lower() not in (f"localhost:{port}", f"{ADDRESS}:{port}"):
             raise _BadRequest(
                 HTTPStatus.FORBIDDEN,
@@ -147,7 +149,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _BadRequest(HTTPStatus.NOT_FOUND, f"There is no {path}.")
         answer, kinds = _QUESTIONS[path]
         fields = self._read_json()
-        types = {name: type(value) for name, value in fields.items()} if fields else None
+        # Types, not `isinstance`: true is an `int`, too.
+        types = {name: type(value) for name, value in fields.items()}
         if types != kinds:
             expected = ", ".join(f"{name} ({kind.__name__})" for name, kind in kinds.items())
             raise _BadRequest(HTTPStatus.BAD_REQUEST, f"The request must have {expected}.")
@@ -158,6 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
             message = f"The Content-Type must be {_JSON}."
             raise _BadRequest(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
         length = self.headers.get("Content-Length", "")
+        # Python does not convert thousands of digits.
         if not (length.isascii() and length.isdecimal()) or int(length[:18]) > MAX_BODY_BYTES:
             message = f"The Content-Length must be at most {MAX_BODY_BYTES}. Received: {length:.40}"
             raise _BadRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)

@@ -75,7 +75,7 @@ class Charagram(Encoder, ConfiguredLayer):
 
     @property
     def has_no_products(self) -> bool:  # type: ignore[override]
-        """See `Encoder`: a second layer multiplies them."""
+        """Whether table rows are only added up; a second layer multiplies them."""
         return self.dense is None
 
     def save_own_variables(self, store: dict[str, Any]) -> None:

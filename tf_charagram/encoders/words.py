@@ -28,7 +28,7 @@ class WordEncoder(Encoder, ConfiguredLayer):
             occurrence of a word (CSE, section 5.1: dropout of Srivastava et al. 2014 on the word
             embeddings). The others are scaled up to keep the expectation.
         width: Width of the word vectors, the option `word_dim` of some encoders. Default: `dim`.
-        **kwargs: `name` and `dtype`, as for every layer.
+        **kwargs: `name` and `dtype` of the layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.

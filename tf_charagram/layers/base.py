@@ -17,7 +17,7 @@ class Float32Layer(keras.layers.Layer):
     Layers that follow cast their inputs, as every Keras layer does.
 
     Args:
-        **kwargs: As for `keras.layers.Layer`; `dtype` may be `None` or `"float32"`.
+        **kwargs: Arguments of `keras.layers.Layer`; `dtype` may be `None` or `"float32"`.
 
     Raises:
         ConfigError: `dtype` is another type.

@@ -24,14 +24,14 @@ class BiLstm(ConfiguredLayer):
 
     Args:
         units: Width of the state of each direction.
-        use_peepholes: Whether gates see the cell state; see `PeepholeLSTM`.
+        use_peepholes: Whether gates see the cell state.
         seed: Seed of the initial weights.
 
     Call arguments:
         inputs: float32 `(batch, time, dim)`, `time` at least 1.
         mask: bool `(batch, time)`, true at real steps, which come first; all are real if
             omitted.
-        training: Whether cuDNN may be used; see `PlainLSTM`.
+        training: Whether cuDNN may be used, which trains faster.
 
     Returns:
         float32 `(batch, time, 2 * units)`, the forward state first; zeros at padding.

@@ -188,7 +188,7 @@ class PaddedEmbedding(EmbeddingTable):
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether the table is being trained, see `EmbeddingTable`.
+        training: Whether the table is being trained.
 
     Returns:
         float32 `(batch, time, dim)`, zeros at padding, and a bool mask `(batch, time)`, true at

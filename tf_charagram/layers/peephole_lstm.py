@@ -56,7 +56,7 @@ class PeepholeLSTMCell(_PeepholeLayer):
         use_peepholes: Whether the gates see the cell state; without, this is the usual LSTM.
             Defaults to true.
         seed: Seed of the initial weights. Defaults to 0.
-        **kwargs: Name and type, as for every layer.
+        **kwargs: Name and dtype of the layer.
 
     Call arguments:
         inputs: float32 `(batch, dim)`.
@@ -158,7 +158,7 @@ class PeepholeLSTM(_PeepholeLayer):
             `keras.layers.LSTM`. Defaults to true.
         return_sequences: Whether the states of all steps are returned, not the last one only.
         seed: Seed of the initial weights. Defaults to 0.
-        **kwargs: Name and type, as for every layer.
+        **kwargs: Name and dtype of the layer.
 
     Call arguments:
         inputs: float32 `(batch, time, dim)`, `time` at least 1.

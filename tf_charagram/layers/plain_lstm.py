@@ -97,9 +97,17 @@ def make_lstm(
     seed: int = 0,
     name: str = "lstm",
 ) -> PlainLSTM | PeepholeLSTM:
-    """Builds the fastest layer for an LSTM; arguments as for `PeepholeLSTM`.
+    """Builds the fastest layer for an LSTM.
 
-    Keras has no LSTM without an output gate.
+    Keras' LSTM always has an output gate, and never peepholes.
+
+    Args:
+        units: Width of the state.
+        use_output_gate: Whether an output gate scales the output.
+        use_peepholes: Whether gates see the cell state.
+        return_sequences: Whether to return the outputs of all steps instead of the last output.
+        seed: Seed of the initial weights.
+        name: Name of the layer.
     """
     check_switches(use_output_gate=use_output_gate, use_peepholes=use_peepholes)
     arguments: dict[str, Any] = {

@@ -30,7 +30,7 @@ class SigmoidHead(ConfiguredLayer):
         num_outputs: Number of logits, at least 2.
         hidden_dim: Width of the sigmoid layer.
         seed: Seed of the initial weights.
-        **kwargs: Name and type, as for every layer.
+        **kwargs: Name and dtype of the layer.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -104,7 +104,7 @@ class LabelHead(SigmoidHead):
     Args:
         dim: Width of the vectors.
         labels: The labels, at least 2, all different.
-        **kwargs: `hidden_dim`, `seed`, name and dtype, as for `SigmoidHead`.
+        **kwargs: `hidden_dim`, `seed`, name and dtype of the layer.
 
     Raises:
         ConfigError: An argument is out of range.

@@ -22,7 +22,7 @@ class MarginLoss(keras.losses.Loss):
         negatives: `"max"`, the most similar text of another pair; `"random"`; or `"mix"` of both.
         seed: Seed of the random negatives.
         name: Name of the loss.
-        **kwargs: As for `keras.losses.Loss`.
+        **kwargs: Arguments of `keras.losses.Loss`, such as `reduction`.
 
     Call arguments:
         y_true: Integers `(batch,)`. Pairs with the same number are never negatives of each other,
@@ -108,7 +108,7 @@ def margin_loss(
         Scalar; 0 for an empty batch.
 
     Raises:
-        tf.errors.InvalidArgumentError: See `margin_hinges`.
+        tf.errors.InvalidArgumentError: While taking the gradient, if it or a hinge is not finite.
     """
     hinges = margin_hinges(embeddings, negatives, margin)
     num_pairs = tf.maximum(tf.size(hinges) // 2, 1)

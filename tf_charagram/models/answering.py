@@ -26,20 +26,26 @@ class Classified(NamedTuple):
 
 
 class AnsweringModel(HeadedModel):
-    """The base of models whose head takes one vector per text; arguments as for `HeadedModel`.
+    """The base of models whose head takes one vector per text.
+
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: Keras layer from vectors to answers, a `head_class` of the same `dim`.
 
     Attributes:
         served_inputs: Input signature of the SavedModel: `TEXTS` or `TEXT_PAIRS`.
 
     Call arguments:
         texts: Strings `(batch,)`; for pairs, a list of two such tensors.
-        training: As for the encoder.
+        training: Whether the encoder is being trained.
 
     Returns:
         Scores, float32 `(batch,)`, or probabilities, float32 `(batch, num_labels)`.
 
     Raises:
-        ConfigError: As for `HeadedModel`; or encoder and head differ in width.
+        ConfigError: The parts do not fit together: the vectorizer has no vocabulary or more ids
+            than the encoder has rows, the head is of another class, or its width differs.
     """
 
     served_inputs: ClassVar[list[tf.TensorSpec]] = TEXTS
@@ -96,17 +102,20 @@ class AnsweringModel(HeadedModel):
         texts, row_indices = distinct(chain(*sides))
         vectors = self.embedder.encode(texts, batch_size=batch_size)
         rows = row_indices.reshape(len(sides), -1)
+        num_examples = rows.shape[1]
         answers = []
         # An empty list is one empty batch.
-        for start in range(0, max(rows.shape[1], 1), batch_size):
-            batch = rows[:, start : start + batch_size].ravel()
-            answers.append(self._answers(vectors[batch]).numpy())
+        for start in range(0, max(num_examples, 1), batch_size):
+            # The head expects all lefts, then all rights.
+            batch_rows = rows[:, start : start + batch_size].ravel()
+            answers.append(self._answers(vectors[batch_rows]).numpy())
         return np.concatenate(answers)
 
     def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default`, from `texts`, or `texts_a` and `texts_b`, to `outputs`.
+        """Returns the signatures of the SavedModel.
 
-        And `reading_signature`.
+        * `serving_default`: from `texts`, or `texts_a` and `texts_b`, to `outputs`
+        * `read_as`: the texts with misspelled words corrected, if the model has a dictionary
         """
         embed = self.embedder.served_call()
 
@@ -115,7 +124,9 @@ class AnsweringModel(HeadedModel):
             tf.debugging.assert_equal(
                 tf.size(sides[0]), tf.size(sides[-1]), "`texts_a` and `texts_b` differ in length."
             )
-            return self.outputs(self.answers(embed(tf.concat(sides, axis=0))))
+            # One forward pass over both sides.
+            vectors = embed(tf.concat(sides, axis=0))
+            return self.outputs(self.answers(vectors))
 
         return {"serving_default": answer, **self.reading_signature()}
 
@@ -141,7 +152,7 @@ class LabellingModel(AnsweringModel):
     def most_probable(self, probabilities: NDArray[np.float32]) -> list[Classified]:
         """Returns the most probable label of each row."""
         best = np.argmax(probabilities, axis=1)
-        return [
-            Classified(self.labels[i], float(row[i]))
-            for i, row in zip(best, probabilities, strict=True)
-        ]
+        found = []
+        for row, index in zip(probabilities, best, strict=True):
+            found.append(Classified(self.labels[index], float(row[index])))
+        return found

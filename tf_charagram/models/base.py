@@ -126,11 +126,12 @@ class TextModel(keras.Model):
         return model
 
     def folded(self) -> Self:
-        """Returns a faster model with the same answers up to rounding; or this one.
+        """Returns an equivalent, faster model, or self if it cannot be folded.
 
-        The folded model reads one row per position instead of one per n-gram, see
-        `models.prefix_sums`. Folding takes a second and the memory of a second table. It loses the
-        vectors of single n-grams, so a folded model can neither be trained nor explained.
+        The answers differ by rounding only. The folded model reads one row per position instead of
+        one per n-gram: the rows of an n-gram's prefixes are added to its row in advance. Folding
+        takes a second and the memory of a second table. It loses the vectors of single n-grams, so
+        a folded model can neither be trained nor explained.
         """
         vectorizer, encoder = fold(self.vectorizer, self.encoder)
         if encoder is self.encoder:
@@ -167,26 +168,32 @@ class TextModel(keras.Model):
                 "`table_dtype` must be float32 for a .keras archive. Received: "
                 f"table_dtype={table_dtype}. Save a folder instead."
             )
+        # The archive gets its name once it is complete.
         with partial_folder(path) as partial:
             super().save(partial / path.name)
             os.replace(partial / path.name, path)
 
     @classmethod
     def load(
-        cls, path: str | Path, *, folded: bool = False, correct_spelling: bool = True,
+        cls,
+        path: str | Path,
+        *,
+        folded: bool = False,
+        correct_spelling: bool = True,
         keep_words: str | Path | Iterable[str] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Loads a saved model.
 
         Args:
             path: A model folder, a run folder, or the name of a model that ships with the package
                 (`charagram models` lists them).
-            folded: Return the folded model, see `folded`.
+            folded: Return the folded model, which is faster and can neither be trained nor
+                explained.
             correct_spelling: Let a model with a dictionary read misspelled words as known words.
                 `read_as` shows the effect.
-            keep_words: Words that are right, or texts whose words are right, such as all texts that
-                are searched: they are read as written, and misspelled words may be read as them. Or
-                the path of a UTF-8 file with such lines.
+            keep_words: Correctly spelled words, or texts made of them, such as all texts that are
+                searched; or the path of a UTF-8 file with such lines. These words are read as
+                written, and misspelled words may be read as them.
 
         Raises:
             ConfigError: `keep_words` is neither a path nor a list of texts.
@@ -196,9 +203,12 @@ class TextModel(keras.Model):
         """
         check_process()
         parts = load_model(
-            path, cls.kind, cls.head_class,
-            correct_spelling=correct_spelling, right=_right_words(keep_words),
-        )  # fmt: skip
+            path,
+            cls.kind,
+            cls.head_class,
+            correct_spelling=correct_spelling,
+            right=_known_words(keep_words),
+        )
         model = cls.from_parts(*parts, task=read_config(path).get("task"))
         return model.folded() if folded else model
 
@@ -215,18 +225,18 @@ class TextModel(keras.Model):
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        return self.vectorizer.read_as([*map(decoded, texts_of(texts, "texts"))])
+        return self.vectorizer.read_as([decoded(text) for text in texts_of(texts, "texts")])
 
     def signatures(self) -> dict[str, Any]:
         """Returns the signatures of the SavedModel: name -> `tf.function`."""
         raise NotImplementedError
 
     def reading_signature(self) -> dict[str, Any]:
-        """Returns the signature of a SavedModel with a dictionary; none without one.
+        """Returns the signature `read_as` of a SavedModel; no signature without a dictionary.
 
-        `read_as(texts) -> {"text": string (n,)}` returns texts as their n-grams see them: corrected
-        like those of the method `read_as`, but also in lowercase, with single spaces, and cut after
-        `max_chars`; characters that are not told apart are U+FFFD.
+        `read_as(texts) -> {"text": string (n,)}` returns texts as their n-grams see them: with
+        misspelled words corrected, in lowercase, with single spaces, and cut after `max_chars`.
+        Characters outside the alphabet become U+FFFD.
         """
         if self.vectorizer.dictionary is None:
             return {}
@@ -274,12 +284,11 @@ class TextModel(keras.Model):
 
     def get_config(self) -> dict[str, Any]:
         """Returns name, task and the configs of the parts; Keras stores vocabulary and weights."""
-        return {
-            "name": self.name,
-            "trainable": self.trainable,
-            "task": self.task,
-            **dict(zip(_PARTS, map(serialize_keras_object, self.parts), strict=False)),
-        }
+        config = {"name": self.name, "trainable": self.trainable, "task": self.task}
+        # Not strict: a model without a head has no third part.
+        for name, part in zip(_PARTS, self.parts, strict=False):
+            config[name] = serialize_keras_object(part)
+        return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
@@ -292,14 +301,16 @@ class TextModel(keras.Model):
         return model
 
 
-def _right_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
-    """Returns the words of `keep_words`."""
+def _known_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
+    """Returns the words of `keep_words`; `None` if there are no words."""
+    if words is None:
+        return None
     if isinstance(words, str | Path):
         try:
             words = Path(words).read_text("utf-8", errors="replace").splitlines()
         except OSError as error:
             raise RunError(f"Cannot read {words}: {error.strerror or error}.") from error
-    counts = Counter(() if words is None else words_of(texts_of(words, "keep_words")))
+    counts = Counter(words_of(texts_of(words, "keep_words")))
     return Dictionary(counts) if counts else None
 
 
@@ -312,7 +323,8 @@ class HeadedModel(TextModel):
         head: Keras layer from vectors to answers, a `head_class`.
 
     Raises:
-        ConfigError: As for `TextModel`; or the head is of another class.
+        ConfigError: The vectorizer is of another class or has no vocabulary, the encoder has too
+            few rows for it, or the head is of another class.
     """
 
     head_class: ClassVar[type[Layer]]

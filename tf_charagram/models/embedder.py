@@ -28,7 +28,8 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
 # Tracing a graph takes as long as embedding about 1,000 texts without it, or as 40 calls.
-_EAGER_TEXTS, _EAGER_CALLS = 1000, 40
+_EAGER_TEXTS = 1000
+_EAGER_CALLS = 40
 
 T = TypeVar("T", bound=str | bytes)
 
@@ -69,8 +70,10 @@ class TextEmbedder(TextModel):
         # the traces of all models together and warn.
         self._embed = tf.function(partial(self.call), input_signature=TEXTS, autograph=False)
         self._embed_in_threads = first_call_alone(self._embed)
-        # Graphs round products differently.
-        self._num_eager = _EAGER_TEXTS if getattr(encoder, "has_no_products", False) else 0
+        # Texts to embed without a graph before one is traced. Graphs round products differently,
+        # so an encoder with products always uses one: a text must not change its vector.
+        has_no_products = getattr(encoder, "has_no_products", False)
+        self._num_eager = _EAGER_TEXTS if has_no_products else 0
 
     @property
     def dim(self) -> int:
@@ -95,7 +98,7 @@ class TextEmbedder(TextModel):
     ) -> np.ndarray:
         """Returns the embeddings of texts, float32 `(num_texts, dim)`.
 
-        They are not normalized by default, so their dot products are not cosines.
+        Vectors are not normalized by default, so their dot products are not cosines.
 
         Args:
             texts: A list, array, tensor, column of a data frame or `tf.data.Dataset` of strings.
@@ -133,11 +136,11 @@ class TextEmbedder(TextModel):
         """Embeds a stream of texts on all cores.
 
         Args:
-            texts: As for `encode`; consumed lazily.
+            texts: Strings in any iterable, consumed lazily.
 
         Yields:
-            The texts of a batch, at most 4,000 and fewer long ones, and their embeddings, float32
-            `(len(batch), dim)`, read-only; in order.
+            The texts of a batch, at most 4,000 or fewer if they are long, and their embeddings,
+            float32 `(len(batch), dim)`, read-only; in order.
 
         Raises:
             ConfigError: `texts` is a single string.
@@ -147,11 +150,13 @@ class TextEmbedder(TextModel):
         return self._encode_batches(texts_of(texts, "texts"), self._max_batch_size)
 
     def _batch_size(self, num_texts: int) -> int:
-        """Returns a batch size with which all cores get the same number of batches."""
+        """Chooses a batch size that spreads batches evenly over the cores."""
+        # Two batches per core or more, so that no core waits long for the others.
         per_core = num_texts // (2 * num_threads())
         limit = min(max(per_core, _BATCH), self._max_batch_size)
         num_rounds = math.ceil(num_texts / (num_threads() * limit))
-        return max(math.ceil(num_texts / max(num_rounds * num_threads(), 1)), _BATCH)
+        num_batches = max(num_rounds * num_threads(), 1)
+        return max(math.ceil(num_texts / num_batches), _BATCH)
 
     @property
     def _max_batch_size(self) -> int:
@@ -168,6 +173,7 @@ class TextEmbedder(TextModel):
         yield from in_threads(self._encode_batch, batches)
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
+        # A call costs as much as some texts, so that many calls with one text lead to a graph.
         self._num_eager -= max(len(texts), _EAGER_TEXTS // _EAGER_CALLS)
         embed = self.call if self._num_eager >= 0 else self._embed_in_threads
         with tf.device(device_scope(self.encoder)):
@@ -178,7 +184,7 @@ class TextEmbedder(TextModel):
         """Returns the share of the visible characters of each text that the model knows.
 
         Args:
-            texts: As for `encode`.
+            texts: A list, array, tensor, column of a data frame or `tf.data.Dataset` of strings.
 
         Returns:
             float32 `(num_texts,)`; 1 for texts without visible characters.
@@ -189,22 +195,27 @@ class TextEmbedder(TextModel):
         """
         if not isinstance(self.vectorizer, NgramVectorizer):
             raise ConfigError("`known_share` needs a model of n-grams.")
-        batches = bounded_batches(texts_of(texts, "texts"), 4 * _BATCH, _MAX_BATCH_CHARS)
-        shares = (self.vectorizer.known_share(string_tensor(batch)).numpy() for batch in batches)
-        return np.concatenate([np.zeros(0, np.float32), *shares])
+        # An empty array first, because NumPy cannot concatenate an empty list.
+        shares = [np.zeros(0, np.float32)]
+        for batch in bounded_batches(texts_of(texts, "texts"), 4 * _BATCH, _MAX_BATCH_CHARS):
+            shares.append(self.vectorizer.known_share(string_tensor(batch)).numpy())
+        return np.concatenate(shares)
 
     def similarity(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
 
         Args:
-            left: Texts, as for `encode`.
+            left: Texts: a list, array, tensor, column of a data frame or `tf.data.Dataset`.
             right: The same number of texts.
 
         Raises:
-            ConfigError: The lists differ in length, or one is a single string or contains other
-                values.
+            ConfigError: The arguments differ in length, or one of them is a single string or
+                contains other values.
         """
-        lefts, rights = (self.encode(s, normalize=True) for s in paired_texts(left, right))
+        left, right = paired_texts(left, right)
+        lefts = self.encode(left, normalize=True)
+        rights = self.encode(right, normalize=True)
+        # Rounding may give a little more than 1.
         return np.clip(np.sum(lefts * rights, axis=1), -1, 1)
 
     def similarity_matrix(
@@ -213,11 +224,11 @@ class TextEmbedder(TextModel):
         """Returns the cosine of each left and each right text, float32 `(num_left, num_right)`.
 
         Args:
-            left: Texts, as for `encode`.
-            right: Texts. Default: the left ones.
+            left: Texts: a list, array, tensor, column of a data frame or `tf.data.Dataset`.
+            right: Texts. Default: the left texts.
 
         Raises:
-            ConfigError: One is a single string or contains other values.
+            ConfigError: An argument is a single string or contains other values.
         """
         lefts = rights = self.encode(texts_of(left, "left"), normalize=True)
         if right is not None:
@@ -242,13 +253,13 @@ class TextEmbedder(TextModel):
         texts for more queries.
 
         Args:
-            queries: A text, or many, as for `encode`.
-            texts: The texts to search, as for `encode`.
+            queries: A text, or an iterable of texts.
+            texts: The texts to search.
             k: Number of neighbors of a query; fewer if there are fewer texts.
 
         Returns:
-            The neighbors of a query, nearest first, equally near ones by row; a list of them for
-            each of many queries.
+            The neighbors of a query, nearest first, ties by row; for many queries, a list of such
+            lists.
 
         Raises:
             ConfigError: `k` is not a positive integer, or `queries` or `texts` contain other
@@ -257,14 +268,15 @@ class TextEmbedder(TextModel):
         check_positive(k=k)
         if isinstance(queries, str | bytes):
             return self.neighbors([queries], texts, k)[0]
-        found = [*map(decoded, texts_of(texts, "texts"))]
-        queries = self.encode(texts_of(queries, "queries"), normalize=True)
-        vectors = self.encode(found, normalize=True)
+        searched = [decoded(text) for text in texts_of(texts, "texts")]
+        query_vectors = self.encode(texts_of(queries, "queries"), normalize=True)
+        vectors = self.encode(searched, normalize=True)
         neighbors = []
-        for query in queries:
+        # One query at a time: all cosines of many queries may not fit into memory.
+        for query in query_vectors:
             cosines = np.clip(vectors @ query, -1, 1)
             rows = nearest(cosines, k).tolist()
-            neighbors.append([Neighbor(found[row], float(cosines[row]), row) for row in rows])
+            neighbors.append([Neighbor(searched[row], float(cosines[row]), row) for row in rows])
         return neighbors
 
     def explain(self, left: str, right: str) -> Explanation:
@@ -305,10 +317,13 @@ def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.
         k: Number of positions.
         own: A position to leave out, or -1.
     """
+    # One more than k, because `own` may be among them.
     num_kept = min(k + (own >= 0), len(cosines))
     smallest = np.partition(cosines, -num_kept)[-num_kept] if num_kept else np.inf
+    # All ties with the smallest, of which the stable sort keeps the first.
     positions = np.flatnonzero(cosines >= smallest)
-    positions = positions[np.argsort(-cosines[positions], kind="stable")]
+    order = np.argsort(-cosines[positions], kind="stable")
+    positions = positions[order]
     return positions[positions != own][:k]
 
 

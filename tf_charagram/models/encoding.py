@@ -51,6 +51,7 @@ def first_call_alone(function: Callable[P, R]) -> Callable[P, R]:
         nonlocal has_run
         if not has_run:
             with lock:
+                # Another thread may have run it while this one waited for the lock.
                 if not has_run:
                     result = function(*args, **kwargs)
                     has_run = True

@@ -38,14 +38,17 @@ class Explanation:
 
     def top(self, k: int = 10) -> list[tuple[str, str, float]]:
         """Returns the `k` largest (left, right, contribution), summed over equal pairs."""
-        (lefts, rows), (rights, columns) = distinct(self.left), distinct(self.right)
+        lefts, rows = distinct(self.left)
+        rights, columns = distinct(self.right)
         totals = np.zeros((len(lefts), len(rights)))
+        # Repeated indices must add up, which `+=` with an index array would not do.
         np.add.at(totals, np.ix_(rows, columns), self.contributions)
         best = np.argsort(-totals, axis=None, kind="stable")[:k]
-        return [
-            (lefts[i], rights[j], float(totals[i, j]))
-            for i, j in zip(*np.unravel_index(best, totals.shape), strict=True)
-        ]
+        largest = []
+        for flat_index in best.tolist():
+            i, j = divmod(flat_index, len(rights))
+            largest.append((lefts[i], rights[j], float(totals[i, j])))
+        return largest
 
 
 def explain(
@@ -62,37 +65,49 @@ def explain(
     for text in (left, right):
         if not isinstance(text, str | bytes):
             raise ConfigError(f"A text to explain must be a string. Received: {text!r}")
-    names, parts = zip(*(_parts(vectorizer, encoder, text) for text in (left, right)), strict=True)
-    lengths = [np.linalg.norm(part.sum(axis=0)) for part in parts]
-    scale = lengths[0] * lengths[1]
-    products = parts[0] @ parts[1].T
+    left_names, left_parts = _parts(vectorizer, encoder, left)
+    right_names, right_parts = _parts(vectorizer, encoder, right)
+    # The parts of a text sum to its embedding, so these products sum to the dot product.
+    products = left_parts @ right_parts.T
+    left_length = np.linalg.norm(left_parts.sum(axis=0))
+    right_length = np.linalg.norm(right_parts.sum(axis=0))
+    scale = left_length * right_length
+    # Zero vectors have no direction; their cosine is 0.
     contributions = products / scale if scale > 1e-12 else np.zeros_like(products)
     cosine = float(np.clip(contributions.sum(), -1, 1))
-    return Explanation(cosine, names[0], names[1], contributions)
+    return Explanation(cosine, left_names, right_names, contributions)
 
 
 def _parts(
     vectorizer: NgramVectorizer, encoder: Charagram, text: str
 ) -> tuple[list[str], np.ndarray]:
     """Returns the n-grams of a text and their vectors, float64, which sum to its embedding."""
-    ngrams = vectorizer.ngrams(text)
-    ids = tf.RaggedTensor.from_row_lengths(
-        np.array([row for _, ids in ngrams for row in ids], np.int64),
-        np.array([len(ids) for _, ids in ngrams], np.int64),
+    names: list[str] = []
+    rows: list[int] = []
+    num_rows: list[int] = []
+    for name, ids in vectorizer.ngrams(text):
+        names.append(name)
+        rows += ids
+        num_rows.append(len(ids))
+    # A hashed n-gram has several rows, which are added up.
+    ragged_rows = tf.RaggedTensor.from_row_lengths(
+        np.array(rows, np.int64), np.array(num_rows, np.int64)
     )
-    vectors = tf.gather(encoder.sum.table.value, ids)
-    rows = tf.reduce_sum(vectors, axis=1).numpy()
-    parts = np.concatenate([rows, encoder.bias.numpy()[np.newaxis]]).astype(np.float64)
+    vectors = tf.reduce_sum(tf.gather(encoder.sum.table.value, ragged_rows), axis=1).numpy()
+    bias = encoder.bias.numpy()
+    parts = np.concatenate([vectors, bias[np.newaxis]]).astype(np.float64)
     parts = parts * _gain(parts, encoder.activation)
     if encoder.dense is not None:
-        kernel, bias = (np.asarray(weight, np.float64) for weight in encoder.dense.get_weights())
-        parts = parts @ kernel
-        parts[-1] += bias
+        kernel, dense_bias = encoder.dense.get_weights()
+        # A product with a matrix is linear, so it applies to each part; the bias goes to the bias.
+        parts = parts @ kernel.astype(np.float64)
+        parts[-1] += dense_bias.astype(np.float64)
         parts = parts * _gain(parts, encoder.activation)
-    return [*(name for name, _ in ngrams), BIAS], parts
+    return [*names, BIAS], parts
 
 
 def _gain(parts: np.ndarray, activation: str) -> np.ndarray:
+    """Returns h(z) / z for z, the sum of the parts, float64 `(dim,)`; 1 where z is 0."""
     total = parts.sum(axis=0)
-    activated = {"linear": total, "tanh": np.tanh(total), "relu": np.maximum(total, 0)}[activation]
-    return np.divide(activated, total, out=np.ones_like(total), where=total != 0)
+    activations = {"linear": total, "tanh": np.tanh(total), "relu": np.maximum(total, 0)}
+    return np.divide(activations[activation], total, out=np.ones_like(total), where=total != 0)

@@ -70,9 +70,10 @@ def model_folder(path: str | Path) -> Path:
     """
     check_path(path)
     folder = Path(path)
-    shipped = {} if folder.is_dir() else shipped_models()
-    if (name := os.fspath(path)) in shipped:
-        return shipped[name]
+    if not folder.is_dir():
+        shipped = shipped_models().get(os.fspath(path))
+        if shipped is not None:
+            return shipped
     if (folder / "model" / FILES.config).is_file():
         return folder / "model"
     if is_run_file(folder / FILES.config):
@@ -95,7 +96,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
     """Returns the settings of a model.
 
     Args:
-        path: As for `model_folder`.
+        path: Model folder, run folder, or name of a shipped model.
 
     Raises:
         RunError: It is not a model folder, is damaged, or was written by a newer version.
@@ -124,7 +125,7 @@ def read_card(path: str | Path) -> dict[str, Any] | None:
     """Returns the facts about a shipped model; `None` for other models.
 
     Args:
-        path: As for `model_folder`.
+        path: Model folder, run folder, or name of a shipped model.
 
     Raises:
         RunError: The file is damaged.
@@ -149,27 +150,44 @@ def _what_it_is(path: Path) -> str:
 
 def _other_names(path: str | Path) -> str:
     """Returns a suggestion if a path may be a mistyped name."""
-    name, shipped = os.fspath(path), shipped_models()
-    if not shipped or Path(name).name != name or Path(name).exists():
+    name = os.fspath(path)
+    shipped = shipped_models()
+    has_folders = Path(name).name != name
+    if not shipped or has_folders or Path(name).exists():
         return ""
     return f" {unknown_name('model', name, shipped)}"
 
 
 def model_files(path: str | Path) -> list[Path]:
-    """Returns the existing files of a model; `path` as for `model_folder`."""
+    """Returns the existing files of a model.
+
+    Args:
+        path: Model folder, run folder, or name of a shipped model.
+    """
     folder = model_folder(path)
     return [folder / name for name in FILES if (folder / name).is_file()]
 
 
 def model_sha256(path: str | Path) -> str:
-    """Returns a checksum of the files of a model; arguments and errors as `read_config`."""
-    read_config(path)
-    checksums = "".join(map(sha256_of, model_files(path)))
-    return hashlib.sha256(checksums.encode()).hexdigest()
+    """Returns a checksum of the files of a model.
+
+    Args:
+        path: Model folder, run folder, or name of a shipped model.
+
+    Raises:
+        RunError: It is not a model folder, is damaged, or was written by a newer version.
+    """
+    read_config(path)  # Raises if it is not a model.
+    checksums = [sha256_of(file) for file in model_files(path)]
+    return hashlib.sha256("".join(checksums).encode()).hexdigest()
 
 
 def read_kind(path: str | Path) -> str:
-    """Returns the kind of a model, such as `"embedder"`; errors as `read_config`."""
+    """Returns the kind of a model, such as `"embedder"`.
+
+    Raises:
+        RunError: It is not a model folder, is damaged, or was written by a newer version.
+    """
     return str(read_config(path).get("kind", EMBEDDER))
 
 
@@ -193,7 +211,7 @@ def load_any(path: str | Path) -> Any:
     """Loads a model of any kind, a `TextModel`.
 
     Args:
-        path: As for `model_folder`.
+        path: Model folder, run folder, or name of a shipped model.
 
     Raises:
         RunError: It is not a model, is of an unknown kind, is damaged, or is from a newer version.

@@ -63,6 +63,8 @@ def save_model(
     vectorizer, encoder, *heads = parts
     is_small = table_dtype != "float32"
     weights = weight_arrays(parts[1:], table_dtype)
+    # Vectorizer and encoder may come from different models: an encoder of words would take
+    # the ids of n-grams for its own.
     name = encoder_name(encoder)
     needed = vectorizer_class(encoder_class(name).vectorizer)
     if not isinstance(vectorizer, needed):
@@ -73,16 +75,19 @@ def save_model(
     file = path / FILES.config
     if file.is_file() and b'"format_version"' not in file.read_bytes():
         raise RunError(f"{file} does not belong to a model. Move it, or give another folder.")
-    config = {
+    config: dict[str, Any] = {
         "format_version": FORMAT_VERSION,
         "tf_charagram": __version__,
         "kind": kind,
-        **({} if task is None else {"task": task}),
-        **({"table_dtype": table_dtype} if is_small else {}),
-        "vectorizer": vectorizer.settings(),
-        "encoder": {"name": name, "config": encoder.get_config()},
-        **({"head": heads[0].get_config()} if heads else {}),
     }
+    if task is not None:
+        config["task"] = task
+    if is_small:
+        config["table_dtype"] = table_dtype
+    config["vectorizer"] = vectorizer.settings()
+    config["encoder"] = {"name": name, "config": encoder.get_config()}
+    if heads:
+        config["head"] = heads[0].get_config()
     write_arrays: Any = np.savez_compressed if is_small else np.savez
     # Every file is complete before the first one gets its name.
     with (
@@ -119,7 +124,7 @@ def load_model(
     """Loads a model, in float32.
 
     Args:
-        path: As for `model_folder`.
+        path: Model folder, run folder, or name of a shipped model.
         kind: The expected kind.
         head_class: The class of its head, if any.
         correct_spelling: Whether to use its dictionary, if any.
@@ -134,14 +139,17 @@ def load_model(
     """
     config = read_config(path)
     path = model_folder(path)
-    if (actual := config.get("kind", EMBEDDER)) != kind:
+    actual = config.get("kind", EMBEDDER)
+    if actual != kind:
         raise RunError(f"{path} contains a model of the kind '{actual}'. Expected: '{kind}'.")
     try:
         vocabulary = read_arrays(path / FILES.vocabulary, "iu")
         if not correct_spelling:
             vocabulary = without_dictionary(vocabulary)
-        elif right is not None and (own := Dictionary.from_arrays(vocabulary)) is not None:
-            vocabulary |= own.merged(right).to_arrays()
+        elif right is not None:
+            own = Dictionary.from_arrays(vocabulary)
+            if own is not None:
+                vocabulary |= own.merged(right).to_arrays()
         with open_arrays(path / FILES.weights) as weights, unfilled_tables():
             # Check shapes before allocating memory for the sizes that the file claims.
             with tf.Graph().as_default():
@@ -183,7 +191,8 @@ def _plain(settings: Any) -> dict[str, Any]:
         raise ValueError("the settings of a layer are not an object")
     plain = {name: value for name, value in settings.items() if name != "dtype"}
     for name, value in plain.items():
-        for part in value if isinstance(value, list) else [value]:
+        parts = value if isinstance(value, list) else [value]
+        for part in parts:
             if isinstance(part, dict | list):
                 raise ValueError(f"`{name}` must be a number, a text or a list of them")
     return {**plain, "dtype": "float32"}
@@ -193,7 +202,7 @@ def read_dictionary(path: str | Path) -> Dictionary | None:
     """Returns the dictionary of a model, or `None`.
 
     Args:
-        path: As for `load_model`.
+        path: Model folder, run folder, or name of a shipped model.
 
     Raises:
         RunError: The file is missing or damaged.

@@ -1,7 +1,7 @@
 """Folds n-gram tables: one row per position instead of one row per n-gram.
 
-Several n-grams start at each position of a text: `c`, `ca`, `cat`. The longest one that has a row
-determines the shorter ones that have rows, so their rows can be added to its row in advance. With
+Several n-grams start at each position of a text: `c`, `ca`, `cat`. The longest n-gram with a row
+determines which of its prefixes have rows, so their rows can be added to its row in advance. With
 orders 2 to 4, a text then is a sum of fewer than half as many rows. Frequently read rows come first
 in the table, which makes another 5 %.
 """
@@ -31,7 +31,8 @@ def fold(
     vocabulary: NgramVocabulary | None = getattr(vectorizer, "vocabulary", None)
     if vocabulary is None or vectorizer.longest_only or not hasattr(encoder, "ngram_table"):
         return vectorizer, encoder
-    if (prefixes := vocabulary.prefixes()) is None:
+    prefixes = vocabulary.prefixes()
+    if prefixes is None:  # The keys of the vocabulary are mixed, so they have no prefixes.
         return vectorizer, encoder
     with unfilled_tables():
         folded = type(encoder).from_config(encoder.get_config())
@@ -39,13 +40,16 @@ def fold(
         weight.assign(old)
     table = fold_table(encoder.ngram_table.numpy(), prefixes)
     order = most_read_first(vocabulary.counts, prefixes)
-    for first in range(0, len(order), _CHUNK):  # A copy of the table may not fit into memory.
+    # In chunks, because a copy of the table may not fit into memory.
+    for first in range(0, len(order), _CHUNK):
         rows = order[first : first + _CHUNK]
         positions = tf.range(first, first + len(rows))
         folded.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
     read_in_place(folded.ngram_table.value)
+    # The vocabulary must have the order of the table's rows.
     state = vectorizer.state()
-    state |= {name: state[name][order] for name in ("keys", "counts")}
+    for name in ("keys", "counts"):
+        state[name] = state[name][order]
     config = {**vectorizer.settings(), "longest_only": True}
     return type(vectorizer).from_state(config, state), folded
 
@@ -57,10 +61,11 @@ def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
 
     Args:
         counts: Count of each n-gram, int64 `(size,)`.
-        prefixes: As for `fold_table`.
+        prefixes: Row of the longest known proper prefix of each n-gram, or -1, int64 `(size,)`.
     """
     reads = counts.copy()
     has_prefix = prefixes >= 0
+    # Several n-grams share a prefix: `-=` would subtract only one of them.
     np.subtract.at(reads, prefixes[has_prefix], counts[has_prefix])
     return np.argsort(-reads, kind="stable")
 
@@ -73,6 +78,7 @@ def fold_table(table: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
         prefixes: Row of the longest known proper prefix of each n-gram, or -1, int64 `(size,)`.
     """
     is_done = prefixes < 0
+    # The row of a prefix must be complete before it is added: one round per n-gram length.
     while not is_done.all():
         ready = np.flatnonzero(~is_done & is_done[prefixes])
         for start in range(0, len(ready), _CHUNK):

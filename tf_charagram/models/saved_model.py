@@ -97,23 +97,27 @@ def model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
     message.ParseFromString((path / "saved_model.pb").read_bytes())
     (graph,) = message.meta_graphs
     files = (file for file in path.rglob("*") if file.is_file() and file.name != MODEL_CARD)
+    signatures = {
+        name: {"inputs": _tensors(signature.inputs), "outputs": _tensors(signature.outputs)}
+        for name, signature in sorted(graph.signature_def.items())
+        # TensorFlow adds `__saved_model_init_op`, which is not for users.
+        if not name.startswith("__")
+    }
+    encoder_name = registered_name(type(encoder)) or encoder.name
     return {
-        "encoder": {"name": registered_name(type(encoder)) or encoder.name, **settings_of(encoder)},
+        "encoder": {"name": encoder_name, **settings_of(encoder)},
         "vectorizer": {
-            "class": type(vectorizer).__name__, "num_rows": vectorizer.num_rows,
+            "class": type(vectorizer).__name__,
+            "num_rows": vectorizer.num_rows,
             **settings_of(vectorizer),
         },
         "dim": encoder.dim,
         "num_parameters": sum(w.value.shape.num_elements() for w in weights_of(parts)),
         "size_bytes": sum(file.stat().st_size for file in files),
-        "signatures": {
-            name: {"inputs": _tensors(signature.inputs), "outputs": _tensors(signature.outputs)}
-            for name, signature in sorted(graph.signature_def.items())
-            if not name.startswith("__")
-        },
+        "signatures": signatures,
         "required_ops": required_ops(graph),
         "versions": _versions(),
-    }  # fmt: skip
+    }
 
 
 def required_ops(graph: tf.compat.v1.MetaGraphDef) -> dict[str, list[str]]:
@@ -125,10 +129,13 @@ def required_ops(graph: tf.compat.v1.MetaGraphDef) -> dict[str, list[str]]:
     Returns:
         `{"tensorflow-text": [NAME, ...]}`, or an empty dict if TensorFlow is enough.
     """
-    library = graph.graph_def.library
-    nodes = [*graph.graph_def.node, *(node for f in library.function for node in f.node_def)]
-    foreign = {node.op for node in nodes} - {f.signature.name for f in library.function}
-    foreign = {name for name in foreign if not hasattr(tf.raw_ops, name)}
+    functions = graph.graph_def.library.function
+    used = {node.op for node in graph.graph_def.node}
+    for function in functions:
+        used |= {node.op for node in function.node_def}
+    # A function of the graph is called by a node with the name of the function as operation.
+    operations = used - {function.signature.name for function in functions}
+    foreign = [name for name in operations if not hasattr(tf.raw_ops, name)]
     # The word splitters of tensorflow-text are the only other operations of the package.
     return {_TEXT: sorted(foreign)} if foreign else {}
 

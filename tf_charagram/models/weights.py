@@ -32,7 +32,7 @@ class StoredTable(NamedTuple):
 
     Attributes:
         rows: float32, float16 or int8 `(num_rows, dim)`; or uint8 `(num_rows, ceil(dim / 2))`, two
-            four-bit integers per byte, the first one in the low bits.
+            four-bit integers per byte, the first integer in the low bits.
         scales: Factors of integer rows, float32 `(num_rows, 1)`; `None` for floats.
     """
 
@@ -47,7 +47,10 @@ class StoredTable(NamedTuple):
         """
         rows = _unpacked(self.rows, dim) if self.rows.dtype == np.uint8 else self.rows
         table = rows.astype(np.float32, copy=False)
-        return table if self.scales is None else np.multiply(table, self.scales, out=table)
+        if self.scales is not None:
+            # In place: a copy would take the memory of a second table.
+            np.multiply(table, self.scales, out=table)
+        return table
 
 
 def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
@@ -79,7 +82,9 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
 
 
 def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rounds a table to integers and a scale per row, see `stored_table`.
+    """Rounds a table to integers and a scale per row.
+
+    Each row is divided by its scale: its largest absolute value divided by 127 (int8) or 7 (int4).
 
     Args:
         table: float32 `(num_rows, dim)`.
@@ -99,9 +104,15 @@ def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray
 
 
 def _row_maxima(table: np.ndarray, dtype: str) -> np.ndarray:
-    """Returns the largest absolute value of each row; raises as `stored_table`."""
+    """Returns the largest absolute value of each row, `(num_rows, 1)`.
+
+    Raises:
+        ConfigError: A number is not finite.
+    """
     largest = np.abs(table).max(axis=1, keepdims=True)
-    if num_bad := np.count_nonzero(~np.isfinite(largest)):
+    # The maximum of a row with NaN is NaN.
+    num_bad = np.count_nonzero(~np.isfinite(largest))
+    if num_bad:
         raise ConfigError(
             f"A table must be finite to be stored as {dtype}. Received: NaN or infinity in "
             f"{num_bad} of {len(table)} rows. Train again with a smaller learning rate."
@@ -113,15 +124,20 @@ def _packed(rows: np.ndarray) -> np.ndarray:
     """Packs two integers from -8 to 7 into each byte."""
     shifted = (rows + _ZERO).astype(np.uint8)
     if shifted.shape[1] % 2:
+        # A last column of zeros, which `_unpacked` cuts off.
         shifted = np.pad(shifted, ((0, 0), (0, 1)), constant_values=_ZERO)
-    return shifted[:, 0::2] | shifted[:, 1::2] << 4
+    low_bits = shifted[:, 0::2]
+    high_bits = shifted[:, 1::2] << 4
+    return low_bits | high_bits
 
 
 def _unpacked(rows: np.ndarray, dim: int | None) -> np.ndarray:
     """Inverts `_packed`; returns float32 `(num_rows, dim)`."""
-    bytes_ = np.arange(256)
-    pairs = np.stack([bytes_ & 15, bytes_ >> 4], axis=1).astype(np.float32) - _ZERO
-    return pairs.take(rows, axis=0).reshape(len(rows), -1)[:, :dim]
+    # One look-up of both numbers of a byte.
+    all_bytes = np.arange(256)
+    pairs = np.stack([all_bytes & 15, all_bytes >> 4], axis=1).astype(np.float32) - _ZERO
+    table = pairs.take(rows, axis=0).reshape(len(rows), -1)
+    return table[:, :dim]
 
 
 # Suffix of the array with the scales of an integer table.
@@ -154,7 +170,9 @@ def weight_arrays(layers: Sequence[keras.layers.Layer], table_dtype: str) -> dic
     encoder = layers[0]
     arrays = {weight.path: _view(weight) for weight in weights_of(layers)}
     for name, numbers in arrays.items():
-        if not (largest := _largest(numbers)) <= _MAX_WEIGHT:
+        largest = _largest(numbers)
+        # True for NaN as well, because no comparison with NaN holds.
+        if not largest <= _MAX_WEIGHT:
             raise ConfigError(
                 f"The model cannot be saved: its weights '{name}' contain {largest}. Train again "
                 "with a smaller learning rate."
@@ -184,15 +202,18 @@ def check_shapes(weights: Sequence[keras.Variable], stored: ArrayFile) -> None:
     for weight in weights:
         if weight.path not in stored.infos:
             raise ValueError(f"the array '{weight.path}' is missing")
-        info, expected = stored.infos[weight.path], tuple(weight.shape)
-        if info.dtype.kind in "iu" and len(expected) != 2:
-            raise ValueError(f"the array '{weight.path}' holds integers, but is not a table")
+        info = stored.infos[weight.path]
+        expected = tuple(weight.shape)
         if info.dtype.kind in "iu":
+            if len(expected) != 2:
+                raise ValueError(f"the array '{weight.path}' holds integers, but is not a table")
+            num_rows, dim = expected
             scales = stored.infos[weight.path + _SCALES]
-            if scales.shape != (expected[0], 1):
+            if scales.shape != (num_rows, 1):
                 raise ValueError(f"the scales of '{weight.path}' are {scales.shape}")
             if info.dtype == np.uint8:
-                expected = (expected[0], (expected[1] + 1) // 2)
+                # Two four-bit integers per byte.
+                expected = (num_rows, (dim + 1) // 2)
         if info.shape != expected:
             raise ValueError(
                 f"the array '{weight.path}' is {info.shape}, where {expected} is expected"
@@ -206,12 +227,12 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
         ValueError: It contains NaN, infinity, or too large a number.
     """
     name = weight.path
-    rows, scales = stored.read(name), None
-    if rows.dtype.kind in "iu":
-        scales = stored.read(name + _SCALES)
-    for numbers in (rows, scales):
-        if numbers is not None and not (largest := _largest(numbers)) <= _MAX_WEIGHT:
-            raise ValueError(f"the array '{name}' contains {largest}")
+    rows = stored.read(name)
+    scales = stored.read(name + _SCALES) if rows.dtype.kind in "iu" else None
+    # Integers are finite; then the scales may be too large.
+    largest = _largest(rows if scales is None else scales)
+    if not largest <= _MAX_WEIGHT:
+        raise ValueError(f"the array '{name}' contains {largest}")
     table = aligned_empty(weight.shape)
     if scales is None:
         table[...] = rows
@@ -227,9 +248,12 @@ def aligned_empty(shape: Sequence[int]) -> np.ndarray:
 
     NumPy asks for huge pages before the memory is used, so that nothing is moved later.
     """
-    size, spare = math.prod(shape), _ALIGNMENT // np.dtype(np.float32).itemsize
+    size = math.prod(shape)
+    spare = _ALIGNMENT // np.dtype(np.float32).itemsize
     room = np.empty(size + spare, np.float32)
-    first = -room.ctypes.data % _ALIGNMENT // room.itemsize
+    # Bytes from the start of the memory to the next multiple of the alignment.
+    num_skipped = -room.ctypes.data % _ALIGNMENT
+    first = num_skipped // room.itemsize
     return room[first : first + size].reshape(shape)
 
 

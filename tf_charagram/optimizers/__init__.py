@@ -30,7 +30,7 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         learning_rate: Step size, or a Keras schedule.
         distinct_rows: Whether every sparse gradient is known to name each row once. Leave it at
             False for `keras.layers.Embedding`.
-        **kwargs: As for `keras.optimizers.Adam`; `amsgrad` is not supported.
+        **kwargs: Further arguments of `keras.optimizers.Adam`, except `amsgrad`.
 
     Raises:
         ConfigError: `amsgrad` is true, or, at the first step, a variable is in bfloat16.
@@ -152,7 +152,7 @@ class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
         learning_rate: Step size, or a Keras schedule.
         distinct_rows: Whether every sparse gradient is known to name each row once. Leave it at
             False for `keras.layers.Embedding`.
-        **kwargs: As for `keras.optimizers.Adagrad`.
+        **kwargs: Further arguments of `keras.optimizers.Adagrad`.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class MomentumSgd(TableOptimizer, keras.optimizers.SGD):
     Args:
         learning_rate: Step size.
         momentum: Share of the last update that the next one keeps, in [0, 1).
-        **kwargs: As for `keras.optimizers.SGD`.
+        **kwargs: Further arguments of `keras.optimizers.SGD`.
     """
 
     def __init__(self, learning_rate: float = 0.2, momentum: float = 0.95, **kwargs: Any) -> None:

@@ -55,7 +55,7 @@ class RowSparseOptimizer(TableOptimizer):
         distinct_rows: Whether the rows of every sparse gradient are known to be distinct, as those
             of one call of `RaggedEmbeddingSum` are; then they are not summed. With several
             replicas they are summed all the same.
-        **kwargs: As for the Keras optimizer.
+        **kwargs: Arguments of the Keras optimizer.
     """
 
     def __init__(self, *, distinct_rows: bool = False, **kwargs: Any) -> None:

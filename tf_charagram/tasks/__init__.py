@@ -45,22 +45,34 @@ TASKS = {
     "sentences": Entry("paraphrase.task:Sentences", "paraphrase.settings:ParaphraseConfig"),
     "distill": Entry("distillation.task:Distill", "distillation.settings:DistillConfig"),
     "pos": Entry(
-        "tagging.task:Tagging", "tagging.settings:TaggingConfig",
-        "tagger", "tagging.model:Tagger", "tagging.head:TaggingHead",
+        "tagging.task:Tagging",
+        "tagging.settings:TaggingConfig",
+        "tagger",
+        "tagging.model:Tagger",
+        "tagging.head:TaggingHead",
     ),
     "similarity": Entry(
-        "pairs.task:Similarity", "supervised_settings:SupervisedConfig",
-        "pair_scorer", "pairs.model:PairScorer", "pairs.model:PairScoreHead",
+        "pairs.task:Similarity",
+        "supervised_settings:SupervisedConfig",
+        "pair_scorer",
+        "pairs.model:PairScorer",
+        "pairs.model:PairScoreHead",
     ),
     "entailment": Entry(
-        "pairs.task:Entailment", "supervised_settings:SupervisedConfig",
-        "pair_classifier", "pairs.model:PairClassifier", "pairs.model:PairLabelHead",
+        "pairs.task:Entailment",
+        "supervised_settings:SupervisedConfig",
+        "pair_classifier",
+        "pairs.model:PairClassifier",
+        "pairs.model:PairLabelHead",
     ),
     "sentiment": Entry(
-        "sentiment.task:Sentiment", "supervised_settings:SupervisedConfig",
-        "text_classifier", "sentiment.model:TextClassifier", "sentiment.model:TextHead",
+        "sentiment.task:Sentiment",
+        "supervised_settings:SupervisedConfig",
+        "text_classifier",
+        "sentiment.model:TextClassifier",
+        "sentiment.model:TextHead",
     ),
-}  # fmt: skip
+}
 
 
 def _located(path: str) -> tuple[str, str]:
@@ -100,7 +112,11 @@ def settings_class(name: str) -> type[RunConfig]:
 
 
 def task_class(name: str) -> type[Task]:
-    """Returns the class of a task; errors as for `settings_class`."""
+    """Returns the class of a task.
+
+    Raises:
+        ConfigError: There is no task of that name.
+    """
     return _class(_entry(name).task)
 
 
@@ -108,8 +124,7 @@ def make_task(config: RunConfig) -> Task:
     """Returns the task that settings name, for a `TrainingRun`.
 
     Raises:
-        ConfigError: There is no such task, or its settings are not those of the model to start
-            from.
+        ConfigError: There is no such task, or its settings differ from the model to start from.
         RunError: The model to start from is missing or damaged.
     """
     check_start(config)
@@ -139,23 +154,29 @@ def run_defaults(
     settings: dict[str, Any] = {"task": task, "encoder": encoder, "init": init, "preset": preset}
     if preset == "fine-tune":
         settings |= fine_tuning(task, has_init=init is not None)
-    return {**settings, **{name: inherited[name] for name in inherited.keys() & known}}
+    # The model may come from another task, with settings that this task lacks.
+    for name, value in inherited.items():
+        if name in known:
+            settings[name] = value
+    return settings
 
 
 def make_settings(task: str = "words", **given: Any) -> RunConfig:
-    """Returns the settings of a run: given ones, else from its model, its preset or the defaults.
+    """Makes the settings of a run: as given, else from its model, its preset or the defaults.
 
     Args:
         task: Name of the task.
         **given: Settings of the task and options of the encoder.
 
     Raises:
-        ConfigError: See `run_defaults` and the class of the settings.
-        RunError: See `run_defaults`.
+        ConfigError: A name is unknown, a value is out of range, or settings contradict each other
+            or the model of `init`.
+        RunError: `init` is not a model, or is damaged.
 
     Example:
         >>> make_settings("sentences").batch_size
         100
     """
-    deciding = {n: given[n] for n in ("encoder", "init", "preset") if n in given}
-    return settings_class(task).from_dict({**run_defaults(task, **deciding), **given})
+    deciding = {name: given[name] for name in ("encoder", "init", "preset") if name in given}
+    cls = settings_class(task)
+    return cls.from_dict({**run_defaults(task, **deciding), **given})

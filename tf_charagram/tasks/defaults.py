@@ -12,7 +12,9 @@ from tf_charagram.models.locations import read_config
 from tf_charagram.settings import types_of
 from tf_charagram.training.settings import RunConfig
 
-_OF_TEXT = ("hash_buckets", "rows_per_ngram", "unicode_form", "max_chars")
+# Settings of a vectorizer that are settings of a run under the same name.
+_TEXT_SETTINGS = ("hash_buckets", "rows_per_ngram", "unicode_form", "max_chars")
+# The preset and the tasks that have it.
 _FINE_TUNE = {"epochs": 3, "learning_rate": 0.0005, "decay": "linear", "l2": 1e-5}
 _FINE_TUNED = ("words", "sentences")
 
@@ -48,7 +50,9 @@ def check_init(init: str | Path, out: str | Path | None) -> None:
     """
     if out is None:
         return
-    first, second = Path(init).resolve(), Path(out).resolve()
+    first = Path(init).resolve()
+    second = Path(out).resolve()
+    # A new run inside the old run's folder is fine, except in the folder of its model.
     if first.is_relative_to(second) or second.is_relative_to(first / "model"):
         raise ConfigError(
             "`init` must not lie in `out`, because the model there would be overwritten. Give "
@@ -60,20 +64,28 @@ def check_init(init: str | Path, out: str | Path | None) -> None:
 def inherited_settings(init: str | Path) -> dict[str, Any]:
     """Returns the settings that a saved model decides, as a run has them.
 
-    They are the encoder, its options except those for training only, its width, and how texts
+    They are the encoder, its options except options for training only, its width, and how texts
     become ids.
 
     Raises:
         RunError: The folder holds no model, or a damaged one.
     """
     saved = read_config(init)
-    vectorizer, encoder = saved["vectorizer"], saved["encoder"]["config"]
-    name = saved["encoder"]["name"]
-    cls = options_class(name)
-    options = make_options(name, {n: encoder[n] for n in types_of(cls) if n in encoder})
-    settings = {"encoder": name, "dim": encoder["dim"]}
-    settings |= {n: getattr(options, n) for n in types_of(cls) if n not in cls.training_only}
-    settings |= {n: vectorizer[n] for n in _OF_TEXT if n in vectorizer}
+    vectorizer = saved["vectorizer"]
+    encoder = saved["encoder"]["config"]
+    encoder_name = saved["encoder"]["name"]
+    settings = {"encoder": encoder_name, "dim": encoder["dim"]}
+    cls = options_class(encoder_name)
+    names = types_of(cls)
+    # An older model may lack an option; then its default holds.
+    options = make_options(encoder_name, {name: encoder[name] for name in names if name in encoder})
+    for name in names:
+        if name not in cls.training_only:
+            settings[name] = getattr(options, name)
+    for name in _TEXT_SETTINGS:
+        if name in vectorizer:
+            settings[name] = vectorizer[name]
+    # Two settings have another name in a vectorizer.
     if "lowercase" in vectorizer:
         settings["use_capitals"] = vectorizer["lowercase"]
     if "orders" in vectorizer:
@@ -96,6 +108,7 @@ def check_start(config: RunConfig) -> None:
     saved = inherited_settings(config.init)
     differing = {name: value for name, value in saved.items() if own.get(name, value) != value}
     if differing:
+        # Another encoder has other options, which would only hide the cause.
         if "encoder" in differing:
             differing = {"encoder": differing["encoder"]}
         raise other_settings(config.init, differing, own)
@@ -104,9 +117,10 @@ def check_start(config: RunConfig) -> None:
 def other_settings(
     init: str | Path, saved: Mapping[str, Any], received: Mapping[str, Any]
 ) -> ConfigError:
-    """Returns the error for settings that are not those of the model a run starts from."""
-    named = [f"{_flag(name, value)} (received: {_text(received[name])})"
-             for name, value in saved.items()]  # fmt: skip
+    """Returns the error for settings that differ from the model a run starts from."""
+    named = [
+        f"{_flag(name, value)} (received: {_text(received[name])})" for name, value in saved.items()
+    ]
     return ConfigError(
         f"{init} was trained with other settings. To start from it, give {', '.join(named)}."
     )

@@ -25,36 +25,37 @@ class LabelledTask(Task):
     """A task on labelled examples; a subclass reads and scores a set.
 
     Attributes:
-        starter: Name of its starter set, see `starter_file`; or `None`.
+        starter: Name of its starter set, such as `"sentiment"`; or `None`.
         sets: The sets to score on.
     """
 
     starter: ClassVar[str | None] = None
 
     def find_sets(self) -> list[str]:
-        """Returns the names of the sets to score on; see `Task.find_sets`."""
+        """Returns the names of the sets to score on, after checking that all files exist."""
         names = self.data_names(self.config)
         self._named_sets = named_sets(self.config.eval_data, names)
+        # A missing file must be an error before training, not after.
         for path in (*names, *(path for _, path, _ in self._named_sets)):
             self.files_of(path)
         return [name for name, _, _ in self._named_sets]
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the file of a `--data` or `--eval-data` value; see `Task.files_of`."""
+        """Returns the file of a `--data` or `--eval-data` value; no file for the starter set."""
         if name == STARTER:
             return ()
         check_is_file(name)
         return (Path(name),)
 
     def read(self) -> None:
-        """Reads the examples and the sets; see `Task.read`."""
+        """Reads the examples to train on and the sets to score on."""
         names = self.data_names(self.config)
         self.take_examples([self.read_set(name, "train", name) for name in names])
         self.read_sets(self._named_sets)
 
     def read_sets(self, named: Sequence[tuple[str, str, str]]) -> None:
-        """Reads the sets to score on, given their names, files and splits; see `named_sets`."""
+        """Reads the sets to score on, given the name, the file and the split of each."""
         self.sets = [self.read_set(path, split, name) for name, path, split in named]
 
     def read_set(self, path: str, split: str, name: str) -> Any:
@@ -69,7 +70,8 @@ class LabelledTask(Task):
             DataError: The file is missing or bad.
             ConfigError: The task has no starter set.
         """
-        if files := self.files_of(path):
+        files = self.files_of(path)
+        if files:
             return self.read_file(files[0], split, name)
         if self.starter is None:
             raise ConfigError(f"The task '{self.config.task}' has no starter set. Give a file.")
@@ -77,7 +79,7 @@ class LabelledTask(Task):
 
     @abstractmethod
     def read_file(self, path: Path, split: str, name: str) -> Any:
-        """Reads examples from a file; see `read_set`."""
+        """Reads the examples of a split from a file; `name` is the name of the set."""
 
     @abstractmethod
     def take_examples(self, examples: Sequence[Any]) -> None:
@@ -88,7 +90,7 @@ class LabelledTask(Task):
         """Scores a model on a set; the result goes to `value` and `tables`."""
 
     def score(self, model: Any, scoring: Scoring) -> dict[str, Any]:
-        """Scores a model on the sets; see `Task.score`."""
+        """Scores a model on the sets; returns name of the set -> score."""
         scores = {}
         for examples in self.sets:
             scoring.check()
@@ -132,10 +134,10 @@ def evaluate_labelled(
     Args:
         model: Run folder or model folder.
         eval_data: File to score on. Default: the starter set.
-        bad_lines: What to do about bad lines.
+        bad_lines: Policy for bad lines.
         num_resamples: Bootstrap resamples for the intervals.
         seed: Seed of the resamples.
-        columns: Columns of the file. Default: those the model was trained with.
+        columns: Columns of the file. Default: the columns the model was trained with.
 
     Raises:
         CharagramError: The model or the file cannot be used.
@@ -151,18 +153,21 @@ def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Labe
     path = Path(model)
     run = RunFolder(path if (path / "model").is_dir() else path.parent)
     settings: dict[str, Any] = {}
+    # A model folder that was copied from its run has no history; then defaults hold.
     if run.history.is_file():
         try:
             settings = read_json(run.config)["settings"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{run.config} is damaged: {error!r}.") from error
     name = settings.get("task") or read_config(model).get("task")
-    if name is None:  # A model that was saved from Python.
+    if name is None:
+        # A model that was saved from Python: any task of its kind reads its sets.
         kind = read_kind(model)
         name = next(task for task, entry in TASKS.items() if entry.kind == kind)
-    config = settings_class(name).from_dict(
-        {**settings, "task": name, **({"columns": columns} if columns else {})}
-    )
+    settings["task"] = name
+    if columns:
+        settings["columns"] = columns
+    config = settings_class(name).from_dict(settings)
     task = task_class(name)(config, bad_lines)
     if not isinstance(task, LabelledTask):
         raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")
@@ -177,11 +182,12 @@ def labelled_json(results: Sequence[LabelledEvaluation]) -> dict[str, Any]:
 
 
 def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, list[Table]]]:
-    """Returns headings and tables of each model."""
-    return [
-        (result.model if len(results) > 1 else "", result.task.tables(result.scores))
-        for result in results
-    ]
+    """Returns headings and tables of each model; a single model has an empty heading."""
+    tables = []
+    for result in results:
+        heading = result.model if len(results) > 1 else ""
+        tables.append((heading, result.task.tables(result.scores)))
+    return tables
 
 
 def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -197,11 +203,12 @@ def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str,
     """
     if not eval_data and set(data) == {STARTER}:
         eval_data = (STARTER,)
-    names = list(map(set_name, eval_data))
+    names = [set_name(path) for path in eval_data]
     named: list[tuple[str, str, str]] = []
     for path, name in zip(eval_data, names, strict=True):
         if path == STARTER:
             named += [(f"{STARTER}.{split}", STARTER, split) for split in ("dev", "test")]
-        else:
-            named.append((path if names.count(name) > 1 else name, path, "test"))
+            continue
+        is_unique = names.count(name) == 1
+        named.append((name if is_unique else path, path, "test"))
     return named

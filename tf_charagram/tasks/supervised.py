@@ -44,8 +44,7 @@ _METRICS = {"accuracy": ("accuracy", ".2f"), "macro_f1": ("macro-F1", ".2f")}
 class SupervisedTask(LabelledTask):
     """A task whose head sees one vector per text (Universal, section 4.4).
 
-    With `freeze`, each distinct text is embedded once, and batches hold its vector; see
-    `FeatureModel`.
+    With `freeze`, each distinct text is embedded once, and batches hold its vector instead of ids.
 
     Attributes:
         examples: The examples to train on, one set per `--data`.
@@ -54,7 +53,7 @@ class SupervisedTask(LabelledTask):
     config: SupervisedConfig
 
     def table_options(self, name: str) -> dict[str, Any]:
-        """Returns the options for reading the table of a set, see `ColumnOptions`."""
+        """Returns `columns` and `on_bad_line` for reading the table of a set."""
         columns = () if name.startswith(f"{STARTER}.") else self.config.columns
         return {"columns": columns, "on_bad_line": self.bad_lines}
 
@@ -75,10 +74,15 @@ class SupervisedTask(LabelledTask):
         return None
 
     def take_examples(self, examples: Sequence[Any]) -> None:
-        """Stores the examples to train on; see `LabelledTask.take_examples`."""
+        """Stores the examples to train on, one set per `--data`."""
         self.examples = list(examples)
-        sides = [self.sides(examples) for examples in self.examples]
-        self._texts = [list(chain(*side)) for side in zip(*sides, strict=True)]
+        sets_of_sides = [self.sides(each) for each in self.examples]
+        num_sides = len(sets_of_sides[0])
+        # One list of texts, or lefts and rights, over all sets.
+        self._texts = [
+            list(chain.from_iterable(sides[number] for sides in sets_of_sides))
+            for number in range(num_sides)
+        ]
 
     def build(self) -> AnsweringModel:
         """Builds the model: new, from another run, or a head on that run's frozen encoder."""
@@ -95,29 +99,37 @@ class SupervisedTask(LabelledTask):
         targets = tf.constant(
             np.concatenate([self.targets(examples) for examples in self.examples])
         )
-        lengths = None
+        # Each distinct text is read once; `rows` are its positions, `(num_sides, num_examples)`.
         texts, positions = distinct(chain(*self._texts))
+        rows = positions.reshape(len(self._texts), -1)
+        lengths = None
+        inputs: tf.Tensor | tf.RaggedTensor
         if self.config.freeze:
-            vectors = tf.constant(model.embedder.encode(texts, batch_size=1000))
-            take = lambda rows: tf.gather(vectors, rows)  # noqa: E731
-            self._sample = vectors[:_NUM_ADAPTED]
+            inputs = tf.constant(model.embedder.encode(texts, batch_size=1000))
+            take = tf.gather
         else:
-            ids = ids_function(model.vectorizer)(texts)
-            take = lambda rows: gather_ragged(ids, rows)  # noqa: E731
-            self._sample = ids[:_NUM_ADAPTED]
+            inputs = ids_function(model.vectorizer)(texts)
+            take = gather_ragged
             if is_padded(model.encoder):
-                lengths = ids.row_lengths().numpy()[positions].reshape(len(self._texts), -1).max(0)
-        rows = tf.constant(positions.reshape(len(self._texts), -1))
+                # The longer side decides how much padding a pair needs.
+                lengths = inputs.row_lengths().numpy()[rows].max(axis=0)
+        self._sample = inputs[:_NUM_ADAPTED]
+        rows = tf.constant(rows)
 
         def batch(chosen: tf.Tensor) -> tuple[Any, tf.Tensor]:
+            # Lefts first, then rights.
             batch_rows = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
-            return take(batch_rows), tf.gather(targets, chosen)
+            return take(inputs, batch_rows), tf.gather(targets, chosen)
 
         self._batch = batch
         return ExampleStream(
-            len(self._texts[0]), batch, batch_size=int(self.config.batch_size or 0),
-            unit=self._unit, seed=self.config.seed, lengths=lengths,
-        )  # fmt: skip
+            len(self._texts[0]),
+            batch,
+            batch_size=int(self.config.batch_size or 0),
+            unit=self._unit,
+            seed=self.config.seed,
+            lengths=lengths,
+        )
 
     @property
     def _unit(self) -> str:
@@ -160,7 +172,8 @@ class LabelTask(SupervisedTask):
 
     def take_examples(self, examples: Sequence[Labelled]) -> None:
         """Stores the examples and their labels."""
-        self.labels = tuple(sorted({label for each in examples for label in each.labels}))
+        # Sorted, so that indices of labels do not depend on the order of the examples.
+        self.labels = tuple(sorted(set(chain(*(each.labels for each in examples)))))
         if len(self.labels) < 2:
             raise DataError(
                 " and ".join(each.name for each in examples),
@@ -191,7 +204,8 @@ class LabelTask(SupervisedTask):
         """Returns the weights that give all labels the same total weight, if asked for."""
         if self.config.class_weights == "none":
             return None
-        counts = Counter(label for examples in self.examples for label in examples.labels)
+        counts = Counter(chain(*(examples.labels for examples in self.examples)))
+        # Weights are relative: the loss divides by their sum over the batch.
         return np.array([1.0 / counts[label] for label in self.labels])
 
     def score_set(self, model: Any, examples: Labelled, scoring: Scoring) -> ClassificationScore:
@@ -199,9 +213,12 @@ class LabelTask(SupervisedTask):
         check_known_labels(examples, model.labels)
         predicted = [classified.label for classified in model.classify(*self.sides(examples))]
         return score_labels(
-            examples.labels, predicted, model.labels,
-            num_resamples=scoring.num_resamples, seed=scoring.seed,
-        )  # fmt: skip
+            examples.labels,
+            predicted,
+            model.labels,
+            num_resamples=scoring.num_resamples,
+            seed=scoring.seed,
+        )
 
     def value(self, score: ClassificationScore) -> float | None:
         """Returns the accuracy."""
@@ -209,10 +226,10 @@ class LabelTask(SupervisedTask):
 
     def tables(self, scores: Mapping[str, ClassificationScore]) -> list[Table]:
         """Returns a table with one row per set, and the confusion matrix of each set."""
-        return [
-            classification_table(list(scores.items())),
-            *(label_table(score, f"{name}: rates x 100") for name, score in scores.items()),
-        ]
+        tables = [classification_table(list(scores.items()))]
+        for name, score in scores.items():
+            tables.append(label_table(score, f"{name}: rates x 100"))
+        return tables
 
 
 def check_known_labels(examples: Labelled, labels: Sequence[str]) -> None:
@@ -221,7 +238,8 @@ def check_known_labels(examples: Labelled, labels: Sequence[str]) -> None:
     Raises:
         DataError: A label does not, and is named.
     """
-    if unknown := sorted(set(examples.labels) - set(labels)):
+    unknown = sorted(set(examples.labels) - set(labels))
+    if unknown:
         raise DataError(
             examples.name,
             f"expected the labels of the training data ({_listed(labels)}), found also "
@@ -230,7 +248,11 @@ def check_known_labels(examples: Labelled, labels: Sequence[str]) -> None:
 
 
 def _listed(labels: Sequence[str]) -> str:
-    return ", ".join([*map(repr, labels[:_MAX_LISTED]), *["..."] * (len(labels) > _MAX_LISTED)])
+    """Returns the first labels, quoted, for a message."""
+    names = [repr(label) for label in labels[:_MAX_LISTED]]
+    if len(labels) > _MAX_LISTED:
+        names.append("...")
+    return ", ".join(names)
 
 
 def classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> Table:
@@ -249,8 +271,7 @@ def label_table(score: ClassificationScore, title: str) -> Table:
     table = make_table(title, ["label"], names)
     for label, counts in zip(score.labels, score.confusion, strict=True):
         rates = [number(rate) for rate in (label.precision, label.recall, label.f1)]
-        table.add_row(
-            escape(label.label), f"{label.support:,}", *rates, *(f"{count:,}" for count in counts)
-        )
+        cells = [f"{count:,}" for count in counts]
+        table.add_row(escape(label.label), f"{label.support:,}", *rates, *cells)
     table.caption = "->: confusion matrix, the examples of each label by predicted label."
     return table

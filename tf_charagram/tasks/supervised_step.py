@@ -47,7 +47,7 @@ class SupervisedModel(StepModel):
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
             class_weights: Weight of the examples of each label, `(num_labels,)`.
-            **kwargs: As for `StepModel.compile`.
+            **kwargs: Penalties, clipping and other options of `StepModel.compile`.
 
         Raises:
             ConfigError: An argument is out of range.
@@ -61,7 +61,7 @@ class SupervisedModel(StepModel):
         super().compile(optimizer, **kwargs)
 
     def adapt(self, inputs: tf.RaggedTensor | tf.Tensor) -> None:
-        """Adapts the head to the size of the vectors; see `SigmoidHead.adapt`.
+        """Scales the inputs of the head by the root mean square of the vectors.
 
         Args:
             inputs: Ids or vectors, as in batches. A few hundred texts are enough.
@@ -86,10 +86,10 @@ class FeatureModel(SupervisedModel):
     which receives only the order of the examples.
 
     Args:
-        head: Keras layer from vectors to logits; see `SupervisedModel`.
+        head: Keras layer from vectors to logits, with `loss(logits, targets, class_weights)`.
         make_batch: Returns a batch of vectors and targets from the indices of its examples, int64
             `(batch,)`.
-        **kwargs: As for `keras.Model`.
+        **kwargs: Arguments of `keras.Model`, such as `name`.
 
     Raises:
         ConfigError: There are several replicas.
@@ -110,7 +110,16 @@ class FeatureModel(SupervisedModel):
         self._make_batch = make_batch
 
     def compile(self, optimizer: keras.optimizers.Optimizer, **kwargs: Any) -> None:
-        """Configures training; arguments and errors as for `SupervisedModel.compile`."""
+        """Configures training.
+
+        Args:
+            optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
+            **kwargs: `class_weights`, penalties, clipping and other options of
+                `StepModel.compile`.
+
+        Raises:
+            ConfigError: An argument is out of range.
+        """
         super().compile(optimizer, **kwargs)
         signature = [tf.TensorSpec([None], tf.int64), tf.TensorSpec([], tf.int32)]
         self._train_steps = tf.function(self._steps_on, input_signature=signature, autograph=False)
@@ -142,5 +151,6 @@ class FeatureModel(SupervisedModel):
             self.step_on(self._make_batch(order[start : start + step_size]))
             return [start + step_size]
 
+        # One iteration at a time, because each step reads the weights that the last one wrote.
         tf.while_loop(lambda start: start < size, step, [0], parallel_iterations=1)
         return self.loss_tracker.result()

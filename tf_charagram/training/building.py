@@ -96,7 +96,7 @@ def make_vectorizer(
     """Builds the vectorizer of a run.
 
     Its dictionary has the words of `config.dictionary`, and, if the model of `config.init` has a
-    dictionary, the words of the texts that this model would misread; see `WordCounts.own_words`.
+    dictionary, the words of the texts that this model would misread.
 
     Args:
         config: Settings of the run.
@@ -139,7 +139,9 @@ def _dictionary(paths: Sequence[str], words_of: WordsOf) -> Dictionary | None:
     """Reads the words of files, of letters only; returns `None` without files."""
     if not paths:
         return None
-    entries = sum((read_word_counts(path, words_of, MIN_COUNT) for path in paths), Counter())
+    entries: Counter[str] = Counter()
+    for path in paths:
+        entries += read_word_counts(path, words_of, MIN_COUNT)
     return Dictionary(counts_of_entries(entries, words_of))
 
 
@@ -185,20 +187,25 @@ def load_pretrained(
         The number of words found.
 
     Raises:
-        ConfigError: The width of the vectors is not that of the encoder.
+        ConfigError: Vectors and encoder differ in width.
         DataError: The file cannot be read, or a line is bad.
     """
     path = str(config.word_vectors)
     words = vectorizer.words
-    names = sorted({*UNKNOWN_NAMES}.difference(words), key=UNKNOWN_NAMES.index)
-    matrix, is_known = load_word_vectors(path, [*words, *names], on_bad_line=bad_lines)
+    num_words = len(words)
+    known_words = set(words)
+    # The names of unknown words, unless a text has such a word.
+    unknown_names = [name for name in UNKNOWN_NAMES if name not in known_words]
+    matrix, is_known = load_word_vectors(path, [*words, *unknown_names], on_bad_line=bad_lines)
     table = encoder.word_table.numpy()
     check_width(path, matrix.shape[1], table.shape[1])
-    found, vectors = is_known[: len(words)], matrix[: len(words)]
-    # Row 0 is that of unknown words; the rows after the words are n-grams.
-    table[1 : 1 + len(words)][found] = vectors[found]
-    if is_known[len(words) :].any():
-        table[0] = matrix[len(words) + is_known[len(words) :].argmax()]
+    found = is_known[:num_words]
+    vectors = matrix[:num_words]
+    # Row 0 is for unknown words; the rows after the words are n-grams.
+    table[1 : 1 + num_words][found] = vectors[found]
+    found_names = np.flatnonzero(is_known[num_words:])
+    if len(found_names):
+        table[0] = matrix[num_words + found_names[0]]
     elif found.any():
         table[0] = vectors[found].mean(axis=0)
     encoder.word_table.assign(table)
@@ -207,8 +214,9 @@ def load_pretrained(
     if not number:
         logger.warning(
             "%s has vectors for none of the %d words. The words of the file must be in lower case.",
-            path, len(words),
-        )  # fmt: skip
+            path,
+            len(words),
+        )
     return number
 
 
@@ -261,7 +269,8 @@ def grow_from(
     grown, rows = old.vectorizer.grown(vectorizer)
     encoder = make_encoder(grown)
     if isinstance(grown, NgramVectorizer):
-        _scale_rows(encoder, np.setdiff1d(np.arange(grown.num_rows), rows), _SCALE_OF_NEW_NGRAMS)
+        new_rows = np.setdiff1d(np.arange(grown.num_rows), rows)
+        _scale_rows(encoder, new_rows, _SCALE_OF_NEW_NGRAMS)
     transfer(old.encoder, encoder, rows)
     return grown, encoder
 
@@ -272,7 +281,7 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
     Args:
         old: The encoder to read.
         new: The encoder to change; rows of new units stay as they are.
-        rows: Row in the new tables of each row of the old ones, int64 `(old.num_rows,)`.
+        rows: Row in the new tables of each row of the old tables, int64 `(old.num_rows,)`.
     """
     tables = {table.path for table in embedding_tables(new)}
     sources = {weight.path: weight for weight in old.weights}

@@ -42,7 +42,7 @@ class Checkpoints:
         """Writes a checkpoint.
 
         Raises:
-            RunError: It cannot be written; earlier ones are untouched.
+            RunError: It cannot be written; earlier checkpoints are untouched.
         """
         name = f"{_PREFIX}{step}"
         path = self._folder / name
@@ -64,6 +64,7 @@ class Checkpoints:
             RunError: There are checkpoints, but none can be read.
         """
         steps = self._steps()
+        # The newest one may be truncated, if the machine lost power.
         for step in steps:
             path = str(self._folder / f"{_PREFIX}{step}")
             try:
@@ -72,6 +73,7 @@ class Checkpoints:
                 reason = str(error).split("\n", 1)[0][:200]
                 logger.warning("checkpoint %s cannot be read (%s); trying an older", path, reason)
                 continue
+            # Damaged checkpoints stay for the user to look at.
             if step == steps[0]:
                 self._delete_all_but(step)
             return path
@@ -84,14 +86,19 @@ class Checkpoints:
 
     def _steps(self) -> list[int]:
         """Returns the steps of the checkpoints in the folder, the last first."""
-        names = (file.stem for file in self._folder.glob(f"{_PREFIX}*.index"))
-        numbers = (name.removeprefix(_PREFIX) for name in names)
-        return sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
+        steps = []
+        for file in self._folder.glob(f"{_PREFIX}*.index"):
+            number = file.stem.removeprefix(_PREFIX)
+            if number.isdigit():
+                steps.append(int(number))
+        return sorted(steps, reverse=True)
 
     def _delete_all_but(self, step: int) -> None:
         """Deletes all but the checkpoint of a step and the one before, also partial files."""
-        kept = {f"{_PREFIX}{earlier}" for earlier in [s for s in self._steps() if s <= step][:2]}
+        earlier = [each for each in self._steps() if each <= step]
+        kept = {f"{_PREFIX}{each}" for each in earlier[:2]}
         for path in self._folder.iterdir():
+            # A partial file begins with a dot.
             name = path.name.removeprefix(".")
             if name.startswith(_PREFIX) and name.split(".")[0] not in kept:
                 remove(path)
@@ -99,7 +106,7 @@ class Checkpoints:
 
 @dataclass
 class KeptModel:
-    """Writes the weights with the best score, or the last ones.
+    """Writes the weights with the best score, or the last weights.
 
     Attributes:
         product: The model to save.
@@ -122,9 +129,10 @@ class KeptModel:
             if is_last:
                 self.product.save(self.folder.model)
             return
+        # From the file, so that a resumed run knows the best score of the run before.
         history = [record["scores"][self.select] for record in self.folder.read_history()]
+        best = max((old for old in history if old is not None), default=None)
         score = scores[self.select]
-        best = max((each for each in history if each is not None), default=None)
         is_best = best is None or (score is not None and score > best)
         if is_best or not self.folder.model.is_dir():
             self.product.save(self.folder.model)

@@ -61,8 +61,10 @@ class TrainingLoop:
         folder: RunFolder,
         interrupt: Interrupt | None = None,
     ) -> None:
-        self.model, self.stream = model, stream
-        self.folder, self.config = folder, config
+        self.config = config
+        self.model = model
+        self.stream = stream
+        self.folder = folder
         self.checkpoint_at_end = True
         self._score = score
         self._kept = KeptModel(product, folder, config.select)
@@ -90,6 +92,7 @@ class TrainingLoop:
                 f"The run in {self.folder.path} has ended, and its checkpoints are gone, so it "
                 "cannot go on. Start again with --overwrite, or go on from its model with --init."
             )
+        # Evaluations after the checkpoint are repeated.
         self.folder.trim_history(self.step)
         if self.step == self._recorded_step():
             self.model.loss_tracker.reset_state()
@@ -99,8 +102,8 @@ class TrainingLoop:
         """Trains to the end.
 
         Raises:
-            TrainingError: The loss is not finite, and the weights are those before that step; or
-                the weights have grown too large.
+            TrainingError: The loss is not finite, and the weights are as before that step; or the
+                weights have grown too large.
             KeyboardInterrupt: After a checkpoint was written.
         """
         scalars = Scalars(self.folder.tensorboard, self.folder.read_history())
@@ -133,10 +136,13 @@ class TrainingLoop:
         """Returns the progress of the rest of the run."""
         max_minutes = self.config.max_minutes
         return TrainingProgress(
-            self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
+            self.stream,
+            self.step,
+            self.total_steps,
+            seconds=float(self._seconds.numpy()),
             max_seconds=math.inf if max_minutes is None else 60 * max_minutes,
             interrupt=self._interrupt,
-        )  # fmt: skip
+        )
 
     def release(self) -> None:
         """Frees the memory of the moments, two tables with Adam; no step can follow."""
@@ -171,24 +177,28 @@ class TrainingLoop:
             raise
 
     def _stops(self) -> Iterator[int]:
-        """Yields the steps at which to evaluate, without those in the history.
+        """Yields the steps at which to evaluate, without the steps in the history.
 
         The first may be the current step, if the run was interrupted before its evaluation.
         """
         interval = self.stream.steps_per_epoch / self.config.evaluations_per_epoch
-        recorded, number, stop = self._recorded_step(), 0, 0
+        recorded = self._recorded_step()
+        number = 0
+        stop = 0
         while stop < self.total_steps:
             number += 1
+            # Multiplied, not added up, so that rounding errors do not add up either.
             stop = min(round(number * interval), self.total_steps)
             if stop > recorded and stop >= self.step:
                 yield stop
                 recorded = stop
 
     def _recorded_step(self) -> int:
+        """Returns the step of the last evaluation in the history, or 0."""
         return max((record["step"] for record in self.folder.read_history()), default=0)
 
     def _train_until(self, stop: int, progress: TrainingProgress) -> float:
-        """Trains up to a step; returns the mean loss since the last one in the history."""
+        """Trains up to a step; returns the mean loss since the last step in the history."""
         tracker = self.model.loss_tracker
         if self.step == self._recorded_step():
             tracker.reset_state()
@@ -222,11 +232,11 @@ class TrainingLoop:
     def _check_weights(self) -> None:
         """Raises `TrainingError` if the last update, which no loss has seen, has diverged."""
         # The maximum of `tf.abs` would need memory for another table.
-        ends = [
-            float(end)
-            for weight in self.model.all_weights
-            for end in (tf.reduce_max(weight.value), -tf.reduce_min(weight.value))
-        ]
+        ends: list[float] = []
+        for weight in self.model.all_weights:
+            ends.append(float(tf.reduce_max(weight.value)))
+            ends.append(float(-tf.reduce_min(weight.value)))
+        # Python's `max` would drop NaN.
         largest = np.nan if np.isnan(ends).any() else max(ends)
         if not largest <= _MAX_WEIGHT:
             raise TrainingError(

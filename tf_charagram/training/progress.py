@@ -101,9 +101,15 @@ class TrainingProgress(keras.callbacks.Callback):
     """
 
     def __init__(
-        self, stream: Stream, first_step: int, total_steps: int, *, seconds: float = 0.0,
-        max_seconds: float = math.inf, interrupt: Interrupt | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        stream: Stream,
+        first_step: int,
+        total_steps: int,
+        *,
+        seconds: float = 0.0,
+        max_seconds: float = math.inf,
+        interrupt: Interrupt | None = None,
+    ) -> None:
         super().__init__()
         self.seconds = seconds
         self._stream = stream
@@ -120,7 +126,8 @@ class TrainingProgress(keras.callbacks.Callback):
     @property
     def examples_per_second(self) -> float:
         """Speed of training, without evaluations and checkpoints."""
-        before, now = map(self._stream.num_examples, (self._first_step, self._step))
+        before = self._stream.num_examples(self._first_step)
+        now = self._stream.num_examples(self._step)
         return (now - before) / max(self.seconds - self._first_seconds, 1e-9)
 
     @property
@@ -159,29 +166,32 @@ class TrainingProgress(keras.callbacks.Callback):
         if self._line.is_shown:
             return
         facts = [f"epoch {record['epoch']:.2f}", f"loss {record['loss']:.4f}"]
-        facts += [_scored(*item) for item in self._scores.items()]
+        facts += [_scored(name, score) for name, score in self._scores.items()]
         # A run that was stopped before an evaluation starts with it, and has no speed yet.
         if self._step > self._first_step:
             facts += [self._speed(), f"{self._seconds_left():,.0f} s left"]
         self._line.say("  ".join(facts))
 
     def _seconds_left(self) -> float:
-        examples = self._stream.num_examples
-        examples_left = examples(self._total_steps) - examples(self._step)
-        left = examples_left / max(self.examples_per_second, 1e-9)
+        total = self._stream.num_examples(self._total_steps)
+        done = self._stream.num_examples(self._step)
+        seconds_left = (total - done) / max(self.examples_per_second, 1e-9)
         # The time is checked between steps, so a run ends a little late.
-        return max(0.0, min(left, self._max_seconds - self.seconds))
+        return max(0.0, min(seconds_left, self._max_seconds - self.seconds))
 
     def _show(self) -> None:
         if self._interrupt.is_wanted:
             self._line.update(_STOPPING, (), completed=self._step)
             return
-        epochs = self._total_steps / self._stream.steps_per_epoch
-        head = f"epoch {self._step / self._stream.steps_per_epoch:.2f} of {epochs:g}"
-        scores = [_scored(*item) for item in self._scores.items()]
-        speed = [] if self._loss is None else [self._speed()]
-        loss = [] if self._loss is None else [f"loss {self._loss:.4f}"]
-        self._line.update(head, [*speed, *scores[:1], *loss, *scores[1:]], completed=self._step)
+        steps_per_epoch = self._stream.steps_per_epoch
+        epoch = self._step / steps_per_epoch
+        head = f"epoch {epoch:.2f} of {self._total_steps / steps_per_epoch:g}"
+        facts = [_scored(name, score) for name, score in self._scores.items()]
+        # The end of the line is cut first: the loss is less important than the first score.
+        if self._loss is not None:
+            facts.insert(1, f"loss {self._loss:.4f}")
+            facts.insert(0, self._speed())
+        self._line.update(head, facts, completed=self._step)
 
     def _speed(self) -> str:
         return f"{self.examples_per_second:,.0f} {self._stream.unit}/s"
@@ -222,4 +232,6 @@ class Scalars:
 
 
 def _scored(name: str, score: float | None) -> str:
-    return f"{name} {'-' if score is None else f'{score:.2f}'}"
+    """Returns a name and its score; a set may have no score, if all its predictions are equal."""
+    text = "-" if score is None else f"{score:.2f}"
+    return f"{name} {text}"

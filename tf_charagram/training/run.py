@@ -33,7 +33,7 @@ class TrainingRun:
     """One training run of a task.
 
     Args:
-        task: What is trained, with the settings of the run; see `tf_charagram.tasks.make_task`.
+        task: The task to train, with the settings of the run, as `tasks.make_task` returns it.
         resume: Go on with the run in `config.out`.
         overwrite: Replace the run in `config.out`.
 
@@ -66,13 +66,19 @@ class TrainingRun:
         self.folder.begin(identity)
         loop_class = TrainingLoop if self.workers.is_chief else FollowingLoop
         self.loop = loop_class(
-            config, self.model, self._trainer, self.stream, self._quick_scores, self.folder,
+            config,
+            self.model,
+            self._trainer,
+            self.stream,
+            self._quick_scores,
+            self.folder,
             self.workers.interrupt(),
-        )  # fmt: skip
+        )
 
     def _claim_folder(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
         """Opens the folder, if it is free or holds this run; returns the identity of the run."""
-        config, task = self.config, self.task
+        config = self.config
+        task = self.task
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
@@ -80,6 +86,7 @@ class TrainingRun:
         if self.workers.is_chief:
             self.folder = RunFolder.open(config.out, name, resume=resume, overwrite=overwrite)
         else:
+            # Only the chief writes to the run folder, which workers may share.
             self._temporary = TemporaryDirectory()
             self.folder = RunFolder(self._temporary.name)
         identity = run_config(config.to_dict(), task.input_files(config))
@@ -121,7 +128,7 @@ class TrainingRun:
 
         Args:
             resume: Go on from the newest checkpoint.
-            num_resamples: Bootstrap resamples of the intervals. Default: those of the task.
+            num_resamples: Bootstrap resamples of the intervals. Default: the task's number.
             export: Whether to write a SavedModel and the files of other commands, which may take
                 longer than a short run.
         """
@@ -133,7 +140,7 @@ class TrainingRun:
                 self.on_resume(has_checkpoint)
             self.folder.problem.unlink(missing_ok=True)
             if self.loop.step < self.loop.total_steps:
-                # A run that --max-minutes ended goes on: its metrics are no longer true.
+                # The run continues after --max-minutes, so its old metrics are stale.
                 self.folder.metrics.unlink(missing_ok=True)
             self.stream.open()
             try:
@@ -157,7 +164,10 @@ class TrainingRun:
         if num_resamples is None:
             num_resamples = self.task.num_resamples
         self.scores = self.task.score(self.model, Scoring(num_resamples))
-        unit, last = self.stream.unit, self.folder.read_history()[-1]
+        last = self.folder.read_history()[-1]
+        speed = last["examples"] / max(last["seconds"], 1e-9)
+        paths = {"run": str(self.folder.path)}
+        paths |= {name: str(getattr(self.folder, name)) for name in written}
         metrics = {
             "task": self.config.task,
             "encoder": self.config.encoder,
@@ -168,13 +178,12 @@ class TrainingRun:
             "num_parameters": self.model.count_params(),
             "bad_lines_skipped": self.task.bad_lines.count,
             "steps": self.loop.step,
-            f"{unit}_per_second": round(last["examples"] / max(last["seconds"], 1e-9), 1),
+            f"{self.stream.unit}_per_second": round(speed, 1),
             "training_seconds": last["seconds"],
             "seconds": round(time.perf_counter() - start, 2),
             "peak_memory_mb": peak_memory_mb(),
-            "paths": {"run": str(self.folder.path)}
-            | {name: str(getattr(self.folder, name)) for name in written},
-        }  # fmt: skip
+            "paths": paths,
+        }
         write_json(self.folder.metrics, metrics)
         return metrics
 
@@ -191,4 +200,6 @@ def set_decay(optimizer: keras.optimizers.Optimizer, config: RunConfig, stream: 
 def peak_memory_mb() -> float:
     """Returns the peak resident size of this process, in MB (10^6 bytes)."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
+    # In bytes on macOS, in KiB on Linux.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(peak * unit / 1e6, 1)

@@ -46,9 +46,17 @@ class RunFolder:
     """
 
     own_names: ClassVar[tuple[str, ...]] = (
-        "config.json", "checkpoints", "history.jsonl", "metrics.json", "model", "saved_model",
-        "tensorboard", "texts.txt", "problem.txt", "log.txt",
-    )  # fmt: skip
+        "config.json",
+        "checkpoints",
+        "history.jsonl",
+        "metrics.json",
+        "model",
+        "saved_model",
+        "tensorboard",
+        "texts.txt",
+        "problem.txt",
+        "log.txt",
+    )
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -72,7 +80,7 @@ class RunFolder:
 
         Args:
             path: The folder, or `None` for `runs/<default_name>-<N>` with the next free N.
-            default_name: See `path`.
+            default_name: First part of the name of a new folder in `runs`.
             resume: Resume the run in the folder; a folder without a run starts a new one.
             overwrite: Let `begin` delete the run in the folder.
 
@@ -108,23 +116,29 @@ class RunFolder:
         if resume and not folder.config.is_file() and folder._holds_other_files():
             raise RunError(f"{folder.path} is not a run folder, so no run goes on in it.")
         if folder.path.is_dir():
-            # Reading and building may take long, so the user hears of another process now.
+            # Fail early if another process holds the lock: reading and building may take long.
             with folder.lock:
                 pass
         return folder
 
     def _is_own(self, name: str) -> bool:
         """Returns whether a file or folder is of a run, whole or half written."""
-        whole = name.removeprefix(".").split(".part")[0]
+        if name in self.own_names:
+            return True
+        # A killed process leaves files such as `.model.part`.
         is_half = name.startswith(".") and name.endswith(".part")
-        return name in self.own_names or (is_half and whole.startswith(self.own_names))
+        whole = name.removeprefix(".").split(".part")[0]
+        return is_half and whole.startswith(self.own_names)
 
     def _holds_other_files(self) -> bool:
-        names = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
-        return any(not name.startswith(".") and name not in _BEFORE_A_RUN for name in names)
+        """Returns whether the folder has a visible file that was not there before the run."""
+        if not self.path.is_dir():
+            return False
+        visible = [path.name for path in self.path.glob("[!.]*")]
+        return any(name not in _BEFORE_A_RUN for name in visible)
 
     def check_config(self, identity: dict[str, Any]) -> None:
-        """Compares the identity of a resumed run with that in the folder, if any.
+        """Compares the identity of a resumed run with the identity in the folder, if any.
 
         Args:
             identity: As returned by `run_config`.
@@ -157,11 +171,11 @@ class RunFolder:
         """
         with writing(self.path):
             self.lock.acquire()
-            # The settings last, because a folder without them is not a run folder.
-            own = [path for path in self.path.iterdir() if self._is_own(path.name)]
-            names = sorted(own, key=lambda path: path == self.config)
-            for path in names if self._replaces else ():
-                remove(path)
+            if self._replaces:
+                own = [path for path in self.path.iterdir() if self._is_own(path.name)]
+                # The settings last, because a folder without them is not a run folder.
+                for path in sorted(own, key=lambda path: path == self.config):
+                    remove(path)
         self._replaces = False
         if not self.config.is_file():
             write_json(self.config, identity)
@@ -221,10 +235,11 @@ def run_config(settings: dict[str, Any], data_files: Iterable[Path]) -> dict[str
 def shared_identity(identity: dict[str, Any]) -> dict[str, Any]:
     """Returns the part of an identity that all workers of a run must have in common."""
     own = {"settings": _MAY_CHANGE_ON_RESUME, "versions": ("platform", "cpus")}
-    return {
-        part: {name: value for name, value in values.items() if name not in own.get(part, ())}
-        for part, values in identity.items()
-    }
+    shared = {}
+    for part, values in identity.items():
+        left_out = own.get(part, ())
+        shared[part] = {name: value for name, value in values.items() if name not in left_out}
+    return shared
 
 
 def checksums(files: Iterable[Path]) -> dict[str, str]:
@@ -243,12 +258,15 @@ def checksums(files: Iterable[Path]) -> dict[str, str]:
 
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    before, now = ({**each["settings"], **each["data_files"]} for each in (old, new))
-    return [
-        f"{name} was {_shown(before.get(name))}, is {_shown(now.get(name))}"
-        for name in sorted({*before, *now})
-        if name not in _MAY_CHANGE_ON_RESUME and before.get(name) != now.get(name)
-    ]
+    """Describes each setting and each file that differs between two identities."""
+    before = {**old["settings"], **old["data_files"]}
+    now = {**new["settings"], **new["data_files"]}
+    changes = []
+    for name in sorted({*before, *now}):
+        was, value = before.get(name), now.get(name)
+        if name not in _MAY_CHANGE_ON_RESUME and was != value:
+            changes.append(f"{name} was {_shown(was)}, is {_shown(value)}")
+    return changes
 
 
 def _shown(value: Any) -> str:

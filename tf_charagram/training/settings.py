@@ -19,15 +19,23 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option, typed, types_of
 
 _AT_LEAST = {
-    "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,
-    "checkpoint_every_s": 0, "seed": 0,
-}  # fmt: skip
+    "epochs": 1e-6,
+    "batch_size": 1,
+    "dim": 1,
+    "evaluations_per_epoch": 1,
+    "checkpoint_every_s": 0,
+    "seed": 0,
+}
 #: Value of `select` that keeps the last weights.
 LAST = "last"
 _PENALTIES = ("l2", "l2_words", "l2_composition")
 _NGRAM_SETTINGS = (
-    "ngrams", "max_per_order", "dictionary", "hash_buckets", "rows_per_ngram",
-)  # fmt: skip
+    "ngrams",
+    "max_per_order",
+    "dictionary",
+    "hash_buckets",
+    "rows_per_ngram",
+)
 _WORD_SETTINGS = ("word_vectors", "freeze_words", "l2_words")
 # Settings that do not apply to encoders of some ids.
 _WITHOUT_USE = {
@@ -161,10 +169,11 @@ class RunConfig:
             self._set(encoder_options=make_options(self.encoder, given))
 
     def default_options(self) -> dict[str, Any]:
-        """Returns options whose default for this task is not that of the encoder."""
+        """Returns encoder options that have another default in this task."""
         return {}
 
     def _set(self, **values: Any) -> None:
+        # The way around `frozen`, for `__post_init__` only.
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -174,7 +183,7 @@ class RunConfig:
         The options of another encoder have their defaults.
 
         Raises:
-            ConfigError: As `from_dict`.
+            ConfigError: A name is unknown, a value is out of range, or two do not go together.
         """
         settings = self.to_dict()
         if values.get("encoder", self.encoder) != self.encoder:
@@ -188,18 +197,23 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings by name, with the options of the encoder next to the others."""
-        options = asdict(self.encoder_options)
-        return {**{name: getattr(self, name) for name in _names(self)}, **options}
+        settings = {name: getattr(self, name) for name in _names(self)}
+        return settings | asdict(self.encoder_options)
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
         """Returns the settings from values by name, as `to_dict`, JSON or flags give them.
 
         Raises:
-            ConfigError: As the constructor, or a name is unknown.
+            ConfigError: A name is unknown, a value is out of range, or two do not go together.
         """
-        types, names = types_of(cls), _names(cls)
-        values = {n: typed(n, settings[n], types[n]) for n in names if n in settings}
+        types = types_of(cls)
+        names = _names(cls)
+        values = {}
+        for name in names:
+            if name in settings:
+                values[name] = typed(name, settings[name], types[name])
+        # The constructor checks the names of options, which depend on the encoder.
         options = {name: value for name, value in settings.items() if name not in names}
         return cls(**values, encoder_options=options)
 

@@ -76,7 +76,7 @@ class Task(ABC):
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:
-        """Returns the settings, with those filled in that depend on the data."""
+        """Fills in the settings that depend on the data; returns all settings."""
         return config
 
     @classmethod
@@ -103,7 +103,7 @@ class Task(ABC):
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the files of a `--data` value; none for the starter set.
+        """Returns the files of a `--data` value; no file for the starter set.
 
         Raises:
             ConfigError: The name is unknown.
@@ -113,7 +113,7 @@ class Task(ABC):
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:
-        """Returns the files the model starts from: word vectors, word lists, those of `--init`."""
+        """Returns the files the model starts from: word vectors, word lists, files of `--init`."""
         names = (config.word_vectors, *config.dictionary)
         files = [Path(name) for name in names if name]
         return files if config.init is None else [*files, *model_files(config.init)]
@@ -152,7 +152,7 @@ class Task(ABC):
     def encoder_on(
         self, vectorizer: keras.layers.Layer
     ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
-        """Returns a vectorizer and its encoder: new, or those of `--init` grown by new units.
+        """Returns a vectorizer and its encoder: new, or from `--init` and grown by new units.
 
         Args:
             vectorizer: A vectorizer made from the training texts.

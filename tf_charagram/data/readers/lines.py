@@ -113,6 +113,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     is_utf8 = True
     try:
         with open_bytes(path) as stream:
+            # Bytes, because text files of Python split lines at a lone carriage return as well.
             for number, raw in enumerate(stream, start=1):
                 if number == 1:
                     check_is_text(path, raw)

@@ -34,7 +34,7 @@ def read_misspellings(
       count; `_` stands for a space;
     * Wikipedia: `wrong->right` or `wrong->right, right`.
 
-    Forms are stripped and otherwise returned as they are; repeated and equal ones are kept.
+    Forms are stripped and otherwise returned as they are; repeated and equal forms are kept.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.

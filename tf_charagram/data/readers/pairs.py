@@ -23,11 +23,11 @@ def read_pairs(
 ) -> Iterator[Pair]:
     """Streams the pairs of one file, whose first lines tell the format.
 
-    A table of any layout, see `Rows`; or the Paraphrase Database (PPDB), version 1.0 (Ganitkevitch
-    et al. 2013) or 2.0 (Pavlick et al. 2015): `LHS ||| phrase ||| paraphrase ||| features |||
-    alignment [||| entailment]`. Texts are returned as they are in the file, including equal and
-    empty ones; `PairCorpus` decides which pairs to train on. Pairs that the table says do not mean
-    the same are left out, with a message.
+    A table (CSV, TSV, JSON lines, Parquet); or the Paraphrase Database (PPDB), version 1.0
+    (Ganitkevitch et al. 2013) or 2.0 (Pavlick et al. 2015): `LHS ||| phrase ||| paraphrase |||
+    features ||| alignment [||| entailment]`. Texts are returned as they are in the file, including
+    equal and empty texts; `PairCorpus` decides which pairs to train on. Pairs that the table says
+    do not mean the same are left out, with a message.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -48,8 +48,8 @@ def read_pairs(
     if _is_ppdb(table):
         pairs = _ppdb(table)
     else:
-        hint = "; to use all rows, name only the texts"
-        pairs = _matches(table, choose_columns(table, columns, 2, "match"), hint)
+        positions = choose_columns(table, columns, 2, "match")
+        pairs = _matches(table, positions, "; to use all rows, name only the texts")
     for left, right, is_match in pairs:
         if not is_match:
             num_others += 1
@@ -69,7 +69,8 @@ def read_labels(path: str | Path) -> list[LabelledPair]:
         DataError: The file cannot be read, has no such columns or a bad line.
     """
     table = Rows(path, flag="")
-    return [*_matches(table, choose_columns(table, (), 2, "score"))]
+    columns = choose_columns(table, (), 2, "score")
+    return list(_matches(table, columns))
 
 
 def _matches(table: Rows, columns: Sequence[int], hint: str = "") -> Iterator[LabelledPair]:
@@ -86,27 +87,28 @@ def _matches(table: Rows, columns: Sequence[int], hint: str = "") -> Iterator[La
 
 
 def _is_ppdb(table: Rows) -> bool:
+    """Returns whether the first row of a table without columns has PPDB's separator."""
     return len(table.names) == 1 and PPDB_SEPARATOR in str(table.first[:1])
 
 
 def _ppdb(table: Rows) -> Iterator[LabelledPair]:
     for line, (cell,) in table:
         fields = as_text(cell).split(PPDB_SEPARATOR)
-        if len(fields) in (5, 6):
+        if len(fields) in (5, 6):  # Version 1.0 or 2.0.
             yield fields[1], fields[2], 1
         else:
             table.report(line, f"expected 5 or 6 fields separated by '|||', found {len(fields)}")
 
 
 def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:
-    """Streams the pairs of two files that correspond line by line, such as those of SimpWiki.
+    """Streams the pairs of two files that correspond line by line, as in SimpWiki.
 
     If a line has tabs, as in SimpWiki's second version (article, paragraph, sentence), its last
     cell is the text.
 
     Args:
         left: File of the first texts, plain or gzip.
-        right: File of the second ones.
+        right: File of the second texts.
 
     Raises:
         DataError: While iterating: a file cannot be read, one has more lines than the other, or

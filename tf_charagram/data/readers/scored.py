@@ -78,7 +78,7 @@ class SetFormat:
 
 
 class ScoredRows:
-    """Collects the rows of one file; reports bad ones and counts those without a score.
+    """Collects the rows of one file; reports bad rows and counts rows without a score.
 
     Args:
         path: The file, for messages.
@@ -136,16 +136,16 @@ class ScoredRows:
         if len(self._rows) < 2:
             message = f"expected at least 2 rows with a score, found {len(self._rows)}"
             raise DataError(self._path, message)
-        left, right, scores = zip(*self._rows, strict=True)
+        has_scale = all(math.isfinite(bound) for bound in self._scale)
         return ScoredPairs(
             name,
-            list(left),
-            list(right),
-            np.array(scores, np.float64),
-            metric,
-            group,
-            self._num_unscored,
-            self._scale if all(map(math.isfinite, self._scale)) else None,
+            left=[left for left, _, _ in self._rows],
+            right=[right for _, right, _ in self._rows],
+            scores=np.array([score for _, _, score in self._rows], np.float64),
+            metric=metric,
+            group=group,
+            num_unscored=self._num_unscored,
+            scale=self._scale if has_scale else None,
         )
 
 

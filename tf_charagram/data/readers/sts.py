@@ -48,8 +48,8 @@ def read_sts(
 
     Official STS: `STS.input.NAME.txt`, two tab-separated sentences per line, with more columns in
     2016, and `STS.gs.NAME.txt` next to it, one score per line. Official SICK: `SICK.txt`, or a file
-    per part. Plain: a table, see `Rows`, with the columns score, sentence and sentence, or a
-    header. Pairs with a blank score were not judged: they are left out and counted.
+    per part. Plain: a table (CSV, TSV, JSON lines, Parquet) with the columns score, sentence and
+    sentence, or a header. Pairs with a blank score were not judged: they are left out and counted.
 
     Args:
         path: File, plain or gzip; either of an official pair of files.
@@ -93,35 +93,40 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
 
     Returns:
         The file of each set by name, such as `STS2012.OnWN`, sorted, then `SICK.test` and
-        `SICK.trial`; the file of sentences of official ones, which take precedence over plain
-        ones. Folders named `train` or `trial` and files with all sets of a year are skipped, as are
-        official files without scores.
+        `SICK.trial`. Of an official pair of files it is the file of sentences, which takes
+        precedence over a plain file. Folders named `train` or `trial` and files with all sets of a
+        year are skipped, as are official files without scores.
 
     Raises:
         DataError: `folder` is not a folder.
     """
-    files: dict[str, Path] = {}
-    plain: dict[str, Path] = {}
-    sick: dict[str, Path] = {}
+    official_sets: dict[str, Path] = {}
+    plain_sets: dict[str, Path] = {}
+    sick_parts: dict[str, Path] = {}
     whole_sick: dict[str, Path] = {}
     for path in files_below(folder):
-        name = sts_name(path)
-        if match := _SICK.fullmatch(set_name(path)):
-            if match[1] is None:
+        sick = _SICK.fullmatch(set_name(path))
+        if sick is not None:
+            part = sick[1]
+            if part is None:
                 whole_sick = {SICK_TEST: path, "SICK.trial": path}
-            elif match[1].lower() != "train":
-                # The last one: `SICK_test.txt` has no scores, `SICK_test_annotated.txt` does.
-                sick[f"SICK.{match[1].lower()}"] = path
+            elif part.lower() != "train":
+                # The last file: `SICK_test.txt` has no scores, `SICK_test_annotated.txt` does.
+                sick_parts[f"SICK.{part.lower()}"] = path
             continue
-        inside = str(path.relative_to(folder))
-        if name is None or _TRAIN.search(inside) or name.lower().endswith(".all"):
+        name = sts_name(path)
+        is_train = _TRAIN.search(str(path.relative_to(folder))) is not None
+        # A file with all sets of a year repeats the pairs of its sets.
+        if name is None or is_train or name.lower().endswith(".all"):
             continue
         official = _official_files(path)
         if official is None:
-            plain.setdefault(name, path)
-        elif all(map(Path.is_file, official)):
-            files.setdefault(name, official[0])
-    return dict(sorted((plain | files).items())) | sick | whole_sick
+            plain_sets.setdefault(name, path)
+        elif all(file.is_file() for file in official):
+            official_sets.setdefault(name, official[0])
+    # Later entries take precedence.
+    sets = plain_sets | official_sets
+    return dict(sorted(sets.items())) | sick_parts | whole_sick
 
 
 def sts_name(path: str | Path) -> str | None:
@@ -145,8 +150,11 @@ def sts_name(path: str | Path) -> str | None:
         name = _CANONICAL.get(name.lower(), name)
         return f"STS{year or ''}.{name}"
     plain = _PLAIN.fullmatch(set_name(path))
-    if plain is not None and plain.group(2).lower() in _CANONICAL:
-        return f"STS{plain.group(1)}.{_CANONICAL[plain.group(2).lower()]}"
+    if plain is not None:
+        year, name = plain.groups()
+        canonical = _CANONICAL.get(name.lower())
+        # Other names may be anything that begins with a number, such as a date.
+        return None if canonical is None else f"STS{year}.{canonical}"
     return None
 
 

@@ -43,6 +43,7 @@ def read_word_counts(path: str | Path, words_of: WordsOf, min_count: int = 1) ->
     """
     rest = ((number, text) for number, text in read_lines(path) if text.strip())
     probed = list(islice(rest, _NUM_PROBED))
+    # The file may be a pipe, which cannot be read again.
     lines = chain(probed, rest)
     if all(_WORD_AND_COUNT.fullmatch(text.strip()) for _, text in probed):
         return _listed(path, lines)
@@ -63,9 +64,9 @@ def _listed(path: str | Path, lines: Iterable[tuple[int, str]]) -> Counter[str]:
 def load_word_vectors(
     path: str | Path, words: Sequence[str], *, on_bad_line: str | BadLines = "error"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Loads the vectors of the given words only; see `scan_word_vectors`.
+    """Loads the vectors of the given words only.
 
-    Memory is that of the result, whatever the size of the file. Words are compared as they are, so
+    Only the result takes memory, whatever the size of the file. Words are compared as they are, so
     the file should have the case of the vocabulary. The first vector of a repeated word counts.
 
     Args:
@@ -92,12 +93,18 @@ def load_word_vectors(
     matrix = np.zeros((len(words), dim), np.float32)
     is_known = np.zeros(len(words), bool)
     for row, vector in found.items():
-        matrix[row], is_known[row] = vector, True
+        matrix[row] = vector
+        is_known[row] = True
     return matrix, is_known
 
 
 def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
-    """Returns the width of the vectors in a file, from its first good line; errors as above."""
+    """Returns the width of the vectors in a file, from its first good line.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, a line is bad, or it has no vector.
+    """
     _, dim, _ = next(scan_word_vectors(path, (), on_bad_line=on_bad_line))
     return dim
 
@@ -128,22 +135,29 @@ def scan_word_vectors(
         DataError: The file cannot be read, a line is bad, or it has no vector.
     """
     bad = BadLines.of(on_bad_line)
-    dim, num_rows, announced = 0, 0, None
-    lines = ((number, _fields(text), text) for number, text in read_lines(path))
-    for index, (number, fields, text) in enumerate(line for line in lines if line[1]):
-        if not index and len(fields) == 2 and all(map(_COUNT.fullmatch, fields)):
+    dim = 0
+    num_rows = 0
+    announced = None
+    for number, text in read_lines(path):
+        fields = _fields(text)
+        if not fields:
+            continue
+        is_first = num_rows == 0 and announced is None
+        if is_first and len(fields) == 2 and all(map(_COUNT.fullmatch, fields)):
             announced, dim = map(int, fields)
             if not dim:
                 raise DataError(path, f"expected a width of at least 1, found '{text}'", number)
             continue
         num_rows += 1
+        # Counting the numbers is slow, and needed only if the word has spaces or the line is bad.
         num_numbers = dim if len(fields) == dim + 1 else _num_numbers_at_end(fields)
         if not num_numbers or num_numbers != (dim or num_numbers):
             rule = f"{dim} numbers" if dim else "a word and numbers"
             bad.report(path, number, f"expected {rule}, found {num_numbers} numbers")
             continue
         dim = num_numbers
-        word, vector = " ".join(fields[:-dim]), None
+        word = " ".join(fields[:-dim])
+        vector = None
         if words is None or word in words:
             try:
                 vector = _vector(fields[-dim:])
@@ -163,6 +177,7 @@ def _fields(text: str) -> list[str]:
 
 
 def _num_numbers_at_end(fields: list[str]) -> int:
+    """Counts the numbers at the end of a line; its first field is always a part of the word."""
     count = 0
     for field in reversed(fields[1:]):
         if not is_number(field):
@@ -175,6 +190,7 @@ def _vector(fields: list[str]) -> np.ndarray:
     vector = []
     for field in fields:
         value = float(field) if is_number(field) else math.nan
+        # True for NaN as well; a larger number would be infinite in float32.
         if not abs(value) <= _MAX_VALUE:
             raise ValueError(f"expected finite numbers, found '{field}'")
         vector.append(value)

@@ -38,9 +38,9 @@ def read_wordsim(
 ) -> ScoredPairs:
     """Reads a word similarity set, whose first row tells the format.
 
-    Known formats: three columns (word, word, score) of a table, see `Rows`, or between spaces,
-    SimLex-999, WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN
-    in its natural form, and SimVerb-3500.
+    Known formats: three columns (word, word, score) of a table or between spaces, SimLex-999,
+    WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN in its natural
+    form, and SimVerb-3500.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -67,14 +67,14 @@ def read_wordsim(
 
 
 def _split(values: Sequence[Any]) -> list[str]:
-    """Returns the cells of a row; one without a separator is split at spaces."""
-    cells = list(map(as_text, values))
+    """Returns the cells of a row; a row without a separator is split at spaces."""
+    cells = [as_text(value) for value in values]
     return cells[0].split() if len(cells) == 1 else cells
 
 
 def _score_column(table: Rows) -> int:
     """Finds the 0-based column of the scores in the header or the first row."""
-    names = list(map(plain_name, table.names))
+    names = [plain_name(name) for name in table.names]
     if names[:2] == ["word1", "word2"]:
         columns = [i for i, column in enumerate(names) if column in _SCORE_COLUMNS]
         if not columns:
@@ -112,18 +112,26 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for path in files_below(folder):
         files.setdefault(_normal(path.name), path)
-    best = {name: [n for n in known if n in files] for name, known in _FILE_NAMES.items()}
-    return {name: files[matches[0]] for name, matches in best.items() if matches}
+    found: dict[str, Path] = {}
+    for name, file_names in _FILE_NAMES.items():
+        # The names are sorted, the best first.
+        for file_name in file_names:
+            if file_name in files:
+                found[name] = files[file_name]
+                break
+    return found
 
 
 def _is_row(cells: list[str]) -> bool:
     """Returns whether cells are two words and a score, or names of such columns."""
     cells = _split(cells)
-    if list(map(plain_name, cells[:2])) == ["word1", "word2"]:
+    if [plain_name(cell) for cell in cells[:2]] == ["word1", "word2"]:
         return True
-    has_words = not any(map(is_number, cells[:2]))
+    has_words = not any(is_number(cell) for cell in cells[:2])
     is_simverb = len(cells) == 5 and has_words and is_number(cells[3])
-    return is_simverb or (len(cells) > 2 and is_number(cells[2]) and (has_words or len(cells) == 3))
+    has_score = len(cells) > 2 and is_number(cells[2])
+    # Three numbers may be two years as words and their score.
+    return is_simverb or (has_score and (has_words or len(cells) == 3))
 
 
 FORMAT = SetFormat("wordsim", find_wordsim, read_wordsim, is_row=_is_row)

@@ -41,11 +41,13 @@ def graded_pairs() -> list[tuple[str, str, float]]:
 
 
 def sentences() -> list[str]:
-    """Returns the distinct sentences of `inference`, held-out ones first."""
-    splits = (_lines(f"inference.{split}.tsv") for split in ("dev", "test", "train"))
-    return list(
-        dict.fromkeys(text for lines in splits for line in lines for text in line.split("\t")[1:3])
-    )
+    """Returns the distinct sentences of `inference`, held-out sentences first."""
+    texts: list[str] = []
+    for split in ("dev", "test", "train"):
+        for line in _lines(f"inference.{split}.tsv"):
+            _, premise, hypothesis, _ = line.split("\t")
+            texts += (premise, hypothesis)
+    return list(dict.fromkeys(texts))
 
 
 def starter_file(name: str, split: str) -> Path:

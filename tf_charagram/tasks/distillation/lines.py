@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +42,7 @@ class MeanOfTeachers:
     def vectors(self, numbers: np.ndarray) -> np.ndarray:
         """Returns vectors of unit length; float32 `(len(numbers), dim)`."""
         vectors = [teacher.vectors(numbers) for teacher in self._teachers]
+        # k unit vectors side by side have the length sqrt(k).
         return np.concatenate(vectors, axis=1) / np.sqrt(np.float32(len(vectors)))
 
 
@@ -71,41 +73,34 @@ class TeacherLines:
         *,
         cache_folder: str | Path,
     ) -> None:
-        files = [[line for _, line in read_lines(path)] for path in paths]
-        lines = [line for file in files for line in file]
-        is_visible = np.array([bool(line.strip()) for line in lines], bool)
-        if not is_visible.any():
+        lines: list[str] = []
+        num_lines: list[int] = []
+        for path in paths:
+            first = len(lines)
+            lines += [line for _, line in read_lines(path)]
+            num_lines.append(len(lines) - first)
+        visible = np.flatnonzero([bool(line.strip()) for line in lines])
+        if not len(visible):
             raise DataError(paths[0], "no texts found: all lines are blank")
+        self.texts = [lines[number] for number in visible.tolist()]
+        # The vectors lie in parts, one after the other; `_rows` are positions in all of them.
         if isinstance(sources, Sequence):
-            self._parts = [read_vectors(source) for source in sources]
-            for part, file, source, path in zip(self._parts, files, sources, paths, strict=True):
-                if len(part) != len(file):
-                    raise DataError(
-                        source, f"has {len(part):,} vectors, and {path} has {len(file):,} lines"
-                    )
-                if part.shape[1] != self._parts[0].shape[1]:
-                    raise DataError(
-                        source,
-                        f"its vectors have {part.shape[1]} numbers, those of {sources[0]} "
-                        f"{self._parts[0].shape[1]}",
-                    )
-            rows = np.arange(len(lines))
+            self._parts = _read_parts(sources, paths, num_lines)
+            self._rows = visible
         else:
-            visible = [line for line, keep in zip(lines, is_visible, strict=True) if keep]
-            cache = VectorCache(cache_folder, sources, visible)
+            cache = VectorCache(cache_folder, sources, self.texts)
             self._parts = [cache.vectors()]
-            rows = np.zeros(len(lines), np.int64)
-            rows[is_visible] = cache.rows
+            self._rows = cache.rows
         self.dim = self._parts[0].shape[1]
         self._splits = np.cumsum([0, *map(len, self._parts)])
-        bad = np.flatnonzero(is_visible & ~self._are_good(rows))
+        bad = np.flatnonzero(~self._are_good(self._rows))
         if len(bad):
-            ends = np.cumsum([0, *map(len, files)])
-            number = int(np.searchsorted(ends, bad[0], side="right")) - 1
+            line = visible[bad[0]]
+            ends = np.cumsum(num_lines)
+            file_number = int(np.searchsorted(ends, line, side="right"))
+            first_line = ends[file_number] - num_lines[file_number]
             message = "expected a vector of finite numbers that are not all zero"
-            raise DataError(paths[number], message, int(bad[0] - ends[number]) + 1)
-        self._rows = rows[is_visible]
-        self.texts = [line for line, keep in zip(lines, is_visible, strict=True) if keep]
+            raise DataError(paths[file_number], message, int(line - first_line) + 1)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -132,30 +127,57 @@ class TeacherLines:
                 f"Received: dim={dim}"
             )
         step = max(1, len(self) // _NUM_SAMPLED)
-        product = np.zeros((self.dim, self.dim))
         numbers = np.arange(0, len(self), step)
-        for chunk in np.array_split(numbers, -(-len(numbers) // _CHUNK)):
+        # Without subtracting the mean, because cosines are angles at the origin.
+        product = np.zeros((self.dim, self.dim))
+        for chunk in np.array_split(numbers, math.ceil(len(numbers) / _CHUNK)):
             vectors = self.vectors(chunk)
             product += vectors.T @ vectors
+        # `eigh` returns the directions with the smallest eigenvalues first.
         _, directions = np.linalg.eigh(product)
-        return directions[:, ::-1][:, :dim].astype(np.float32)
+        largest_first = directions[:, ::-1]
+        return largest_first[:, :dim].astype(np.float32)
 
     def _gather(self, rows: np.ndarray) -> np.ndarray:
+        """Returns rows of all parts, float32 `(len(rows), dim)`."""
         vectors = np.empty((len(rows), self.dim), np.float32)
-        parts = np.searchsorted(self._splits, rows, side="right") - 1
+        part_numbers = np.searchsorted(self._splits, rows, side="right") - 1
         for number, part in enumerate(self._parts):
-            chosen = np.flatnonzero(parts == number)
+            chosen = np.flatnonzero(part_numbers == number)
             vectors[chosen] = part[rows[chosen] - self._splits[number]]
         return vectors
 
     def _are_good(self, rows: np.ndarray) -> np.ndarray:
         """Returns whether each vector is finite and not zero."""
         good = np.ones(len(rows), bool)
+        # In chunks, because the vectors on disk may not fit into memory.
         for first in range(0, len(rows), _CHUNK):
             vectors = self._gather(rows[first : first + _CHUNK])
-            lengths = np.einsum("ij,ij->i", vectors, vectors)
-            good[first : first + _CHUNK] = np.isfinite(lengths) & (lengths > 0)
+            squares = np.einsum("ij,ij->i", vectors, vectors)
+            good[first : first + _CHUNK] = np.isfinite(squares) & (squares > 0)
         return good
+
+
+def _read_parts(
+    sources: Sequence[str | Path], paths: Sequence[str | Path], num_lines: Sequence[int]
+) -> list[np.ndarray]:
+    """Opens files of vectors, one vector per line of the corresponding file of texts.
+
+    Raises:
+        DataError: A file cannot be read, its vectors and lines differ in number, or its vectors
+            have another width.
+    """
+    parts = [read_vectors(source) for source in sources]
+    dim = parts[0].shape[1]
+    for part, source, path, expected in zip(parts, sources, paths, num_lines, strict=True):
+        if len(part) != expected:
+            raise DataError(source, f"has {len(part):,} vectors, and {path} has {expected:,} lines")
+        if part.shape[1] != dim:
+            raise DataError(
+                source,
+                f"its vectors have {part.shape[1]} numbers, those of {sources[0]} {dim}",
+            )
+    return parts
 
 
 def normalized(vectors: np.ndarray) -> np.ndarray:
@@ -169,8 +191,8 @@ def nearest_lines(
     """Finds lines whose vectors have a large cosine with the vector of each line.
 
     Only the cluster of a line is searched, so the lines are near, but not always the nearest:
-    comparing all lines with all takes an hour for a million. The clusters are those of spherical
-    k-means on a sample, of about 2,500 lines each.
+    comparing all lines with all takes an hour for a million. Spherical k-means on a sample gives
+    the clusters, of about 2,500 lines each.
 
     Args:
         lines: The lines and their vectors.
@@ -182,8 +204,9 @@ def nearest_lines(
         neighbor. If its cluster has too few other lines, the rest is -1.
     """
     centers = _centers(lines, seed)
-    parts = np.array_split(np.arange(len(lines)), -(-len(lines) // _CLUSTER_CHUNK))
-    clusters = np.concatenate([_nearest_centers(lines.vectors(part), centers) for part in parts])
+    chunks = np.array_split(np.arange(len(lines)), math.ceil(len(lines) / _CLUSTER_CHUNK))
+    clusters = np.concatenate([_nearest_centers(lines.vectors(chunk), centers) for chunk in chunks])
+    # Sorted by cluster, the members of each cluster lie between two bounds.
     order = np.argsort(clusters, kind="stable")
     bounds = np.searchsorted(clusters[order], np.arange(len(centers) + 1))
     nearest = np.full((len(lines), number), -1, np.int32)
@@ -204,13 +227,17 @@ def _centers(lines: TeacherLines | MeanOfTeachers, seed: int) -> np.ndarray:
     num_clusters = max(1, len(lines) // _CLUSTER_SIZE)
     random = np.random.default_rng(seed)
     size = min(len(lines), num_clusters * _SAMPLED_PER_CLUSTER)
-    sample = lines.vectors(np.sort(random.choice(len(lines), size, replace=False)))
+    # Sorted, so that vectors on disk are read in order.
+    numbers = np.sort(random.choice(len(lines), size, replace=False))
+    sample = lines.vectors(numbers)
     centers = sample[random.choice(size, num_clusters, replace=False)]
     for _ in range(_NUM_ROUNDS):
         nearest = _nearest_centers(sample, centers)
         order = np.argsort(nearest, kind="stable")
+        # A center that no vector of the sample is near to stays where it is.
         present, firsts = np.unique(nearest[order], return_index=True)
-        centers[present] = normalized(np.add.reduceat(sample[order], firsts, axis=0))
+        sums = np.add.reduceat(sample[order], firsts, axis=0)
+        centers[present] = normalized(sums)
     return centers
 
 
@@ -223,8 +250,11 @@ def _nearest_rows(vectors: np.ndarray, number: int) -> np.ndarray:
     for first in range(0, len(vectors), num_rows):
         cosines = vectors[first : first + num_rows] @ vectors.T
         rows = np.arange(len(cosines))
+        # A line is not its own neighbor.
         cosines[rows, first + rows] = -np.inf
+        # Partition, then sort: much faster than sorting whole rows.
         chosen = np.argpartition(-cosines, number - 1, axis=1)[:, :number]
-        order = np.argsort(-np.take_along_axis(cosines, chosen, axis=1), axis=1, kind="stable")
+        chosen_cosines = np.take_along_axis(cosines, chosen, axis=1)
+        order = np.argsort(-chosen_cosines, axis=1, kind="stable")
         nearest[first + rows] = np.take_along_axis(chosen, order, axis=1)
     return nearest

@@ -56,16 +56,18 @@ class DistillModel(StepModel):
             pairs_weight: Weight of `margin_loss`.
             margin: m of `margin_loss`.
             negatives: Chooses the negatives of pairs. Default: the most similar texts.
-            **kwargs: As for `StepModel.compile`.
+            **kwargs: Penalties, clipping and other options of `StepModel.compile`.
 
         Raises:
             ConfigError: An argument is out of range.
         """
         super().compile(optimizer, **kwargs)
         self.cosine_weight = cosine_weight
-        self.similarity_weight, self.temperature = similarity_weight, temperature
+        self.similarity_weight = similarity_weight
+        self.temperature = temperature
         self.neighbors_weight = neighbors_weight
-        self.pairs_weight, self.margin = pairs_weight, margin
+        self.pairs_weight = pairs_weight
+        self.margin = margin
         self.negatives = negatives or NegativeSampler("max")
 
     def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
@@ -73,8 +75,10 @@ class DistillModel(StepModel):
         ids, vectors, neighbors, cosines, keys = batch
         embeddings = self.vectors_of(ids, training)
         num_lines = tf.shape(vectors)[0]
-        lines, pairs = embeddings[:num_lines], embeddings[num_lines:]
+        lines = embeddings[:num_lines]
+        pairs = embeddings[num_lines:]
         loss = tf.zeros([], embeddings.dtype)
+        # The weights are Python numbers: a loss with the weight 0 is not in the graph.
         if self.cosine_weight:
             loss += self.cosine_weight * cosine_loss(lines, vectors)
         if self.similarity_weight:
@@ -98,7 +102,7 @@ def cosine_loss(student: tf.Tensor, teacher: tf.Tensor) -> tf.Tensor:
 
 
 def similarity_loss(student: tf.Tensor, teacher: tf.Tensor, temperature: float) -> tf.Tensor:
-    """Computes the divergence of the similarities in a batch from those of the teacher.
+    """Computes the divergence of the student's similarities in a batch from the teacher's.
 
     Row i of the targets is the softmax of the cosines of teacher vector i with all teacher vectors,
     divided by the temperature. Row i of the predictions is the same with student vector i in place
@@ -115,10 +119,9 @@ def similarity_loss(student: tf.Tensor, teacher: tf.Tensor, temperature: float) 
     teacher = normalize_rows(teacher)
     targets = tf.matmul(teacher, teacher, transpose_b=True) / temperature
     logits = tf.matmul(normalize_rows(student), teacher, transpose_b=True) / temperature
-    probabilities = tf.nn.softmax(targets)
-    divergences = tf.reduce_sum(
-        probabilities * (tf.nn.log_softmax(targets) - tf.nn.log_softmax(logits)), axis=1
-    )
+    # KL(p || q) = sum p (log p - log q)
+    log_ratios = tf.nn.log_softmax(targets) - tf.nn.log_softmax(logits)
+    divergences = tf.reduce_sum(tf.nn.softmax(targets) * log_ratios, axis=1)
     return _mean(divergences)
 
 
@@ -133,13 +136,20 @@ def correlation_loss(student: tf.Tensor, cosines: tf.Tensor, pairs: tf.Tensor) -
     Returns:
         Scalar in `[0, 2]`; 1, without a gradient, if either side is constant.
     """
-    found = paired_cosine(tf.gather(student, pairs[:, 0]), tf.gather(student, pairs[:, 1]))
-    found, expected = found - _mean(found), cosines - _mean(cosines)
-    squares = [tf.reduce_sum(tf.square(values)) for values in (found, expected)]
-    vary = tf.minimum(*squares) > _MIN_SQUARES
-    length = tf.sqrt(tf.where(vary, squares[0] * squares[1], 1.0))
-    return 1.0 - tf.where(vary, tf.reduce_sum(found * expected) / length, 0.0)
+    left = tf.gather(student, pairs[:, 0])
+    right = tf.gather(student, pairs[:, 1])
+    student_cosines = paired_cosine(left, right)
+    found = student_cosines - _mean(student_cosines)
+    expected = cosines - _mean(cosines)
+    found_squares = tf.reduce_sum(tf.square(found))
+    expected_squares = tf.reduce_sum(tf.square(expected))
+    vary = tf.minimum(found_squares, expected_squares) > _MIN_SQUARES
+    # The square root of 1 instead of 0, whose gradient would be infinite, even where it is unused.
+    length = tf.sqrt(tf.where(vary, found_squares * expected_squares, 1.0))
+    correlation = tf.reduce_sum(found * expected) / length
+    return 1.0 - tf.where(vary, correlation, 0.0)
 
 
 def _mean(values: tf.Tensor) -> tf.Tensor:
+    """Computes the mean; 0 of nothing, where `tf.reduce_mean` gives NaN."""
     return tf.math.divide_no_nan(tf.reduce_sum(values), tf.cast(tf.size(values), values.dtype))

@@ -42,7 +42,8 @@ class PairTexts(NamedTuple):
     def of(cls, pairs: Iterable[tuple[str, str]]) -> PairTexts:
         """Reads pairs into memory."""
         pairs = list(pairs)
-        lefts, rights = [left for left, _ in pairs], [right for _, right in pairs]
+        lefts = [left for left, _ in pairs]
+        rights = [right for _, right in pairs]
         keys = np.stack([text_keys(lefts).numpy(), text_keys(rights).numpy()], axis=1)
         return cls(lefts, rights, keys)
 
@@ -69,7 +70,7 @@ class DistillStream(Stream):
         pair_batch_size: Pairs per batch.
         errors: Adds typos to lines and to one side of pairs.
         neighbor_batch_size: Lines per batch that bring a neighbor along, if they have one.
-        num_neighbors: Number of nearest lines the neighbor is drawn from; see `nearest_lines`.
+        num_neighbors: Number of nearest lines the neighbor is drawn from.
         judge: Decides which lines are neighbors, and their cosines. Default: `lines`.
         dim: Width of the vectors. If smaller than the teacher's, its vectors are projected.
         seed: Seed of the orders and the typos.
@@ -101,10 +102,14 @@ class DistillStream(Stream):
                 f"`pair_batch_size` must be at most the number of pairs, {num_pairs}. "
                 f"Received: pair_batch_size={pair_batch_size}"
             )
-        self._lines, self._pairs = lines, pairs
-        self._num_pairs, self._pair_batch_size = num_pairs, pair_batch_size
-        self._vectorizer, self._errors = vectorizer, errors
-        self._neighbor_batch_size, self._num_neighbors = neighbor_batch_size, num_neighbors
+        self._lines = lines
+        self._pairs = pairs
+        self._num_pairs = num_pairs
+        self._pair_batch_size = pair_batch_size
+        self._vectorizer = vectorizer
+        self._errors = errors
+        self._neighbor_batch_size = neighbor_batch_size
+        self._num_neighbors = num_neighbors
         self._judge = lines if judge is None else judge
         self._nearest: np.ndarray | None = None
         self._dim = dim
@@ -120,30 +125,25 @@ class DistillStream(Stream):
         first = segment.offset * self.step_size
         last = min(first + segment.num * self.step_size, self.size)
         order = shuffled(np.arange(first, last), self.size, [self.seed, 2 * segment.epoch])
-        lines = split_batches(order, self.step_size)
+        line_batches = split_batches(order, self.step_size)
         if not self._num_pairs:
-            return lines
-        steps = range(segment.first, segment.first + segment.num)
-        return [
-            np.concatenate([rows, self.size + self._pairs_of(step)])
-            for rows, step in zip(lines, steps, strict=True)
-        ]
+            return line_batches
+        batches = []
+        for step, lines in enumerate(line_batches, start=segment.first):
+            batches.append(np.concatenate([lines, self.size + self._pairs_of(step)]))
+        return batches
 
     def _pairs_of(self, step: int) -> np.ndarray:
         """Returns the pair numbers of a step, which may span two epochs of pairs."""
         first = step * self._pair_batch_size
+        # Positions in the endless sequence of epochs, each in its own random order.
         positions = np.arange(first, first + self._pair_batch_size)
         epochs = positions // self._num_pairs
-        return np.concatenate(
-            [
-                shuffled(
-                    positions[epochs == epoch] % self._num_pairs,
-                    self._num_pairs,
-                    [self.seed, 2 * int(epoch) + _PAIRS],
-                )
-                for epoch in np.unique(epochs)
-            ]
-        )
+        parts = []
+        for epoch in np.unique(epochs).tolist():
+            in_epoch = positions[epochs == epoch] % self._num_pairs
+            parts.append(shuffled(in_epoch, self._num_pairs, [self.seed, 2 * epoch + _PAIRS]))
+        return np.concatenate(parts)
 
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
         types = (tf.string, tf.float32, tf.int32, tf.float32, tf.int64)
@@ -152,6 +152,7 @@ class DistillStream(Stream):
             texts, vectors, neighbors, cosines, keys = tf.numpy_function(
                 lambda rows: self._examples(rows, segment.epoch), [rows], types
             )
+            # `numpy_function` forgets the shapes.
             texts.set_shape([None])
             vectors.set_shape([None, self._dim])
             neighbors.set_shape([None, 2])
@@ -163,21 +164,30 @@ class DistillStream(Stream):
 
     def _examples(self, rows: np.ndarray, epoch: int) -> tuple[np.ndarray, ...]:
         """Returns the texts and the other parts of a batch."""
+        # The draws of a batch depend only on its epoch and its first line, so that a resumed run
+        # gets the same typos and neighbors.
         random = np.random.default_rng([self.seed, epoch, int(rows[0])])
-        numbers, neighbors = self._with_neighbors(rows[rows < self.size], random)
+        is_line = rows < self.size
+        numbers, neighbors = self._with_neighbors(rows[is_line], random)
         vectors = self._lines.vectors(numbers)
         judged = vectors if self._judge is self._lines else self._judge.vectors(numbers)
-        cosines = np.einsum("ij,ij->i", *judged[neighbors.T])
+        left, right = neighbors.T
+        cosines = np.einsum("ij,ij->i", judged[left], judged[right])
         if self._projection is not None:
             vectors = normalized(vectors @ self._projection)
         texts = self._errors.add([self._lines.texts[number] for number in numbers], random)
         keys = np.zeros(0, np.int64)
         if self._pairs is not None:
-            chosen = (rows[rows >= self.size] - self.size).tolist()
-            sides = [[side[number] for number in chosen] for side in self._pairs[:2]]
-            wrong = int(random.integers(2))
-            sides[wrong] = self._errors.add(sides[wrong], random)
-            texts += sides[0] + sides[1]
+            chosen = (rows[~is_line] - self.size).tolist()
+            lefts = [self._pairs.lefts[number] for number in chosen]
+            rights = [self._pairs.rights[number] for number in chosen]
+            # Typos in one side only: the other one shows the correct form.
+            if random.integers(2) == 0:
+                lefts = self._errors.add(lefts, random)
+            else:
+                rights = self._errors.add(rights, random)
+            texts += lefts + rights
+            # Lefts, then rights, as the texts.
             keys = self._pairs.keys[chosen].T.reshape(-1)
         encoded = np.array([to_bytes(text) for text in texts], object)
         return encoded, vectors, neighbors, cosines, keys
@@ -188,9 +198,11 @@ class DistillStream(Stream):
         """Returns the line numbers of a batch with neighbors appended, and the pairs of rows."""
         if self._nearest is None:
             return numbers, np.zeros((0, 2), np.int32)
+        # Missing neighbors are -1, after all others.
         counts = (self._nearest[numbers] >= 0).sum(axis=1)
         positions = np.flatnonzero(counts)[: self._neighbor_batch_size]
-        drawn = self._nearest[numbers[positions], random.integers(counts[positions])]
-        others = len(numbers) + np.arange(len(positions))
-        both = np.stack([positions, others], axis=1).astype(np.int32)
-        return np.concatenate([numbers, drawn]), both
+        ranks = random.integers(counts[positions])
+        drawn = self._nearest[numbers[positions], ranks]
+        drawn_positions = len(numbers) + np.arange(len(positions))
+        neighbors = np.stack([positions, drawn_positions], axis=1).astype(np.int32)
+        return np.concatenate([numbers, drawn]), neighbors

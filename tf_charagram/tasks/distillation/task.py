@@ -38,7 +38,7 @@ _NUM_LISTED = 100_000
 
 
 class Distill(EmbedderTask):
-    """Trains an embedder whose vectors can be compared with those of its teacher.
+    """Trains an embedder to give the same cosines as its teacher.
 
     If `dim` is smaller than the teacher's width, the teacher's vectors are projected onto their
     principal directions.
@@ -69,11 +69,13 @@ class Distill(EmbedderTask):
             DataError: A file of the teacher cannot be read.
             RunError: `config.init` is not a model, or is damaged.
         """
-        return config if config.dim is not None else config.replace(dim=_width(config))
+        if config.dim is not None:
+            return config
+        return config.replace(dim=_width(config))
 
     @classmethod
     def input_files(cls, config: Any) -> list[Path]:
-        """Returns all files that the weights depend on; see `Task.input_files`."""
+        """Returns all files that the weights depend on."""
         vectors = (*_vector_files(config, "teacher"), *_vector_files(config, "second_teacher"))
         names = (*cls.data_names(config), *vectors, config.misspellings)
         files = [Path(name) for name in names if name is not None]
@@ -92,11 +94,12 @@ class Distill(EmbedderTask):
         find_teacher.cache_clear()
         if config.pairs:
             corpus = self._corpus()
+            # The survey counts the pairs, which iterating over them needs.
             for _ in corpus.survey():
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
         self._errors = Typos(config.typos, self._misspellings(), config.error_kinds)
-        # As many typos as in one epoch, but not the same ones.
+        # As many typos as in one epoch, but other typos.
         mistyped = self._errors.samples(self.lines.texts, config.seed)
         self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)
 
@@ -117,9 +120,9 @@ class Distill(EmbedderTask):
         forms: dict[str, list[str]] = defaultdict(list)
         if self.config.misspellings is not None:
             misspellings = read_misspellings(self.config.misspellings, on_bad_line=self.bad_lines)
-            for wrong, rights in misspellings:
-                for right in rights:
-                    forms[right.lower()].append(wrong)
+            for wrong, corrections in misspellings:
+                for correction in corrections:
+                    forms[correction.lower()].append(wrong)
         return forms
 
     def _texts_to_count(self) -> Iterator[str]:
@@ -129,7 +132,7 @@ class Distill(EmbedderTask):
             yield from self._pairs.rights
 
     def texts(self) -> Sequence[str]:
-        """Returns the first distinct lines; see `EmbedderTask.texts`."""
+        """Returns the first distinct lines, for searching after training."""
         return list(dict.fromkeys(self.lines.texts))[:_NUM_LISTED]
 
     def build(self) -> TextEmbedder:
@@ -210,5 +213,8 @@ def _vector_files(config: DistillConfig, name: str) -> tuple[str, ...]:
 
 
 def _width(config: Any) -> int:
+    """Returns the width of the vectors of the first teacher."""
     files = _vector_files(config, "teacher")
-    return int(read_vectors(files[0]).shape[1]) if files else find_teacher(config.teacher[0]).dim
+    if files:
+        return int(read_vectors(files[0]).shape[1])
+    return find_teacher(config.teacher[0]).dim

@@ -105,7 +105,7 @@ class VectorCache:
     Args:
         folder: Folder of all caches.
         teacher: Computes missing vectors.
-        lines: The texts; equal ones are embedded once.
+        lines: The texts; each distinct text is embedded once.
 
     Attributes:
         rows: Row of the vector of each line, int64 `(num_lines,)`.
@@ -118,11 +118,12 @@ class VectorCache:
         lines = [line[:_MAX_CHARS] for line in lines]
         # Texts of similar length need little padding, and the longest need the most memory.
         self._texts = sorted(dict.fromkeys(lines), key=len, reverse=True)
-        place = {text: row for row, text in enumerate(self._texts)}
-        self.rows = np.array([place[line] for line in lines], np.int64)
+        row_of = {text: row for row, text in enumerate(self._texts)}
+        self.rows = np.array([row_of[line] for line in lines], np.int64)
         digest = hashlib.sha256()
         for text in (teacher.name, str(teacher.dim), *self._texts):
             encoded = text.encode("utf-8", "surrogatepass")
+            # With its length, so that no two lists of texts give the same bytes.
             digest.update(len(encoded).to_bytes(8, "little") + encoded)
         self.folder = Path(folder) / digest.hexdigest()[:32]
         self._file = self.folder / "vectors.f16"
@@ -130,14 +131,17 @@ class VectorCache:
     @property
     def num_done(self) -> int:
         """The number of texts whose vectors are on disk."""
-        return self._file.stat().st_size // self._row_bytes if self._file.exists() else 0
+        if not self._file.exists():
+            return 0
+        # A killed process may have written a part of a row.
+        return self._file.stat().st_size // self._row_bytes
 
     @property
     def _row_bytes(self) -> int:
         return 2 * self.teacher.dim
 
     def vectors(self) -> np.ndarray:
-        """Returns the vectors of the distinct texts, computing those that are not on disk.
+        """Returns the vectors of the distinct texts; computes vectors that are not on disk.
 
         Returns:
             float16 `(num_texts, dim)`, on disk.
@@ -146,11 +150,13 @@ class VectorCache:
             RunError: The folder cannot be written, for instance because the disk is full.
         """
         if self.num_done < len(self._texts):
+            # Two runs with one teacher may start at the same time; the second run waits.
             lock = FolderLock(self.folder)
             lock.acquire(on_wait=self._report_wait)
             with lock:
                 self._compute()
-        return np.memmap(self._file, np.float16, "r", shape=(len(self._texts), self.teacher.dim))
+        shape = (len(self._texts), self.teacher.dim)
+        return np.memmap(self._file, np.float16, "r", shape=shape)
 
     def _report_wait(self) -> None:
         ProgressLine(None).say(
@@ -158,7 +164,8 @@ class VectorCache:
         )
 
     def _compute(self) -> None:
-        done, total = self.num_done, len(self._texts)
+        done = self.num_done
+        total = len(self._texts)
         with (
             writing(self.folder),
             open(self._file, "ab") as file,
@@ -181,7 +188,7 @@ class VectorCache:
 
 
 def read_vectors(path: str | Path) -> np.ndarray:
-    """Opens a file of vectors; those of `.npy` stay on disk until they are read.
+    """Opens a file of vectors; the vectors of `.npy` stay on disk until they are read.
 
     Args:
         path: `FILE.npy`, a floating-point array `(num_texts, dim)`; or `FILE.parquet` with exactly
@@ -221,4 +228,5 @@ def _read_parquet(path: Path) -> np.ndarray:
     names = [field.name for field in parquet.read_schema(path) if "list" in str(field.type)]
     if len(names) != 1:
         raise ValueError(f"expected one column of lists of numbers, found {names or 'none'}")
-    return np.stack(parquet.read_table(path, columns=names)[names[0]].to_numpy())
+    column = parquet.read_table(path, columns=names)[names[0]]
+    return np.stack(column.to_numpy())

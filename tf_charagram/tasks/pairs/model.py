@@ -29,7 +29,7 @@ class PairHead(SigmoidHead):
         num_outputs: Number of logits, at least 2.
         hidden_dim: Width of hs.
         seed: Seed of the initial weights.
-        **kwargs: Name and dtype, as for every layer.
+        **kwargs: Name and dtype of the layer.
 
     Call arguments:
         vectors: The vectors of B pairs, lefts first, then rights, float32 `(2B, dim)`.
@@ -56,7 +56,7 @@ class PairScoreHead(PairHead):
     Args:
         dim: Width of the vectors.
         num_classes: K, at least 2.
-        **kwargs: `hidden_dim`, `seed`, name and dtype, as for `PairHead`.
+        **kwargs: `hidden_dim`, `seed`, name and dtype of the layer.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -72,14 +72,20 @@ class PairScoreHead(PairHead):
         self.num_classes = num_classes
 
     def loss(self, logits: tf.Tensor, targets: tf.Tensor, class_weights: None) -> tf.Tensor:
-        """Computes the loss of scores, float32 `(B,)`; see `relatedness_loss`."""
+        """Computes the divergence of the logits from the scores, float32 `(B,)`."""
         del class_weights
         return relatedness_loss(logits, spread_scores(targets, self.num_classes))
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class PairLabelHead(LabelHead, PairHead):
-    """A `PairHead` for labels; arguments as for `LabelHead`."""
+    """A `PairHead` for labels: one logit per label.
+
+    Args:
+        dim: Width of the vectors.
+        labels: The labels, at least 2, all different.
+        **kwargs: `hidden_dim`, `seed`, name and dtype of the layer.
+    """
 
     loss = staticmethod(cross_entropy)
 
@@ -88,7 +94,10 @@ class PairLabelHead(LabelHead, PairHead):
 class PairScorer(AnsweringModel):
     """Scores how related two texts are, from 1 to K: a vectorizer, an encoder and a head.
 
-    Arguments as for `HeadedModel`, with a `PairScoreHead`.
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: A `PairScoreHead` for vectors of width `dim`.
 
     Example:
         >>> from tf_charagram.encoders.charagram import Charagram
@@ -125,7 +134,7 @@ class PairScorer(AnsweringModel):
         """Returns the scores of corresponding texts, float32 `(num_pairs,)`, from 1 to K.
 
         Args:
-            left: Any texts, also empty ones and broken UTF-8.
+            left: Any texts, also empty texts and broken UTF-8.
             right: As many texts.
             batch_size: Texts encoded at a time.
 
@@ -140,7 +149,10 @@ class PairScorer(AnsweringModel):
 class PairClassifier(LabellingModel):
     """Labels pairs of texts, for example as entailment: a vectorizer, an encoder and a head.
 
-    Arguments as for `HeadedModel`, with a `PairLabelHead`.
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: A `PairLabelHead` for vectors of width `dim`.
     """
 
     kind = "pair_classifier"
@@ -160,14 +172,21 @@ class PairClassifier(LabellingModel):
             batch_size: Texts encoded at a time.
 
         Raises:
-            ConfigError: See `PairScorer.score`.
+            ConfigError: The lists differ in length, one of them is a single string or contains
+                something else than strings, or `batch_size` is not an integer above 0.
         """
         return self.answers_to(*paired_texts(left, right), batch_size=batch_size)
 
     def classify(
         self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
     ) -> list[Classified]:
-        """Returns the most probable label of each pair; arguments as for `probabilities`."""
+        """Returns the most probable label of each pair, with its probability.
+
+        Args:
+            left: Any texts, such as premises.
+            right: As many texts, such as hypotheses.
+            batch_size: Texts encoded at a time.
+        """
         return self.most_probable(self.probabilities(left, right, batch_size=batch_size))
 
 
@@ -210,6 +229,7 @@ def relatedness_loss(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
         >>> round(float(loss), 4)
         0.1438
     """
+    # Terms of the divergence, over which the last line sums; `xlogy(0, 0)` is 0.
     divergences = tf.math.xlogy(targets, targets) - targets * tf.nn.log_softmax(logits)
     num_pairs = tf.maximum(tf.shape(logits)[0], 1)
     return tf.reduce_sum(divergences) / tf.cast(num_pairs, divergences.dtype)

@@ -60,9 +60,11 @@ class Similarity(SupervisedTask):
     def score_set(self, model: PairScorer, examples: ScoredPairs, scoring: Scoring) -> MetricScore:
         """Compares predicted scores with the human scores."""
         return score_relatedness(
-            examples.scores, model.score(examples.left, examples.right),
-            num_resamples=scoring.num_resamples, seed=scoring.seed,
-        )  # fmt: skip
+            examples.scores,
+            model.score(examples.left, examples.right),
+            num_resamples=scoring.num_resamples,
+            seed=scoring.seed,
+        )
 
     def value(self, score: MetricScore) -> float | None:
         """Returns Pearson's r x 100."""
@@ -87,7 +89,7 @@ class Entailment(LabelTask):
 def score_relatedness(
     gold: ArrayLike, predicted: ArrayLike, *, num_resamples: int = 1000, seed: int = 0
 ) -> MetricScore:
-    """Compares predicted scores with human ones.
+    """Compares predicted scores with human scores.
 
     The metrics are `pearson` and `spearman`, x 100 and `None` if one side is constant, and `mse`,
     the mean squared error, in squared units of the scale.
@@ -127,8 +129,10 @@ def score_relatedness(
 def relatedness_table(scores: Sequence[tuple[str, MetricScore]]) -> Table:
     """Returns a table with correlations x 100 and the squared error, one row per set."""
     metrics = {
-        "pearson": ("Pearson", ".2f"), "spearman": ("Spearman", ".2f"), "mse": ("MSE", ".4f"),
-    }  # fmt: skip
+        "pearson": ("Pearson", ".2f"),
+        "spearman": ("Spearman", ".2f"),
+        "mse": ("MSE", ".4f"),
+    }
     table = metric_table("Relatedness: correlations x 100", ("set", "pairs"), metrics, scores)
     table.caption = "MSE: in squared units of the scale."
     return table

@@ -72,7 +72,7 @@ class ParaphraseModel(StepModel):
 
         Args:
             embedder: A `TextEmbedder`.
-            **kwargs: As for `keras.Model`.
+            **kwargs: Arguments of `keras.Model`, such as `name`.
         """
         return cls(embedder.encoder, embedder.vectorizer, **kwargs)
 
@@ -93,7 +93,7 @@ class ParaphraseModel(StepModel):
             negatives: `"max"`, `"mix"`, `"random"`, or a sampler with further settings.
             metrics: Keras metrics of the vectors of lefts and rights, both `(B, dim)`, such as
                 `keras.metrics.CosineSimilarity()`.
-            **kwargs: As for `StepModel.compile`.
+            **kwargs: Penalties, clipping and other options of `StepModel.compile`.
 
         Raises:
             ConfigError: An argument is out of range, or the encoder has no trainable weight.
@@ -127,7 +127,7 @@ class ParaphraseModel(StepModel):
         return [*super().metrics, *getattr(self, "pair_metrics", [])]
 
     def fit(self, x: Any = None, *args: Any, validation_data: Any = None, **kwargs: Any) -> Any:
-        """Trains the encoder on a `tf.data.Dataset`; see the class and `keras.Model.fit`.
+        """Trains the encoder on a `tf.data.Dataset` of pairs, with the options of Keras' `fit`.
 
         Raises:
             ConfigError: Pairs are not in batches, or the model has no vectorizer for them.
@@ -136,7 +136,11 @@ class ParaphraseModel(StepModel):
         return super().fit(self._ids_of(x), *args, validation_data=validation_data, **kwargs)
 
     def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Computes mean loss and metrics; data and errors as for `fit`."""
+        """Computes mean loss and metrics on a `tf.data.Dataset` of pairs, without training.
+
+        Raises:
+            ConfigError: Pairs are not in batches, or the model has no vectorizer for them.
+        """
         return super().evaluate(self._ids_of(x), *args, **kwargs)
 
     def _ids_of(self, data: Any) -> Any:

@@ -34,7 +34,7 @@ class EmbedderTask(Task):
     """A task that trains an embedder; a subclass defines the training data.
 
     Attributes:
-        set_groups: The sets it is scored on while it trains; see `evaluation_sets`.
+        set_groups: Groups of the sets it is scored on while it trains, such as `"wordsim"`.
     """
 
     model_class = TextEmbedder
@@ -57,7 +57,7 @@ class EmbedderTask(Task):
         return TextEmbedder.load(path, folded=True)
 
     def score(self, model: TextEmbedder, scoring: Scoring) -> dict[str, SetScore]:
-        """Scores an embedder on the sets and their means; see `Task.score`."""
+        """Scores an embedder on the sets; returns scores by name, with the means of groups."""
 
         def embed(texts: Sequence[str]) -> np.ndarray:
             scoring.check()
@@ -94,7 +94,7 @@ class ParaphraseTask(EmbedderTask):
     corpus: PairCorpus
 
     def read(self) -> None:
-        """Reads the pairs for the vectorizer; see `Task.read`."""
+        """Reads the pairs of all `--data` values and makes the vectorizer from their texts."""
         names = self.data_names(self.config)
         self.read_pairs([pairs_reader(name, self.config.columns) for name in names])
 
@@ -154,7 +154,7 @@ class ParaphraseTask(EmbedderTask):
         return f"{self.corpus.num_pairs:,} pairs"
 
     def texts(self) -> list[str]:
-        """Returns the first texts of the pairs; see `EmbedderTask.texts`."""
+        """Returns the first distinct texts of the pairs, for searching after training."""
         return self.corpus.listed
 
     def facts(self) -> dict[str, Any]:

@@ -37,25 +37,26 @@ def read_labelled_texts(
 
     Args:
         path: File, plain or gzip. A table may be standard input, `"-"`.
-        phrases: Whether to read all constituents of trees, see `read_trees`.
+        phrases: Whether to read every distinct constituent of trees instead of the sentences.
         fine_labels: Whether to keep the five labels of trees.
         name: Name of the set. Default: the file name without suffix.
-        **options: Options of tables, see `ColumnOptions`.
+        **options: Options of tables: `columns`, `split` and `on_bad_line`.
 
     Raises:
         ConfigError: An argument is wrong or does not fit the file.
-        DataError: The file cannot be read, a line is bad, or there are no texts; see
-            `read_columns`.
+        DataError: The file cannot be read, lacks a column, has a bad line or no texts.
     """
     if not options.get("columns") and _has_trees(path):
         on_bad_line = options.get("on_bad_line", "error")
         rows = read_trees(path, phrases=phrases, fine_labels=fine_labels, on_bad_line=on_bad_line)
-        texts, labels = [text for text, _ in rows], [label for _, label in rows]
+        texts = [text for text, _ in rows]
+        labels = [label for _, label in rows]
         return Labelled(name or set_name(path), (texts,), labels)
     if phrases or fine_labels:
         raise ConfigError(f"`phrases` and `fine_labels` are for trees. Received a table: {path}")
     table = read_labelled(path, 1, name=name, **options)
-    return replace(table, sides=([*map(unescape, table.sides[0])],))
+    [texts] = table.sides
+    return replace(table, sides=([unescape(text) for text in texts],))
 
 
 def read_trees(
@@ -111,6 +112,7 @@ def constituents(line: str) -> list[tuple[str, str]]:
     """
     problem = ValueError("expected a tree such as (3 (2 It) (4 sings)), with labels from 0 to 4")
     words: list[str] = []
+    # Open brackets: label and first word. Closed brackets: first word, end and label.
     opened: list[tuple[str, int]] = []
     closed: list[tuple[int, int, str]] = []
     for match in _PIECE.finditer(line):
@@ -129,6 +131,7 @@ def constituents(line: str) -> list[tuple[str, str]]:
             closed.append((start, len(words), label))
     if opened or not closed:
         raise problem
+    # The bracket of the sentence is closed last.
     return [(" ".join(words[start:end]), label) for start, end, label in reversed(closed)]
 
 
@@ -146,5 +149,7 @@ def _has_trees(path: str | Path) -> bool:
     """Returns whether the first line that is not blank is a tree."""
     if str(path) == STDIN:  # It can be read only once.
         return False
-    lines = (text for _, text in itertools.islice(read_lines(path), 100) if text.strip())
-    return _TREE.fullmatch(next(lines, "")) is not None
+    for _, text in itertools.islice(read_lines(path), 100):
+        if text.strip():
+            return _TREE.fullmatch(text) is not None
+    return False

@@ -19,7 +19,10 @@ from tf_charagram.text.tensors import texts_of
 class TextHead(LabelHead):
     """Computes logits for vectors: Wp sigmoid(W h + b) + bp, one per label (Universal, 4.4).
 
-    Arguments as for `LabelHead`.
+    Args:
+        dim: Width of the vectors.
+        labels: The labels, at least 2, all different.
+        **kwargs: `hidden_dim`, `seed`, name and dtype of the layer.
 
     Call arguments:
         vectors: float32 `(batch, dim)`.
@@ -44,7 +47,10 @@ class TextHead(LabelHead):
 class TextClassifier(LabellingModel):
     """Labels texts, for example by sentiment: a vectorizer, an encoder and a head.
 
-    Arguments as for `HeadedModel`, with a `TextHead`.
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: A `TextHead` for vectors of width `dim`.
 
     Example:
         >>> from tf_charagram.encoders.charagram import Charagram
@@ -65,7 +71,7 @@ class TextClassifier(LabellingModel):
         """Returns the probability of each label, float32 `(num_texts, num_labels)`.
 
         Args:
-            texts: Any texts, also empty ones and broken UTF-8.
+            texts: Any texts, also empty texts and broken UTF-8.
             batch_size: Texts encoded at a time.
 
         Raises:
@@ -75,5 +81,10 @@ class TextClassifier(LabellingModel):
         return self.answers_to(list(texts_of(texts, "texts")), batch_size=batch_size)
 
     def classify(self, texts: Sequence[str], *, batch_size: int = 1000) -> list[Classified]:
-        """Returns the most probable label of each text; arguments as for `probabilities`."""
+        """Returns the most probable label of each text, with its probability.
+
+        Args:
+            texts: Any texts.
+            batch_size: Texts encoded at a time.
+        """
         return self.most_probable(self.probabilities(texts, batch_size=batch_size))

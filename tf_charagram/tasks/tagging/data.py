@@ -81,22 +81,27 @@ def _sentences(path: str | Path, column: str, bad: BadLines) -> Iterator[TaggedS
     for tokens in _token_lists(path, column, bad):
         if tokens:
             is_empty = False
-            yield TaggedSentence(*zip(*tokens, strict=True))
+            words = tuple(word for word, _ in tokens)
+            tags = tuple(tag for _, tag in tokens)
+            yield TaggedSentence(words, tags)
     if is_empty:
         raise DataError(path, f"no tagged sentence found: {bad.summary()}. Check the format.")
 
 
 def _token_lists(path: str | Path, column: str, bad: BadLines) -> Iterator[list[Token]]:
-    """Yields the tokens of each good sentence, and reports the bad ones."""
+    """Yields the tokens of each good sentence, and reports each bad sentence."""
     lines = iter(read_lines(path))
-    skipped: list[tuple[int, str]] = []
+    # The first line that is neither blank nor a comment tells the format.
+    probed: list[tuple[int, str]] = []
     first = ""
-    while not first.strip() or _COMMENT.match(first):
-        if (line := next(lines, None)) is None:
-            return
-        skipped.append(line)
-        first = line[1]
-    lines = itertools.chain(skipped, lines)
+    for number, text in lines:
+        probed.append((number, text))
+        if text.strip() and not _COMMENT.match(text):
+            first = text
+            break
+    else:
+        return
+    lines = itertools.chain(probed, lines)
     blocks: Iterable[Lines]
     if "\t" in first:
         is_conllu = first.count("\t") + 1 == _NUM_CONLLU_COLUMNS
@@ -106,14 +111,15 @@ def _token_lists(path: str | Path, column: str, bad: BadLines) -> Iterator[list[
         is_tree = _TREE.match(first)
         parse = _parse_tree if is_tree else _parse_slashes
         lines = (line for line in lines if not _COMMENT.match(line[1]))
-        blocks = ([line] for line in (_trees(lines) if is_tree else lines))
+        sentences = _trees(lines) if is_tree else lines
+        blocks = ([sentence] for sentence in sentences)
     for block in blocks:
         tokens: list[Token] = []
         try:
-            for line in block:
-                number, text = line
+            for number, text in block:  # noqa: B007
                 tokens += parse(text, len(tokens) + 1)
         except ValueError as error:
+            # The rest of the block is skipped: a sentence without a word is another sentence.
             bad.report(path, number, str(error))
         else:
             yield tokens
@@ -121,7 +127,11 @@ def _token_lists(path: str | Path, column: str, bad: BadLines) -> Iterator[list[
 
 def _paragraphs(lines: Lines) -> Iterator[Lines]:
     """Yields the lines between blank lines."""
-    is_blank = lambda line: not line[1].strip() and "\t" not in line[1]  # noqa: E731
+
+    def is_blank(line: tuple[int, str]) -> bool:
+        # A line with only a tab is a row whose word and tag are missing, which is an error.
+        return not line[1].strip() and "\t" not in line[1]
+
     return (block for blank, block in itertools.groupby(lines, is_blank) if not blank)
 
 
@@ -186,12 +196,16 @@ def _parse_slashes(text: str, position: int) -> list[Token]:
 
 
 def _parse_tree(text: str, position: int) -> list[Token]:
-    if text.count("(") != text.count(")"):
+    num_opening = text.count("(")
+    num_closing = text.count(")")
+    if num_opening != num_closing:
         raise ValueError(
-            f"expected a tree whose brackets match, found {text.count('(')} opening and "
-            f"{text.count(')')} closing ones"
+            f"expected a tree whose brackets match, found {num_opening} opening and "
+            f"{num_closing} closing ones"
         )
-    if rest := _NODE.sub(" ", _LEAF.sub(" ", text)).split():
+    without_leaves = _LEAF.sub(" ", text)
+    rest = _NODE.sub(" ", without_leaves).split()
+    if rest:
         raise ValueError(f"expected words with tags, such as (NN cat), found {rest[0]!r}")
     return [_unescaped(word, tag) for tag, word in _LEAF.findall(text) if tag != "-NONE-"]
 
@@ -228,11 +242,15 @@ def to_conllu(text: str, tokens: Sequence[TaggedToken], column: str = "xpos") ->
     lines = [f"# text = {' '.join(text.split())}"]
     for i, token in enumerate(tokens):
         cells = ["_"] * _NUM_CONLLU_COLUMNS
-        cells[0], cells[1] = str(i + 1), token.token
+        cells[0] = str(i + 1)
+        cells[1] = token.token
         cells[COLUMNS[column]] = token.tag
         if token.start is not None:
-            following = tokens[i + 1].start if i + 1 < len(tokens) else None
-            notes = [f"TokenRange={token.start}:{token.end}"]
-            cells[-1] = "|".join(["SpaceAfter=No"] * (following == token.end) + notes)
+            # The notes must be in alphabetical order.
+            notes = []
+            if i + 1 < len(tokens) and tokens[i + 1].start == token.end:
+                notes.append("SpaceAfter=No")
+            notes.append(f"TokenRange={token.start}:{token.end}")
+            cells[-1] = "|".join(notes)
         lines.append("\t".join(cells))
     return "\n".join(lines) + "\n\n"

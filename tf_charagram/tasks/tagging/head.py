@@ -21,7 +21,7 @@ from tf_charagram.text.normalize import normalized_code_points
 class TaggingHead(ConfiguredLayer):
     """Bidirectional LSTM over the words of a sentence, a dense tanh layer and a linear layer.
 
-    Word vectors are those of distinct words; sentences refer to them by index.
+    There is a vector for each distinct word; sentences refer to words by index.
 
     Args:
         labels: The tags, each once.
@@ -37,7 +37,7 @@ class TaggingHead(ConfiguredLayer):
         capitals: bool `(num_distinct,)`; ignored without `use_capitals`.
         positions: Indices of the words of each sentence, `tf.RaggedTensor` int32
             `(num_sentences, None)`, values in `[0, num_distinct)`.
-        training: Whether cuDNN may be used; see `PlainLSTM`.
+        training: Whether cuDNN may be used, which trains faster.
 
     Returns:
         Logits, float32 `(num_tokens, num_labels)`, in the order of `positions.flat_values`.
@@ -112,7 +112,7 @@ class TaggingHead(ConfiguredLayer):
 def has_capital(tokens: tf.Tensor) -> tf.Tensor:
     """Returns a mask of tokens that lowercasing changes, bool `(num_tokens,)`.
 
-    Lowercasing is that of the vectorizers, code point by code point. So U+0130, which becomes two
+    Code points are lowercased one by one, as vectorizers do. So U+0130, which becomes two
     code points, is not a capital.
 
     Args:
@@ -121,6 +121,6 @@ def has_capital(tokens: tf.Tensor) -> tf.Tensor:
     # Both tables change white space.
     is_capital = normalized_code_points(True) != normalized_code_points(False)
     codes = tf.strings.unicode_decode(tokens, "UTF-8", errors="replace")
-    # Code points past the table have no case, and its last one is not a capital.
+    # Code points past the table have no case, and its last code point is not a capital.
     flags = tf.gather(is_capital, tf.minimum(codes.values, len(is_capital) - 1))
     return tf.reduce_any(codes.with_values(flags), axis=1)

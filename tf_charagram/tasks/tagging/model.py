@@ -103,8 +103,10 @@ class Tagger(HeadedModel):
             tokens: Strings `(num_sentences, None)`, int64 row splits.
         """
         with tf.device("CPU:0"):
+            # Words repeat: each distinct word is embedded once.
             distinct, word_indices = tf.unique(tokens.values)
-            ids, capitals = self.vectorizer(distinct), has_capital(distinct)
+            ids = self.vectorizer(distinct)
+            capitals = has_capital(distinct)
         vectors = encoded(self.encoder, ids)
         logits = by_length(
             lambda positions: self.head(vectors, capitals, positions, training=False),
@@ -141,24 +143,34 @@ class Tagger(HeadedModel):
         tagged: list[list[TaggedToken]] = [[] for _ in inputs]
         for input_type, tag_batch in ((str, self._of_texts), (list, self._of_tokens)):
             order = [index for index, value in enumerate(inputs) if isinstance(value, input_type)]
+            # Sentences of similar length need little padding.
             order.sort(key=lambda index: len(inputs[index]))
             batches = bounded_batches((inputs[i] for i in order), batch_size, _MAX_BATCH_LENGTH)
-            results = (result for _, batch in in_threads(tag_batch, batches) for result in batch)
-            for index, result in zip(order, results, strict=True):
-                tagged[index] = result
+            start = 0
+            for _, results in in_threads(tag_batch, batches):
+                indices = order[start : start + len(results)]
+                for index, result in zip(indices, results, strict=True):
+                    tagged[index] = result
+                start += len(results)
         return tagged
 
     def _of_texts(self, texts: list[str]) -> list[list[TaggedToken]]:
+        """Tags texts; the offsets of tokens are in the texts."""
         answer = self._tag_texts_in_threads(tf.constant(texts))
-        starts, ends, lengths = (answer[name].numpy() for name in ("starts", "ends", "row_lengths"))
+        starts = answer["starts"].numpy().tolist()
+        ends = answer["ends"].numpy().tolist()
+        lengths = answer["row_lengths"].numpy()
+        spans = list(zip(starts, ends, strict=True))
+        # The number of the text of each token.
         owners = np.repeat(np.arange(len(texts)), lengths).tolist()
-        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
         tokens = [texts[i][start:end] for i, (start, end) in zip(owners, spans, strict=True)]
         return _tagged(answer, lengths, tokens, spans)
 
     def _of_tokens(self, sentences: list[list[str]]) -> list[list[TaggedToken]]:
+        """Tags lists of tokens, which have no offsets."""
         tokens = [token for sentence in sentences for token in sentence]
         lengths = np.array([len(sentence) for sentence in sentences])
+        # Lone surrogates have no UTF-8.
         clean = [_SURROGATES.sub("\ufffd", token) for token in tokens]
         answer = self._tag_tokens_in_threads(tf.constant(clean, tf.string, [len(clean)]), lengths)
         return _tagged(answer, lengths, tokens, [(None, None)] * len(tokens))
@@ -175,9 +187,10 @@ class Tagger(HeadedModel):
         others.
         """
         return {
-            "serving_default": self._tag_texts, "tag": self._tag_texts,
+            "serving_default": self._tag_texts,
+            "tag": self._tag_texts,
             "tag_tokens": self._tag_tokens,
-        }  # fmt: skip
+        }
 
     def as_served(self) -> Self:
         """Returns the tagger itself, because its n-grams are not folded for serving."""
@@ -186,21 +199,27 @@ class Tagger(HeadedModel):
     def _texts_answer(self, texts: tf.Tensor) -> dict[str, tf.Tensor]:
         tokens, starts, ends = split_tokens(texts)
         return {
-            "tokens": tokens.values, "starts": starts.values, "ends": ends.values,
-            "row_lengths": tokens.row_lengths(), **self._answer(tokens),
-        }  # fmt: skip
+            "tokens": tokens.values,
+            "starts": starts.values,
+            "ends": ends.values,
+            "row_lengths": tokens.row_lengths(),
+            **self._answer(tokens),
+        }
 
     def _tokens_answer(self, tokens: tf.Tensor, row_lengths: tf.Tensor) -> dict[str, tf.Tensor]:
         # Lengths out of range must not reach the operations below, nor overflow the sum.
-        num_tokens, total = tf.size(tokens, tf.int64), tf.reduce_sum(row_lengths)
+        num_tokens = tf.size(tokens, tf.int64)
+        total = tf.reduce_sum(row_lengths)
         in_range = tf.reduce_all((row_lengths >= 0) & (row_lengths <= num_tokens))
         check = tf.debugging.Assert(
             in_range & tf.equal(total, num_tokens),
             [
                 "`row_lengths` must not be negative, and must sum to the number of `tokens`:",
-                num_tokens, "Received the sum:", total,
+                num_tokens,
+                "Received the sum:",
+                total,
             ],
-        )  # fmt: skip
+        )
         with tf.control_dependencies([check]):
             row_lengths = tf.identity(row_lengths)
         ragged = tf.RaggedTensor.from_row_lengths(tokens, row_lengths, validate=False)
@@ -238,5 +257,9 @@ def _tagged(
         TaggedToken(token, tag, score, *span)
         for token, tag, score, span in zip(tokens, tags, scores, spans, strict=True)
     ]
-    ends = np.cumsum(lengths).tolist()
-    return [flat[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]
+    sentences = []
+    start = 0
+    for length in lengths.tolist():
+        sentences.append(flat[start : start + length])
+        start += length
+    return sentences

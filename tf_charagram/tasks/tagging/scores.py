@@ -68,26 +68,33 @@ def score_tags(
     num_resamples: int = 1000,
     seed: int = 0,
 ) -> TaggingScore:
-    """Scores the tags of sentences, none of which is empty.
+    """Scores the tags of sentences that have at least one word each.
 
     Args:
         gold: The gold tags, one sequence per sentence.
         predicted: The predicted tags, of the same shape.
         words: The words, of the same shape.
         known: The words of the training data.
-        num_resamples: Bootstrap resamples for the interval; 0 for none.
+        num_resamples: Bootstrap resamples for the interval; 0 for no interval.
         seed: Seed of the resamples.
     """
     lengths = np.array([len(tags) for tags in gold], np.int64)
-    right, found = list(chain(*gold)), list(chain(*predicted))
-    pairs = list(zip(right, found, strict=True))
+    gold_tags = list(chain(*gold))
+    found_tags = list(chain(*predicted))
     known = frozenset(known)
+    pairs = list(zip(gold_tags, found_tags, strict=True))
     is_right = np.array([gold_tag == tag for gold_tag, tag in pairs])
     is_known = np.array([word in known for word in chain(*words)])
-    num_right = np.add.reduceat(is_right, np.cumsum(lengths) - lengths, dtype=np.int64)
+    first_tokens = np.cumsum(lengths) - lengths
+    # Right tags per sentence. `reduceat` would be wrong for an empty sentence.
+    num_right = np.add.reduceat(is_right, first_tokens, dtype=np.int64)
     draws = _draws(num_right, lengths, num_resamples, seed) if num_resamples else None
-    counts = Counter(pair for pair in pairs if pair[0] != pair[1])
-    mistakes = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    mistakes = Counter(pair for pair in pairs if pair[0] != pair[1])
+    # Ties in the order of the tags, so that the table does not depend on the sentences' order.
+    most_frequent = sorted(mistakes.items(), key=lambda item: (-item[1], item[0]))
+    label_scores = score_labels(
+        gold_tags, found_tags, sorted({*gold_tags, *found_tags}), num_resamples=0
+    )
     return TaggingScore(
         num_sentences=len(lengths),
         num_tokens=len(pairs),
@@ -98,18 +105,19 @@ def score_tags(
         num_unknown=int(np.sum(~is_known)),
         unknown_accuracy=_accuracy(is_right[~is_known]),
         sentence_accuracy=100 * float(np.mean(num_right == lengths)),
-        tags=score_labels(right, found, sorted({*right, *found}), num_resamples=0).labels,
-        mistakes=tuple((*pair, count) for pair, count in mistakes),
+        tags=label_scores.labels,
+        mistakes=tuple((*pair, count) for pair, count in most_frequent),
     )
 
 
 def _draws(num_right: Ints, lengths: Ints, num_resamples: int, seed: int) -> Floats:
     """Returns the accuracy over resampled sentences, `(num_resamples,)`."""
+    # Sentences are resampled, not words, because the tags of a sentence depend on each other.
     sums = np.stack([num_right, lengths], axis=1).astype(np.float64)
     random = np.random.default_rng(seed)
     chunks = [counts @ sums for counts in resample_counts(len(lengths), num_resamples, random)]
-    right, total = np.concatenate(chunks).T
-    return 100 * right / total
+    num_right_drawn, num_drawn = np.concatenate(chunks).T
+    return 100 * num_right_drawn / num_drawn
 
 
 def _accuracy(is_right: NDArray[np.bool_]) -> float | None:
@@ -125,16 +133,16 @@ def tagging_tables(name: str, score: TaggingScore) -> list[Table]:
     """
     accuracies = make_table("Accuracy x 100", ["of"], ["count", "accuracy", INTERVAL])
     bounds = interval_cell(score.interval)
-    for row in (
+    for unit, count, accuracy, interval_text in (
         ("all words", score.num_tokens, score.accuracy, bounds),
         ("known words", score.num_known, score.known_accuracy, "-"),
         ("unknown words", score.num_unknown, score.unknown_accuracy, "-"),
         ("whole sentences", score.num_sentences, score.sentence_accuracy, "-"),
     ):
-        accuracies.add_row(row[0], f"{row[1]:,}", number(row[2]), row[3])
+        accuracies.add_row(unit, f"{count:,}", number(accuracy), interval_text)
     tags = make_table("Tags", ["tag"], ["count", "precision", "recall", "F1"])
     for tag in sorted(score.tags, key=lambda tag: -tag.support):
-        rates = map(number, (tag.precision, tag.recall, tag.f1))
+        rates = [number(rate) for rate in (tag.precision, tag.recall, tag.f1)]
         tags.add_row(escape(tag.label), f"{tag.support:,}", *rates)
     tables = [accuracies, tags]
     if score.mistakes:

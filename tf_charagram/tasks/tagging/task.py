@@ -71,10 +71,13 @@ class Tagging(LabelledTask):
         return TaggedSet(name, list(sentences))
 
     def take_examples(self, examples: Sequence[TaggedSet]) -> None:
-        """Stores the sentences to train on; see `LabelledTask.take_examples`."""
+        """Stores the sentences to train on, one set per `--data`."""
         self.sentences = list(chain(*(tagged.sentences for tagged in examples)))
-        self.words = list(dict.fromkeys(chain(*(sentence.words for sentence in self.sentences))))
-        self.tags = sorted(set(chain(*(sentence.tags for sentence in self.sentences))))
+        words = chain(*(sentence.words for sentence in self.sentences))
+        tags = chain(*(sentence.tags for sentence in self.sentences))
+        # Distinct words in the order of the text; tags in the order of the head's logits.
+        self.words = list(dict.fromkeys(words))
+        self.tags = sorted(set(tags))
         self.known = frozenset(self.words)
 
     def restore(self, folder: RunFolder) -> None:
@@ -116,6 +119,7 @@ class Tagging(LabelledTask):
             chosen: tf.Tensor,
         ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.RaggedTensor, tf.Tensor]:
             batch_words = gather_ragged(words, chosen)
+            # Each distinct word of a batch is composed once.
             distinct, positions = tf.unique(batch_words.values)
             distinct = tf.cast(distinct, tf.int64)
             return (
@@ -126,10 +130,13 @@ class Tagging(LabelledTask):
             )
 
         return ExampleStream(
-            len(self.sentences), batch, batch_size=int(self.config.batch_size or 0),
-            unit="sentences", seed=self.config.seed,
+            len(self.sentences),
+            batch,
+            batch_size=int(self.config.batch_size or 0),
+            unit="sentences",
+            seed=self.config.seed,
             lengths=lengths,
-        )  # fmt: skip
+        )
 
     def make_trainer(self, model: Tagger, optimizer: keras.optimizers.Optimizer) -> TaggingModel:
         """Returns the compiled model that trains encoder and head."""
@@ -156,9 +163,13 @@ class Tagging(LabelledTask):
         predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
         gold = [sentence.tags for sentence in examples.sentences]
         return score_tags(
-            gold, predicted, words, self.known,
-            num_resamples=scoring.num_resamples, seed=scoring.seed,
-        )  # fmt: skip
+            gold,
+            predicted,
+            words,
+            self.known,
+            num_resamples=scoring.num_resamples,
+            seed=scoring.seed,
+        )
 
     def value(self, score: TaggingScore) -> float | None:
         """Returns the accuracy."""
@@ -166,7 +177,10 @@ class Tagging(LabelledTask):
 
     def tables(self, scores: Mapping[str, TaggingScore]) -> list[Table]:
         """Returns tables of the scores of each set."""
-        return [table for name, score in scores.items() for table in tagging_tables(name, score)]
+        tables = []
+        for name, score in scores.items():
+            tables += tagging_tables(name, score)
+        return tables
 
 
 class TaggingModel(SupervisedModel):
@@ -190,4 +204,5 @@ class TaggingModel(SupervisedModel):
         """Returns the mean cross entropy of a batch, without penalties."""
         ids, capitals, positions, labels = batch
         vectors = self._vectors(ids, training)
-        return cross_entropy(self.head(vectors, capitals, positions, training=training), labels)
+        logits = self.head(vectors, capitals, positions, training=training)
+        return cross_entropy(logits, labels)
