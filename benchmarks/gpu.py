@@ -1,4 +1,4 @@
-"""Training on a GPU: whole `train_on` against PyTorch on the same batches, and what a step does.
+"""Training on a GPU: whole `train_on` against PyTorch on the same batches, and its launches.
 
     python benchmarks/gpu.py [--words PAIRS] [--sentences PAIRS] [--peer-python PYTHON]
 
@@ -48,7 +48,7 @@ def child(files: str, cases: str, max_pairs: str) -> None:
     """Trains the model of a case whenever it is told to.
 
     The job `prepare N FILE` builds case N and writes its batches; `run` trains; `profile FILE`
-    writes what a step does.
+    writes launches and copies of a step.
 
     Args:
         files: JSON with the file of pairs of each kind of data.

@@ -108,7 +108,7 @@ def quiet(is_quiet: bool = True) -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Returns whether progress is suppressed; see `quiet`."""
+    """Returns whether progress is suppressed, inside of `quiet()`."""
     return _is_quiet.get()
 
 

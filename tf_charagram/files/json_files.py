@@ -34,7 +34,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Writes a value as indented JSON; see `whole_file`."""
+    """Writes a value as indented JSON, whole or not at all."""
     with whole_file(path, "w") as file:
         file.write(to_json(value))
 

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from tf_charagram.layers.xla import stored, with_row_gradient
 
-#: Stands in place of an id where there is none. It lies past the end of every table: compiled by
-#: XLA, a read there gives any row, and an update there has no effect.
+#: Fills up the ids of a chunk. It lies past the end of every table: compiled by XLA, a read there
+#: gives any row, and an update there has no effect.
 PADDING = 2**31 - 1
 
 

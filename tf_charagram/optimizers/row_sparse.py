@@ -87,7 +87,7 @@ class RowSparseOptimizer(TableOptimizer):
 
     @abstractmethod
     def tables_of(self, variable: tf.Variable) -> list[tf.Variable]:
-        """Returns a variable and what the optimizer keeps for each of its rows."""
+        """Returns a variable, and the moments of its rows that the optimizer keeps."""
 
     @abstractmethod
     def update_rows(

@@ -29,7 +29,7 @@ _STATE = "vocabulary_arrays"
 
 
 class TextOptions(TypedDict, total=False):
-    """The arguments that all vectorizers share, see `TextVectorizer`."""
+    """The arguments that all vectorizers share."""
 
     lowercase: bool
     unicode_form: str | None
@@ -50,7 +50,7 @@ class TextVectorizer(keras.layers.Layer):
             `"NFKD"` or `None`. Needs tensorflow-text, also to serve the exported model.
         max_chars: Texts are truncated after this many characters, so that one text cannot exhaust
             memory; `None` for no limit.
-        **kwargs: `name` and `dtype`, as for every layer.
+        **kwargs: `name` and `dtype` of the layer.
 
     Call arguments:
         texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.

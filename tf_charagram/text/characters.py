@@ -30,11 +30,12 @@ class CharacterVectorizer(TextVectorizer):
     Args:
         alphabet: The characters that have their own id. Default: those of the texts given to
             `adapt`.
-        lowercase: As for `TextVectorizer`, like the call arguments and the result.
-        unicode_form: As for `TextVectorizer`.
-        max_chars: As for `TextVectorizer`. Lower than for n-grams by default, because batches are
-            padded to their longest text.
-        **kwargs: As for `TextVectorizer`.
+        lowercase: Whether texts are lowercased, character by character.
+        unicode_form: Unicode normalization form, applied first: `"NFC"`, `"NFD"`, `"NFKC"`,
+            `"NFKD"` or `None`.
+        max_chars: Texts are truncated after this many characters; `None` for no limit. Lower than
+            that of n-grams by default, because batches are padded to their longest text.
+        **kwargs: `name` and `dtype` of the layer.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -74,7 +75,7 @@ class CharacterVectorizer(TextVectorizer):
 
         Args:
             texts: The texts, read once, as a stream.
-            **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
+            **options: `lowercase`, `unicode_form` and `max_chars` of the vectorizer.
 
         Raises:
             ConfigError: An argument is out of range, `texts` is a single string, or the texts are

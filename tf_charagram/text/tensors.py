@@ -83,7 +83,7 @@ def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | b
     """Returns the texts of both sides of pairs.
 
     Raises:
-        ConfigError: As for `texts_of`, or the two differ in length.
+        ConfigError: A side is not a list of texts, or the two differ in length.
     """
     lefts, rights = list(texts_of(left, "left")), list(texts_of(right, "right"))
     if len(lefts) != len(rights):

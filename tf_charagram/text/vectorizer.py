@@ -42,22 +42,22 @@ class NgramVectorizer(TextVectorizer):
         hash_buckets: Number of rows in hash mode.
         rows_per_ngram: Number of rows that each n-gram is hashed to. With several, n-grams that
             collide in one row differ in the others (a Bloom embedding). Hash mode only.
-        lowercase: As for `TextVectorizer`, like the call arguments and the result.
-        unicode_form: As for `TextVectorizer`.
-        max_chars: As for `TextVectorizer`.
+        lowercase: Whether texts are lowercased, character by character.
+        unicode_form: Unicode normalization form, applied first: `"NFC"`, `"NFD"`, `"NFKC"`,
+            `"NFKD"` or `None`.
+        max_chars: Texts are truncated after this many characters; `None` for no limit.
         longest_only: Whether only the longest n-gram at each position gives its id; see
             `tf_charagram.models.prefix_sums`. Only with a vocabulary with exact keys.
         dictionary: Known words; misspelled and joined words are read as these, see
             `tf_charagram.text.correction`. Only with `lowercase`.
-        fold_characters: Whether texts are brought to one form, see `tf_charagram.text.folding`:
-            full-width letters, ligatures and accents that the vocabulary lacks become plain
-            letters. Only with `lowercase` and a vocabulary with exact keys, which is counted in
-            texts as they are.
+        fold_characters: Whether texts are brought to one form: full-width letters, ligatures and
+            accents that the vocabulary lacks become plain letters. Only with `lowercase` and a
+            vocabulary with exact keys, which is counted in texts as they are.
         unknown_rows: Number of rows after those of the vocabulary, to which characters outside its
             alphabet are hashed: each one, and each with the character after it, has two of them.
             Their ids follow those of the other n-grams of a text. Without, such characters have no
             row. Only with a vocabulary with exact keys.
-        **kwargs: As for `TextVectorizer`.
+        **kwargs: `name` and `dtype` of the layer.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -130,14 +130,14 @@ class NgramVectorizer(TextVectorizer):
         max_per_order: int | None = None,
         **options: Unpack[TextOptions],
     ) -> NgramVectorizer:
-        """Builds a vectorizer with the n-grams of texts; see `NgramVocabulary.from_texts`.
+        """Builds a vectorizer with the n-grams of texts.
 
         Args:
             texts: The texts, with repetitions; read once, as a stream.
             orders: n-gram orders, 1 to 8 in any combination.
             min_count: Minimum number of occurrences of an n-gram.
             max_per_order: Maximum number of n-grams of each order; the most frequent ones are kept.
-            **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
+            **options: `lowercase`, `unicode_form` and `max_chars` of the vectorizer.
 
         Raises:
             ConfigError: An argument is out of range, or no n-gram is frequent enough.
@@ -153,7 +153,7 @@ class NgramVectorizer(TextVectorizer):
         return self.vocabulary is not None or self.hash_buckets is not None
 
     def adapt(self, data: Any, **counting: Any) -> None:
-        """Replaces the vocabulary, see `TextVectorizer.adapt`; keeps the dictionary.
+        """Replaces the vocabulary by the n-grams of texts; keeps the dictionary.
 
         Raises:
             ConfigError: As there, or n-grams are hashed.
@@ -217,7 +217,7 @@ class NgramVectorizer(TextVectorizer):
         """Returns the share of the visible characters of each text that the alphabet has.
 
         Args:
-            texts: As for the call.
+            texts: UTF-8 strings `(batch,)`.
 
         Returns:
             float32 `(batch,)`; 1 for a text without visible characters, or without an alphabet.
@@ -233,7 +233,7 @@ class NgramVectorizer(TextVectorizer):
             at both ends; and start and end of each n-gram in it, in the order of `ngrams`.
 
         Raises:
-            ConfigError: As for `ngrams`.
+            ConfigError: Only the longest n-gram at each position has an id.
         """
         if self.longest_only:
             raise ConfigError(
@@ -260,7 +260,11 @@ class NgramVectorizer(TextVectorizer):
         return "".join(map(chr, codes)), spans
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
-        """Adds the n-grams and the words of another vectorizer, see `TextVectorizer.grown`."""
+        """Adds the n-grams and the words of another vectorizer.
+
+        Returns:
+            The vectorizer, and the row in it of each row of this one.
+        """
         check_growable(self, other)
         dictionary = other.dictionary
         if self.dictionary is not None:
@@ -281,7 +285,7 @@ class NgramVectorizer(TextVectorizer):
         return type(self)(**settings, vocabulary=vocabulary, dictionary=dictionary)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
-        """Returns texts folded and corrected, if they are to be; see `TextVectorizer.read_as`."""
+        """Returns texts as the model reads them: folded and corrected, if it does that."""
         return self.reader.read_as(texts)
 
     def as_written(self) -> NgramVectorizer:

@@ -89,7 +89,7 @@ def encode_in_shares(
 
     The gradient of the gathered vectors adds up over the replicas. If each computes the same loss
     from them, the gradient of a weight of the encoder is the mean of those of the replicas, as it
-    is for a weight that all replicas use in full; see `mean_gradients`.
+    is for a weight that all replicas use in full.
 
     Args:
         encode: Maps at least one text to float32 `(n, dim)`.

@@ -85,7 +85,7 @@ class StepModel(keras.Model):
             l2: lambda of `0.5 * lambda * ||weights||^2`, on all weights.
             l2_words: The same for the distance of the word vectors to their current values.
             l2_composition: The same for all other weights of the encoder, or for their distance to
-                `encoder.pull_back_targets()`; see `L2Penalties`.
+                `encoder.pull_back_targets()`.
             l2_head: The same for the weights of the head, if there is one.
             pull_back: Whether `l2_composition` pulls weights to their current values.
             dense_l2: Whether penalties act on all rows at every step, not only on touched ones.

@@ -131,13 +131,13 @@ def _of_first(value: tf.Tensor) -> tf.Tensor:
 
 
 class SharedInterrupt(Interrupt):
-    """Stops several processes after the same step; see `Interrupt`.
+    """Stops several processes after the same step, when Ctrl-C is pressed in one of them.
 
     Ctrl-C takes effect when the processes next ask each other. In between, a process that stops
     would leave the others waiting. The time of training is that of the chief.
 
     Args:
-        gather: Returns the numbers of all processes; see `Workers.gather`.
+        gather: Returns the numbers of all processes, `(num_processes, n)`, the chief first.
     """
 
     def __init__(self, gather: Callable[[Sequence[float]], np.ndarray]) -> None:
@@ -159,7 +159,7 @@ class SharedInterrupt(Interrupt):
 
 
 class FollowingLoop(TrainingLoop):
-    """Trains for the steps of the chief, which evaluates and writes; see `TrainingLoop`.
+    """Trains for the steps of the chief, which evaluates and writes.
 
     The run folder is a temporary one, with nothing but the steps of the history.
     """
@@ -169,7 +169,12 @@ class FollowingLoop(TrainingLoop):
         return False
 
     def run(self) -> TrainingProgress:
-        """Trains to the end; errors as for `TrainingLoop.run`."""
+        """Trains to the end.
+
+        Raises:
+            TrainingError: The loss is not finite, or the weights have grown too large.
+            KeyboardInterrupt: Ctrl-C was pressed in a worker.
+        """
         progress = self.make_progress()
         with progress, self._interrupt:
             for stop in self._stops():
