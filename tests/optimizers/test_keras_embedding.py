@@ -113,7 +113,7 @@ def assert_same_weights(model, expected, rtol=1e-4, atol=2e-5):
         (LazyAdam, GRAPH),
         (LazyAdam, XLA),
         (LazyAdam, {"run_eagerly": True}),
-        (LazyAdam, {**GRAPH, "steps_per_execution": 2}),
+        pytest.param(LazyAdam, {**GRAPH, "steps_per_execution": 2}, marks=variant),
         pytest.param(LazyAdam, {**XLA, "steps_per_execution": 2}, marks=variant),
         (LazyAdagrad, GRAPH),
         pytest.param(LazyAdagrad, XLA, marks=variant),
@@ -157,9 +157,9 @@ def _options():
     ]
     for each in options:
         name = "-".join(each)
-        yield pytest.param(each, GRAPH, id=f"{name}-graph")
         marks = () if each is options[0] else variant
-        yield pytest.param(each, XLA, id=f"{name}-xla", marks=marks)
+        yield pytest.param(each, GRAPH, id=f"{name}-graph", marks=marks)
+        yield pytest.param(each, XLA, id=f"{name}-xla", marks=variant)
 
 
 @pytest.mark.parametrize(("options", "how"), list(_options()))
@@ -173,7 +173,8 @@ def test_options_equal_keras_on_batches_that_name_every_row(optimizer_class, opt
     assert_same_weights(found, expected.get_weights())
 
 
-@pytest.mark.parametrize("how", [GRAPH, pytest.param(XLA, marks=variant)], ids=str)
+@variant
+@pytest.mark.parametrize("how", [GRAPH, XLA], ids=str)
 def test_dynamic_loss_scale(how):
     """The first scale overflows, so that a step is left out."""
     data = make_data()
@@ -197,8 +198,7 @@ def test_dynamic_loss_scale(how):
     "dtype",
     [
         "mixed_float16",
-        "float16",
-        *(pytest.param(f, marks=variant) for f in ("mixed_bfloat16", "float64")),
+        *(pytest.param(f, marks=variant) for f in ("float16", "mixed_bfloat16", "float64")),
     ],
 )
 def test_policies(dtype, how):

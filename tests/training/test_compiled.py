@@ -139,6 +139,7 @@ def test_loss_and_gradients_of_distillation():
     check_loss_and_gradients(model, ids, vectors, neighbors, cosines, keys[4:])
 
 
+@pytest.mark.variant
 def test_loss_and_gradients_of_a_head():
     ids, _ = first_batch()
     model = SupervisedModel(
