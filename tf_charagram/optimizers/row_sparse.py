@@ -73,8 +73,9 @@ class RowSparseOptimizer(TableOptimizer):
             if not self.distinct_rows or num_replicas > 1:
                 gradient = sum_equal_rows(gradient, variable)
             self.update_rows(gradient, variable, learning_rate)
-            if not in_xla():
-                # After an update of single rows, TensorFlow copies the table at its next read.
+            if not (self.distinct_rows or in_xla()):
+                # After an update of single rows, TensorFlow copies a table that is read as a whole,
+                # as by `keras.layers.Embedding`.
                 read_in_place(variable)
         else:
             self.update_all(gradient, variable, learning_rate)
