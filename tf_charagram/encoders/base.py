@@ -14,9 +14,9 @@ from tf_charagram.layers.base import Float32Layer
 class Encoder(Float32Layer):
     """A Keras layer from ragged ids `(batch, None)` to float32 `(batch, dim)`.
 
-    Ids are int32, or int64 in a replica of `tf.distribute`; compiled by XLA, they are
-    `ChunkedIds`. In a functional model, the input is symbolic and
-    ragged: the output of a vectorizer, or `keras.Input((None,), dtype="int32", ragged=True)`.
+    Ids are int32, or int64 in a replica of `tf.distribute`; compiled by XLA, they are `ChunkedIds`.
+    In a functional model, the input is symbolic and ragged: the output of a vectorizer, or
+    `keras.Input((None,), dtype="int32", ragged=True)`.
 
     Attributes:
         vectorizer: The kind of ids, a key of `text.VECTORIZERS`.

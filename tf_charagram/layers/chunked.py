@@ -129,9 +129,7 @@ def chunked_ids(
     (ids,) = stored(ids)
     flat = tf.reshape(ids, [-1])
     numbers, is_last = distinct_ids(flat, num_rows)
-    rows = tf.tensor_scatter_nd_update(
-        tf.fill([num_slots], PADDING), tf.where(is_last, numbers, PADDING)[:, tf.newaxis], flat
-    )
+    rows = in_slots(flat, numbers, is_last, num_slots)
     slots = tf.where(ids == PADDING, num_slots, tf.reshape(numbers, tf.shape(ids)))
     num_distinct = tf.reduce_sum(tf.cast(is_last, tf.int32))
     rows, slots = stored(rows, slots)
@@ -158,3 +156,18 @@ def distinct_ids(ids: tf.Tensor, num_rows: int) -> tuple[tf.Tensor, tf.Tensor]:
     is_last = (last == positions) & (ids != PADDING)
     numbers = tf.cumsum(tf.cast(is_last, tf.int32)) - 1
     return tf.gather(numbers, last), is_last
+
+
+def in_slots(
+    ids: tf.Tensor, numbers: tf.Tensor, is_last: tf.Tensor, num_slots: int | tf.Tensor
+) -> tf.Tensor:
+    """Returns the distinct ids in the order of their numbers, then `PADDING`; only compiled by XLA.
+
+    Args:
+        ids: int32 `(n,)`.
+        numbers: The first result of `distinct_ids(ids, num_rows)`.
+        is_last: Its second result.
+        num_slots: Length of the result.
+    """
+    slots = tf.where(is_last, numbers, PADDING)
+    return tf.tensor_scatter_nd_update(tf.fill([num_slots], PADDING), slots[:, tf.newaxis], ids)

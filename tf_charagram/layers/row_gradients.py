@@ -12,7 +12,7 @@ from typing import TypeAlias
 import keras
 import tensorflow as tf
 
-from tf_charagram.layers.chunked import PADDING, distinct_ids
+from tf_charagram.layers.chunked import PADDING, distinct_ids, in_slots
 from tf_charagram.layers.xla import in_xla
 
 #: Of a table, a sparse gradient names the rows of the batch.
@@ -56,9 +56,7 @@ def _sum_in_slots(gradient: tf.IndexedSlices, num_rows: int) -> tf.IndexedSlices
     sums = tf.math.unsorted_segment_sum(
         gradient.values, tf.where(indices != PADDING, slots, PADDING), size
     )
-    rows = tf.tensor_scatter_nd_update(
-        tf.fill([size], PADDING), tf.where(is_last, slots, PADDING)[:, tf.newaxis], indices
-    )
+    rows = in_slots(indices, slots, is_last, size)
     return tf.IndexedSlices(sums, rows, gradient.dense_shape)
 
 
@@ -80,17 +78,6 @@ def read_rows(table: tf.Tensor | tf.Variable, indices: tf.Tensor) -> tf.Tensor:
     # Bound by memory, not by computation, so it need not wait for the gradient.
     with tf.control_dependencies(None):
         return tf.gather(table, indices)
-
-
-def write_rows(table: tf.Variable, indices: tf.Tensor, rows: tf.Tensor) -> None:
-    """Replaces the rows of a table that a gradient names.
-
-    Args:
-        table: `(num_rows, dim)`.
-        indices: Integer `(n,)`, distinct.
-        rows: `(n, dim)`.
-    """
-    table.scatter_update(tf.IndexedSlices(rows, indices))
 
 
 def values_of(gradient: Gradient) -> tf.Tensor:

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.row_gradients import Gradient, read_rows, write_rows
+from tf_charagram.layers.row_gradients import Gradient, read_rows
 from tf_charagram.layers.xla import in_xla
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, TableOptimizer
 
@@ -93,7 +93,7 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
             self._apply(scratch, gradient.values, learning_rate)
             updated = [small.read_value() for small in scratch]
         for table, values in zip(tables, updated, strict=True):
-            write_rows(table, gradient.indices, values)
+            table.scatter_update(tf.IndexedSlices(values, gradient.indices))
 
     def tables_of(self, variable: tf.Variable) -> list[tf.Variable]:
         """Returns a variable and both of its moments."""
@@ -174,7 +174,7 @@ class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
         learning_rate = tf.cast(learning_rate, rows.dtype)
         rows -= learning_rate * gradient.values * tf.math.rsqrt(sums + self.epsilon)
         for table, values in zip(tables, (rows, sums), strict=True):
-            write_rows(table, gradient.indices, values)
+            table.scatter_update(tf.IndexedSlices(values, gradient.indices))
 
     def tables_of(self, variable: tf.Variable) -> list[tf.Variable]:
         """Returns a variable and the sums of its squared gradients."""
