@@ -286,7 +286,9 @@ class Campaign:
             return []
         said = process.said()
         problems = [] if process.status in allowed else [f"{death.way}: status {process.status}"]
-        return problems + [f"{death.way}: {said[-300:]}"] * ("Traceback" in said)
+        if "Traceback" in said:
+            problems.append(f"{death.way}: {said[said.index('Traceback') :][:2000]}")
+        return problems
 
 
 # Contents that depend on time, and files that do.

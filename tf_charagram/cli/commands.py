@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from tf_charagram.errors import CharagramError, ConfigError
@@ -17,6 +19,7 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         # Broken UTF-8 in standard input or in an argument must not end a command.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    sys.unraisablehook = _keep_interrupt
     try:
         status = command(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
@@ -38,6 +41,17 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         if error.filename is None:
             sys.stdout = None  # Python would write to it again on exit, and complain.
         return 1
+
+
+def _keep_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
+    """Repeats a Ctrl-C that came while a destructor ran, where Python drops it."""
+    if isinstance(unraisable.exc_value, KeyboardInterrupt):
+        # A moment later, when the destructor has ended.
+        again = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def check_not_read(output: str, inputs: Iterable[str]) -> None:
