@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.campaign
 def test_crash():
-    command = [sys.executable, "-m", "tests.campaigns.crash", "--rounds", "4", "--seed", "4"]
+    command = [sys.executable, "-m", "tests.campaigns.crash", "--rounds", "2", "--seed", "4"]
     ended = run(command, cwd=ROOT, timeout=900)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 

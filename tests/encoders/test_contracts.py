@@ -33,8 +33,8 @@ def make(name):
     some_now(
         pairs := [*itertools.product(CONTRACTS, ENCODERS)],
         *(pair for pair in pairs if pair[0] not in (exports, as_keras_layer)),
-        *((exports, name) for name in ("charagram", "char_cnn", "char_lstm", "dan", "lstm", "cse")),
-        *((as_keras_layer, name) for name in ("charagram", "char_cnn", "word_average", "gran")),
+        *((exports, name) for name in ("charagram", "char_cnn", "dan", "lstm")),
+        *((as_keras_layer, name) for name in ("charagram", "gran")),
     ),
     ids=lambda value: getattr(value, "__name__", value),
 )  # fmt: skip

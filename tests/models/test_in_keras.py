@@ -236,7 +236,7 @@ def test_heads_that_do_not_fit():
         model_class("text_classifier")(vectorizer, encoder, head)
 
 
-@pytest.mark.parametrize("is_functional", [True, False])
+@pytest.mark.parametrize("is_functional", [True, pytest.param(False, marks=pytest.mark.variant)])
 def test_export_with_a_dictionary(tmp_path, is_functional):
     vectorizer = NgramVectorizer(orders=[2, 3], dictionary=Dictionary({"vehicles": 5, "road": 9}))
     vectorizer.adapt(["vehicles on the road"])

@@ -58,7 +58,7 @@ def test_load_restores_the_table(embedder, tmp_path, dtype):
     assert np.corrcoef(*vectors)[0, 1] > {"float16": 0.999999, "int8": 0.9999, "int4": 0.98}[dtype]
 
 
-@pytest.mark.parametrize("name", some_now(list(ENCODERS), "cse", "gran"))
+@pytest.mark.parametrize("name", some_now(list(ENCODERS), "cse"))
 def test_every_encoder(name, tmp_path):
     vectorizer = vectorizer_class(encoder_class(name).vectorizer).from_texts(TEXTS)
     embedder = TextEmbedder(vectorizer, encoder_class(name)(num_rows=vectorizer.num_rows, dim=6))

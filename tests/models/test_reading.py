@@ -49,7 +49,9 @@ def exported(request, embedder, tmp_path_factory):
                       "text_inputs": ["texts"], "texts": [b"a"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("measure", [measure_in_process, measure_in_c_runtime])
+@pytest.mark.parametrize(
+    "measure", [pytest.param(measure_in_process, marks=pytest.mark.variant), measure_in_c_runtime]
+)
 def test_signature(exported, measure):
     """A fresh process reads texts as Python does, and in lowercase with single spaces."""
     embedder, request = exported

@@ -80,6 +80,10 @@ def test_made_smaller(embedder):
     same_text = embedder.encode(TEXTS)[3] - embedder.encode([""])[0]
     projected = smaller[3] - smaller[4]
     assert 0.5 < np.linalg.norm(projected) / np.linalg.norm(same_text) < 1.01
+
+
+@pytest.mark.long
+def test_a_model_that_fits_keeps_its_ngrams(embedder):
     max_mb = 2e-6 * saved_model_bytes(*embedder.parts)
     assert fitting_options(*embedder.parts, max_mb).max_ngrams is None
 

@@ -112,10 +112,10 @@ def assert_same_weights(model, expected, rtol=1e-4, atol=2e-5):
     [
         (LazyAdam, GRAPH),
         (LazyAdam, XLA),
-        (LazyAdam, {"run_eagerly": True}),
+        pytest.param(LazyAdam, {"run_eagerly": True}, marks=variant),
         pytest.param(LazyAdam, {**GRAPH, "steps_per_execution": 2}, marks=variant),
         pytest.param(LazyAdam, {**XLA, "steps_per_execution": 2}, marks=variant),
-        (LazyAdagrad, GRAPH),
+        pytest.param(LazyAdagrad, GRAPH, marks=variant),
         pytest.param(LazyAdagrad, XLA, marks=variant),
     ],
 )

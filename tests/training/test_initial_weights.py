@@ -64,7 +64,7 @@ def stages(tmp_path_factory):
     return stages_of
 
 
-@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram", "dan"))
+@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram"))
 class TestEveryEncoder:
     def test_the_same_texts_change_nothing(self, name, stages):
         old, folder, _ = stages(name)

@@ -80,6 +80,7 @@ def test_nothing_is_trained_twice(data, searched, monkeypatch, capsys):
     assert (searched.winner / "config.json").read_bytes() == winner
 
 
+@pytest.mark.long
 def test_a_trial_gives_its_memory_back(search, folder, monkeypatch):
     weights, begin = [], TrainingRun.__init__
 
