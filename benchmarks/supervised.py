@@ -19,7 +19,6 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.readers.columns import read_scored_pairs
-from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
@@ -30,6 +29,7 @@ from tf_charagram.text import vectorizer_class
 from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.processor import limit_threads
+from tf_charagram.training.stream import ExampleStream
 
 DIM = 300
 NUM_CLASSES = 5

@@ -11,7 +11,6 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import ragged, some_now
-from tf_charagram.data.pair_stream import Pairs, PairStream
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.chunked import PADDING, ChunkedIds
@@ -19,6 +18,7 @@ from tf_charagram.layers.xla import in_xla
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.distillation.step import DistillModel
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.supervised_step import SupervisedModel
 from tf_charagram.training import compiled

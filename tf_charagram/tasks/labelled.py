@@ -14,7 +14,6 @@ from tf_charagram.data.readers.scored import set_name
 from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import check_is_file
 from tf_charagram.models.locations import read_config, read_kind
 from tf_charagram.tasks import TASKS, settings_class, task_class
 from tf_charagram.training.run_folder import RunFolder
@@ -39,14 +38,6 @@ class LabelledTask(Task):
         for path in (*names, *(path for _, path, _ in self._named_sets)):
             self.files_of(path)
         return [name for name, _, _ in self._named_sets]
-
-    @staticmethod
-    def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the file of a `--data` or `--eval-data` value; no file for the starter set."""
-        if name == STARTER:
-            return ()
-        check_is_file(name)
-        return (Path(name),)
 
     def read(self) -> None:
         """Reads the examples to train on and the sets to score on."""

@@ -17,7 +17,6 @@ from rich.table import Table
 
 from tf_charagram.data.readers.columns import Labelled
 from tf_charagram.data.starter import STARTER
-from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
@@ -33,6 +32,7 @@ from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.stream import ExampleStream
 from tf_charagram.training.task import Scoring
 
 # Texts whose vectors tell the head their size before training.

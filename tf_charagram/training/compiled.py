@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.stream import Segment, Stream, TextRanges
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.chunked import PADDING, chunked_ids, cut_into_chunks
 from tf_charagram.training.packing import PackedBatches, Sizes, ids_of, pack
+from tf_charagram.training.stream import Segment, Stream, TextRanges
 
 # Batches whose distinct ids are counted before the first program.
 _NUM_COUNTED = 10

@@ -15,9 +15,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.data.stream import Stream
 from tf_charagram.files.writing import tensorflow_writing
 from tf_charagram.reporting import ProgressLine
+from tf_charagram.training.stream import Stream
 
 _STOPPING = "stopping; Ctrl-C again stops at once"
 _DEFAULT_HANDLERS: dict[int, Any] = {

@@ -9,7 +9,6 @@ from typing import Any
 
 import keras
 
-from tf_charagram.data.corpus import PairCorpus, pairs_files, pairs_reader
 from tf_charagram.data.download import cache_folder
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
@@ -26,6 +25,7 @@ from tf_charagram.tasks.distillation.teacher import (
     find_teacher,
     read_vectors,
 )
+from tf_charagram.tasks.paraphrase.corpus import PairCorpus, pairs_files, pairs_reader
 from tf_charagram.tasks.paraphrase.task import EmbedderTask, negative_sampler
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION

@@ -205,7 +205,7 @@ def _is_text(spec: Any) -> bool:
 def _numbers(texts: tf.Tensor) -> tf.Tensor:
     """Returns a number for each text, ignoring case and white space.
 
-    The in-graph version of `data.pair_stream.text_keys`.
+    The in-graph version of `pair_stream.text_keys`.
     """
     lowered = tf.strings.lower(texts, encoding="utf-8")
     collapsed = tf.strings.strip(tf.strings.regex_replace(lowered, _SPACES, " "))

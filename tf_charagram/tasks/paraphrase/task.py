@@ -12,8 +12,6 @@ import keras
 import numpy as np
 from rich.table import Table
 
-from tf_charagram.data.corpus import PairCorpus, ReadPairs, pairs_reader
-from tf_charagram.data.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
@@ -21,7 +19,9 @@ from tf_charagram.evaluation.tables import score_table
 from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.paraphrase.corpus import PairCorpus, ReadPairs, pairs_files, pairs_reader
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.tasks.paraphrase.settings import EmbedderConfig, ParaphraseConfig
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
@@ -92,6 +92,16 @@ class ParaphraseTask(EmbedderTask):
 
     config: ParaphraseConfig
     corpus: PairCorpus
+
+    @staticmethod
+    def files_of(name: str) -> tuple[Path, ...]:
+        """Returns the files of a `--data` value: a file, two aligned ones, or a data set.
+
+        Raises:
+            ConfigError: The name is unknown.
+            DataError: A file is missing, or a download failed.
+        """
+        return pairs_files(name)
 
     def read(self) -> None:
         """Reads the pairs of all `--data` values and makes the vectorizer from their texts."""

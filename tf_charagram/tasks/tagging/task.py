@@ -14,7 +14,6 @@ import tensorflow as tf
 from rich.table import Table
 
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
@@ -30,6 +29,7 @@ from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.stream import ExampleStream
 from tf_charagram.training.task import Scoring
 
 
