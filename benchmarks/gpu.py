@@ -63,7 +63,7 @@ def child(files: str, cases: str, max_pairs: str) -> None:
 
     from tf_charagram.encoders import encoder_class
     from tf_charagram.encoders.base import is_padded
-    from tf_charagram.optimizers import make_optimizer
+    from tf_charagram.optimizers.registry import make_optimizer
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
     from tf_charagram.tasks.paraphrase.pair_stream import PairStream
     from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig

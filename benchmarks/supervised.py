@@ -22,7 +22,7 @@ from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.pairs.model import PairScoreHead
 from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
 from tf_charagram.text import vectorizer_class

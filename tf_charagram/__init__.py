@@ -10,6 +10,7 @@ from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError
 from tf_charagram.layers import LAYERS
 from tf_charagram.lazy import lazy_names, register_with_keras
 from tf_charagram.models.locations import MODELS
+from tf_charagram.optimizers import CLASSES as OPTIMIZERS
 from tf_charagram.tasks import CLASSES as TASK_CLASSES
 from tf_charagram.tasks import MODELS as TASK_MODELS
 
@@ -26,10 +27,8 @@ _MODELS = {
     "TextEmbedder": "tf_charagram.models.embedder",
 }
 _TRAINING = {
-    "LazyAdagrad": "tf_charagram.optimizers",
-    "LazyAdam": "tf_charagram.optimizers",
+    **OPTIMIZERS,
     "MarginLoss": "tf_charagram.losses.margin",
-    "MomentumSgd": "tf_charagram.optimizers",
 }
 _OTHERS = {
     "NgramVectorizer": "tf_charagram.text.vectorizer",

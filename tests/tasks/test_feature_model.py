@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_array_equal
 
-from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel

@@ -15,7 +15,7 @@ from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.chunked import PADDING, ChunkedIds
 from tf_charagram.layers.xla import in_xla
-from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.distillation.step import DistillModel
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
