@@ -23,8 +23,8 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.tasks.pairs.model import PairScoreHead
-from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
+from tf_charagram.tasks.labels.feature_model import FeatureModel, SupervisedModel
+from tf_charagram.tasks.labels.models import PairScoreHead
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.loop import STEPS_PER_EXECUTION

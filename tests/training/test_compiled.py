@@ -17,10 +17,10 @@ from tf_charagram.layers.chunked import PADDING, ChunkedIds
 from tf_charagram.layers.xla import in_xla
 from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.distillation.step import DistillModel
+from tf_charagram.tasks.labels.feature_model import SupervisedModel
+from tf_charagram.tasks.labels.texts import TextHead
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
-from tf_charagram.tasks.sentiment.model import TextHead
-from tf_charagram.tasks.supervised_step import SupervisedModel
 from tf_charagram.training import compiled
 
 NUM_ROWS, NUM_PAIRS, BATCH = 40, 16, 4

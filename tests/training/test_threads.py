@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from tests.commands import run
+from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.training.processor import default_threads
 

@@ -13,7 +13,7 @@ from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.ragged import gather_rows, to_padded
-from tf_charagram.layers.sigmoid_head import checked_labels
+from tf_charagram.tasks.labels.heads import checked_labels
 from tf_charagram.text.normalize import normalized_code_points
 
 

@@ -20,7 +20,7 @@ from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.losses import cross_entropy
 from tf_charagram.tasks.labelled import LabelledTask
-from tf_charagram.tasks.supervised_step import SupervisedModel
+from tf_charagram.tasks.labels.feature_model import SupervisedModel
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger

@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from tf_charagram.layers.sigmoid_head import LabelHead
 from tf_charagram.losses import cross_entropy
 from tf_charagram.models.answering import Classified, LabellingModel
+from tf_charagram.tasks.labels.heads import LabelHead
 from tf_charagram.text.tensors import texts_of
 
 

@@ -26,8 +26,8 @@ from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reporting import make_table, number
 from tf_charagram.tasks.labelled import LabelledTask
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
+from tf_charagram.tasks.labels.feature_model import FeatureModel, SupervisedModel
+from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tf_charagram.data.readers.columns import Labelled
-from tf_charagram.tasks.sentiment.data import read_labelled_texts
-from tf_charagram.tasks.sentiment.model import TextClassifier
-from tf_charagram.tasks.supervised import LabelTask
+from tf_charagram.tasks.labels.supervised import LabelTask
+from tf_charagram.tasks.labels.texts import TextClassifier
+from tf_charagram.tasks.labels.treebank import read_labelled_texts
 
 
 class Sentiment(LabelTask):

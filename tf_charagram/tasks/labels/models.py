@@ -11,10 +11,10 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_integers
-from tf_charagram.layers.sigmoid_head import LabelHead, SigmoidHead
 from tf_charagram.losses import cross_entropy
 from tf_charagram.models.answering import AnsweringModel, Classified, LabellingModel
 from tf_charagram.models.base import TEXT_PAIRS
+from tf_charagram.tasks.labels.heads import LabelHead, SigmoidHead
 from tf_charagram.text.tensors import paired_texts
 
 

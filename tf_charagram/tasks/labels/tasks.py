@@ -24,8 +24,8 @@ from tf_charagram.evaluation.statistics import (
     spearman,
 )
 from tf_charagram.evaluation.tables import metric_table
-from tf_charagram.tasks.pairs.model import PairClassifier, PairScoreHead, PairScorer
-from tf_charagram.tasks.supervised import LabelTask, SupervisedTask
+from tf_charagram.tasks.labels.models import PairClassifier, PairScoreHead, PairScorer
+from tf_charagram.tasks.labels.supervised import LabelTask, SupervisedTask
 from tf_charagram.training.task import Scoring
 
 

@@ -15,8 +15,13 @@ from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized
 from tests.reference import supervised as reference
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.pairs.model import PairClassifier, PairLabelHead, PairScoreHead, PairScorer
-from tf_charagram.tasks.sentiment.model import TextClassifier, TextHead
+from tf_charagram.tasks.labels.models import (
+    PairClassifier,
+    PairLabelHead,
+    PairScoreHead,
+    PairScorer,
+)
+from tf_charagram.tasks.labels.texts import TextClassifier, TextHead
 
 LEFT, RIGHT = TEXTS, [*TEXTS[3:], *TEXTS[:3]]
 LABELS = ("no", "maybe", "s\u00ed")
