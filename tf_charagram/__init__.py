@@ -16,8 +16,7 @@ from tf_charagram.tasks import MODELS as TASK_MODELS
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.tasks.labels.models import PairClassifier, PairScorer
-    from tf_charagram.tasks.labels.texts import TextClassifier
+    from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
     from tf_charagram.tasks.tagging.model import Tagger
     from tf_charagram.text.vectorizer import NgramVectorizer

@@ -18,8 +18,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import MODELS, load_any, model_class
-from tf_charagram.tasks.labels.models import PairLabelHead, PairScoreHead
-from tf_charagram.tasks.labels.texts import TextHead
+from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
 
 LABELS = ["no", "maybe", "s\u00ed"]

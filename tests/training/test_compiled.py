@@ -17,11 +17,11 @@ from tf_charagram.layers.chunked import PADDING, ChunkedIds
 from tf_charagram.layers.xla import in_xla
 from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.distillation.step import DistillModel
-from tf_charagram.tasks.labels.feature_model import SupervisedModel
-from tf_charagram.tasks.labels.texts import TextHead
+from tf_charagram.tasks.labels.heads import TextHead
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.training import compiled
+from tf_charagram.training.supervised_model import SupervisedModel
 
 NUM_ROWS, NUM_PAIRS, BATCH = 40, 16, 4
 #: What a GPU would have to wait for: sizes of results that the data decide.

@@ -56,21 +56,21 @@ TASKS = {
         "labels.settings:SupervisedConfig",
         "pair_scorer",
         "labels.models:PairScorer",
-        "labels.models:PairScoreHead",
+        "labels.heads:PairScoreHead",
     ),
     "entailment": Entry(
         "labels.tasks:Entailment",
         "labels.settings:SupervisedConfig",
         "pair_classifier",
         "labels.models:PairClassifier",
-        "labels.models:PairLabelHead",
+        "labels.heads:PairLabelHead",
     ),
     "sentiment": Entry(
-        "labels.sentiment:Sentiment",
+        "labels.tasks:Sentiment",
         "labels.settings:SupervisedConfig",
         "text_classifier",
-        "labels.texts:TextClassifier",
-        "labels.texts:TextHead",
+        "labels.models:TextClassifier",
+        "labels.heads:TextHead",
     ),
 }
 

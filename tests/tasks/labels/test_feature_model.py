@@ -9,10 +9,10 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
-from tf_charagram.tasks.labels.feature_model import FeatureModel, SupervisedModel
-from tf_charagram.tasks.labels.models import PairLabelHead, PairScoreHead
-from tf_charagram.tasks.labels.texts import TextHead
+from tf_charagram.tasks.labels.feature_model import FeatureModel
+from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
 from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training.supervised_model import SupervisedModel
 
 DIM, NUM_TEXTS, NUM_EXAMPLES, BATCH_SIZE = 6, 9, 23, 5
 STEPS_PER_EPOCH = 5

@@ -8,12 +8,12 @@ from tf_charagram.data.readers.columns import Labelled
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import score_labels
 from tf_charagram.tasks.labelled import named_sets
+from tf_charagram.tasks.labels.relatedness import relatedness_table, score_relatedness
 from tf_charagram.tasks.labels.supervised import (
     check_known_labels,
     classification_table,
     label_table,
 )
-from tf_charagram.tasks.labels.tasks import relatedness_table, score_relatedness
 
 
 @pytest.mark.parametrize(

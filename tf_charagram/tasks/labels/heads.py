@@ -1,4 +1,4 @@
-"""The base of the heads of supervised tasks: a sigmoid layer, then one logit per answer."""
+"""Heads over the vectors of texts or pairs: a sigmoid layer, then one logit per answer."""
 
 from __future__ import annotations
 
@@ -9,12 +9,25 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.checks import check_labels
+from tf_charagram.errors import ConfigError, check_integers, check_positive
 from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.losses import cross_entropy
+from tf_charagram.tasks.labels.relatedness import relatedness_loss, spread_scores
 
 # Initial variance of a hidden unit before the sigmoid, per feature of size 1. All examples are then
 # near the middle of the sigmoid, where they have a gradient.
 _INITIAL_VARIANCE = 0.03
+
+
+# Names of the two features of a pair.
+_PAIR_FEATURES = ("product", "distance")
+
+
+def _pair_features(vectors: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns left * right and |left - right| of pairs, float32 `(B, dim)` each."""
+    left, right = tf.split(vectors, 2)
+    return left * right, tf.abs(left - right)
 
 
 class SigmoidHead(ConfiguredLayer):
@@ -36,7 +49,7 @@ class SigmoidHead(ConfiguredLayer):
         ConfigError: An argument is out of range.
     """
 
-    #: Name of each feature that `features` returns.
+    #: Name of each feature.
     feature_names: ClassVar[tuple[str, ...]]
 
     def __init__(
@@ -71,13 +84,13 @@ class SigmoidHead(ConfiguredLayer):
         )
         self.built = True
 
-    def features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    def _features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """Returns the features of vectors, float32 `(batch, dim)` each."""
         raise NotImplementedError
 
     def call(self, vectors: tf.Tensor) -> tf.Tensor:
         """Returns the logits, float32 `(batch, num_outputs)`."""
-        features = self.features(vectors / self.scale.value)
+        features = self._features(vectors / self.scale.value)
         products = [
             feature @ kernel.value for feature, kernel in zip(features, self.kernels, strict=True)
         ]
@@ -98,37 +111,112 @@ class SigmoidHead(ConfiguredLayer):
             self.scale.assign(size)
 
 
-class LabelHead(SigmoidHead):
-    """Base of the heads with one logit per label.
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class PairScoreHead(SigmoidHead):
+    """Computes logits for pairs of vectors: Wp sigmoid(W* h* + W+ h+ + b) + bp.
+
+    There is one logit per whole score from 1 to K. h* = left * right and h+ = |left - right| do not
+    depend on the order of the two vectors (Tai et al. 2015; Universal, section 4.4).
+
+    Args:
+        dim: Width of the vectors.
+        num_classes: K, at least 2.
+        **kwargs: `hidden_dim`, `seed`, name and dtype of the layer.
+
+    Call arguments:
+        vectors: The vectors of B pairs, lefts first, then rights, float32 `(2B, dim)`.
+
+    Returns:
+        float32 `(B, K)`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    feature_names = _PAIR_FEATURES
+
+    def __init__(self, *, dim: int, num_classes: int = 5, **kwargs: Any) -> None:
+        check_integers(num_classes=num_classes)
+        if num_classes < 2:
+            raise ConfigError(
+                f"`num_classes` must be at least 2. Received: num_classes={num_classes}"
+            )
+        super().__init__(dim=dim, num_outputs=num_classes, **kwargs)
+        self.num_classes = num_classes
+
+    def _features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        return _pair_features(vectors)
+
+    def loss(self, logits: tf.Tensor, targets: tf.Tensor, class_weights: None) -> tf.Tensor:
+        """Computes the divergence of the logits from the scores, a scalar."""
+        del class_weights
+        return relatedness_loss(logits, spread_scores(targets, self.num_classes))
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class PairLabelHead(SigmoidHead):
+    """Computes logits for pairs of vectors: Wp sigmoid(W* h* + W+ h+ + b) + bp, one per label.
+
+    h* = left * right and h+ = |left - right| do not depend on the order of the two vectors (Tai et
+    al. 2015; Universal, section 4.4).
 
     Args:
         dim: Width of the vectors.
         labels: The labels, at least 2, all different.
         **kwargs: `hidden_dim`, `seed`, name and dtype of the layer.
 
+    Call arguments:
+        vectors: The vectors of B pairs, lefts first, then rights, float32 `(2B, dim)`.
+
+    Returns:
+        float32 `(B, num_labels)`.
+
     Raises:
         ConfigError: An argument is out of range.
     """
 
+    feature_names = _PAIR_FEATURES
+    loss = staticmethod(cross_entropy)
+
     def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
-        labels = checked_labels(labels)
+        labels = check_labels(labels)
         super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
         self.labels = labels
 
+    def _features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        return _pair_features(vectors)
 
-def checked_labels(labels: Iterable[str], min_labels: int = 2) -> tuple[str, ...]:
-    """Returns the labels of a head.
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class TextHead(SigmoidHead):
+    """Computes logits for vectors: Wp sigmoid(W h + b) + bp, one per label (Universal, 4.4).
+
+    Args:
+        dim: Width of the vectors.
+        labels: The labels, at least 2, all different.
+        **kwargs: `hidden_dim`, `seed`, name and dtype of the layer.
+
+    Call arguments:
+        vectors: float32 `(batch, dim)`.
+
+    Returns:
+        float32 `(batch, num_labels)`.
 
     Raises:
-        ConfigError: They are a single string, too few, one is not a string, or one occurs twice.
+        ConfigError: An argument is out of range.
     """
-    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-        raise ConfigError(f"`labels` must be a list of strings. Received: {labels!r}")
-    labels = tuple(labels)
-    if len(labels) < min_labels or len(set(labels)) < len(labels):
-        raise ConfigError(
-            f"`labels` must be at least {min_labels}, all different. Received: {list(labels)}"
-        )
-    if not all(isinstance(label, str) for label in labels):
-        raise ConfigError(f"`labels` must be strings. Received: {list(labels)}")
-    return labels
+
+    feature_names = ("vector",)
+    loss = staticmethod(cross_entropy)
+
+    def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
+        labels = check_labels(labels)
+        super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
+        self.labels = labels
+
+    def _features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        return (vectors,)
+
+    def compute_output_shape(self, vectors_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """Returns the shape of the logits, which `keras.layers.TimeDistributed` asks for."""
+        return (*vectors_shape[:-1], len(self.labels))

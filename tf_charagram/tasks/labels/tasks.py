@@ -1,31 +1,23 @@
-"""The tasks `similarity` and `entailment`: how two sentences relate, as a score or a label."""
+"""The tasks `similarity`, `entailment` and `sentiment`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from rich.table import Table
 
 from tf_charagram.data.readers.columns import Labelled, read_labelled, read_scored_pairs
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.evaluation.statistics import (
-    Floats,
-    MetricScore,
-    hundredfold,
-    interval,
-    pearson,
-    resample_counts,
-    resampled_pearson,
-    resampled_spearman,
-    spearman,
-)
-from tf_charagram.evaluation.tables import metric_table
-from tf_charagram.tasks.labels.models import PairClassifier, PairScoreHead, PairScorer
+from tf_charagram.evaluation.statistics import MetricScore
+from tf_charagram.tasks.labels.heads import PairScoreHead
+from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
+from tf_charagram.tasks.labels.relatedness import relatedness_table, score_relatedness
 from tf_charagram.tasks.labels.supervised import LabelTask, SupervisedTask
+from tf_charagram.tasks.labels.treebank import read_labelled_texts
 from tf_charagram.training.task import Scoring
 
 
@@ -86,53 +78,18 @@ class Entailment(LabelTask):
         return read_labelled(path, 2, split=split, name=name, **self.table_options(name))
 
 
-def score_relatedness(
-    gold: ArrayLike, predicted: ArrayLike, *, num_resamples: int = 1000, seed: int = 0
-) -> MetricScore:
-    """Compares predicted scores with human scores.
+class Sentiment(LabelTask):
+    """Labels texts."""
 
-    The metrics are `pearson` and `spearman`, x 100 and `None` if one side is constant, and `mse`,
-    the mean squared error, in squared units of the scale.
+    model_class = TextClassifier
+    starter = "sentiment"
 
-    Args:
-        gold: The human scores, `(num_pairs,)`.
-        predicted: The predicted scores on the same scale, `(num_pairs,)`.
-        num_resamples: Bootstrap resamples; 0 for no intervals.
-        seed: Seed of the resamples.
-    """
-    gold, predicted = np.asarray(gold, np.float64), np.asarray(predicted, np.float64)
-    errors = (predicted - gold) ** 2
-    draws: dict[str, Floats] = {}
-    if num_resamples:
-        random = np.random.default_rng(seed)
-        resampled = [
-            [
-                100.0 * resampled_pearson(predicted, gold, counts),
-                100.0 * resampled_spearman(predicted, gold, counts),
-                counts @ errors / len(errors),
-            ]
-            for counts in resample_counts(len(gold), num_resamples, random)
-        ]
-        values = np.concatenate(resampled, axis=1)
-        draws = dict(zip(("pearson", "spearman", "mse"), values, strict=True))
-    return MetricScore(
-        len(gold),
-        {
-            "pearson": hundredfold(pearson(predicted, gold)),
-            "spearman": hundredfold(spearman(predicted, gold)),
-            "mse": float(errors.mean()),
-        },
-        {name: interval(values) for name, values in draws.items()},
-    )
-
-
-def relatedness_table(scores: Sequence[tuple[str, MetricScore]]) -> Table:
-    """Returns a table with correlations x 100 and the squared error, one row per set."""
-    metrics = {
-        "pearson": ("Pearson", ".2f"),
-        "spearman": ("Spearman", ".2f"),
-        "mse": ("MSE", ".4f"),
-    }
-    table = metric_table("Relatedness: correlations x 100", ("set", "pairs"), metrics, scores)
-    table.caption = "MSE: in squared units of the scale."
-    return table
+    def read_file(self, path: Path, split: str, name: str) -> Labelled:
+        """Reads texts with labels."""
+        return read_labelled_texts(
+            path,
+            fine_labels=self.config.fine_labels,
+            phrases=self.config.phrases and split == "train",  # Sets to score on have sentences.
+            name=name,
+            **self.table_options(name),
+        )

@@ -20,7 +20,6 @@ from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.losses import cross_entropy
 from tf_charagram.tasks.labelled import LabelledTask
-from tf_charagram.tasks.labels.feature_model import SupervisedModel
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
@@ -30,6 +29,7 @@ from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training.supervised_model import SupervisedModel
 from tf_charagram.training.task import Scoring
 
 
