@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,8 +20,10 @@ from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
 
 
-class LabelledTask(Task):
-    """A task on labelled examples; a subclass reads and scores a set.
+class LabelledSets:
+    """The part of a task that reads and scores sets of labelled examples.
+
+    Comes before `Task` among the bases of a class, which reads a file and scores a set.
 
     Attributes:
         starter: Name of its starter set, such as `"sentiment"`; or `None`.
@@ -29,6 +31,10 @@ class LabelledTask(Task):
     """
 
     starter: ClassVar[str | None] = None
+
+    config: Any
+    data_names: Callable[[Any], tuple[str, ...]]
+    files_of: Callable[[str], tuple[Path, ...]]
 
     def find_sets(self) -> list[str]:
         """Returns the names of the sets to score on, after checking that all files exist."""
@@ -99,7 +105,7 @@ class LabelledEvaluation(NamedTuple):
     """
 
     model: str
-    task: LabelledTask
+    task: Task
     scores: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,7 +145,7 @@ def evaluate_labelled(
     return LabelledEvaluation(model, task, scores)
 
 
-def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> LabelledTask:
+def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Any:
     """Returns the task of a saved model, with the settings of its run if it is in one."""
     path = Path(model)
     run = RunFolder(path if (path / "model").is_dir() else path.parent)
@@ -160,7 +166,7 @@ def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Labe
         settings["columns"] = columns
     config = settings_class(name).from_dict(settings)
     task = task_class(name)(config, bad_lines)
-    if not isinstance(task, LabelledTask):
+    if not isinstance(task, LabelledSets):
         raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")
     task.restore(run)
     return task

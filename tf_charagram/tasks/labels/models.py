@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from tf_charagram.models.answering import AnsweringModel, Classified, LabellingModel
+from tf_charagram.models.answering import AnsweringModel, Classified, most_probable
 from tf_charagram.models.base import TEXT_PAIRS
 from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
 from tf_charagram.tasks.labels.relatedness import expected_score
@@ -72,7 +72,7 @@ class PairScorer(AnsweringModel):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class PairClassifier(LabellingModel):
+class PairClassifier(AnsweringModel):
     """Labels pairs of texts, for example as entailment: a vectorizer, an encoder and a head.
 
     Args:
@@ -86,6 +86,11 @@ class PairClassifier(LabellingModel):
     score_title = "accuracy, %"
     head_class = PairLabelHead
     served_inputs = TEXT_PAIRS
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order of `probabilities`."""
+        return self.head.labels
 
     def probabilities(
         self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
@@ -113,11 +118,11 @@ class PairClassifier(LabellingModel):
             right: As many texts, such as hypotheses.
             batch_size: Texts encoded at a time.
         """
-        return self.most_probable(self.probabilities(left, right, batch_size=batch_size))
+        return most_probable(self.labels, self.probabilities(left, right, batch_size=batch_size))
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class TextClassifier(LabellingModel):
+class TextClassifier(AnsweringModel):
     """Labels texts, for example by sentiment: a vectorizer, an encoder and a head.
 
     Args:
@@ -140,6 +145,11 @@ class TextClassifier(LabellingModel):
     score_title = "accuracy, %"
     head_class = TextHead
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order of `probabilities`."""
+        return self.head.labels
+
     def probabilities(self, texts: Sequence[str], *, batch_size: int = 1000) -> NDArray[np.float32]:
         """Returns the probability of each label, float32 `(num_texts, num_labels)`.
 
@@ -160,4 +170,4 @@ class TextClassifier(LabellingModel):
             texts: Any texts.
             batch_size: Texts encoded at a time.
         """
-        return self.most_probable(self.probabilities(texts, batch_size=batch_size))
+        return most_probable(self.labels, self.probabilities(texts, batch_size=batch_size))

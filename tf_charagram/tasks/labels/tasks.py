@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tf_charagram.evaluation.statistics import MetricScore
 from tf_charagram.tasks.labels.heads import PairScoreHead
 from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
 from tf_charagram.tasks.labels.relatedness import relatedness_table, score_relatedness
-from tf_charagram.tasks.labels.supervised import LabelTask, SupervisedTask
+from tf_charagram.tasks.labels.supervised import SupervisedTask
 from tf_charagram.tasks.labels.treebank import read_labelled_texts
 from tf_charagram.training.task import Scoring
 
@@ -33,6 +33,10 @@ class Similarity(SupervisedTask):
         return read_scored_pairs(
             path, 1.0, high, split=split, name=name, **self.table_options(name)
         )
+
+    def labels_of(self, examples: Sequence[ScoredPairs]) -> tuple[str, ...]:
+        """Returns no labels."""
+        return ()
 
     def sides(self, examples: ScoredPairs) -> tuple[list[str], ...]:
         """Returns lefts and rights."""
@@ -67,7 +71,7 @@ class Similarity(SupervisedTask):
         return [relatedness_table(list(scores.items()))]
 
 
-class Entailment(LabelTask):
+class Entailment(SupervisedTask):
     """Labels pairs of sentences."""
 
     model_class = PairClassifier
@@ -78,7 +82,7 @@ class Entailment(LabelTask):
         return read_labelled(path, 2, split=split, name=name, **self.table_options(name))
 
 
-class Sentiment(LabelTask):
+class Sentiment(SupervisedTask):
     """Labels texts."""
 
     model_class = TextClassifier

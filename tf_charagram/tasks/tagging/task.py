@@ -19,7 +19,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.losses import cross_entropy
-from tf_charagram.tasks.labelled import LabelledTask
+from tf_charagram.tasks.labelled import LabelledSets
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
@@ -30,7 +30,7 @@ from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
-from tf_charagram.training.task import Scoring
+from tf_charagram.training.task import Scoring, Task
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class TaggedSet:
     sentences: list[TaggedSentence]
 
 
-class Tagging(LabelledTask):
+class Tagging(LabelledSets, Task):
     """The task `pos`: each word of a sentence gets a tag.
 
     Each batch holds the ids of its distinct words once, and the position of each word.
