@@ -85,7 +85,7 @@ class SupervisedTask(LabelledSets, Task):
         return np.array([index[label] for label in examples.labels], np.int64)
 
     def make_head(self, dim: int) -> keras.layers.Layer:
-        """Returns a new head for vectors of width `dim`; by default, with a logit for each label."""
+        """Returns a new head for vectors of width `dim`, by default a logit per label."""
         config = self.config
         return self.model_class.head_class(
             dim=dim, labels=self.labels, hidden_dim=config.hidden_dim, seed=config.seed

@@ -12,6 +12,7 @@ import keras
 import numpy as np
 from rich.table import Table
 
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
@@ -30,8 +31,10 @@ from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
 
 
-class EmbedderTask(Task):
-    """A task that trains an embedder; a subclass defines the training data.
+class EmbedderSets:
+    """The part of a task that reads sets of scored pairs and scores an embedder on them.
+
+    Comes before `Task` among the bases of a class, which defines the training data.
 
     Attributes:
         set_groups: Groups of the sets it is scored on while it trains, such as `"wordsim"`.
@@ -40,6 +43,9 @@ class EmbedderTask(Task):
     model_class = TextEmbedder
     num_resamples = 0
     set_groups: ClassVar[tuple[str, ...]]
+
+    config: Any
+    bad_lines: BadLines
 
     def find_sets(self) -> list[str]:
         """Reads the sets; returns their names and the names of their means."""
@@ -83,7 +89,7 @@ class EmbedderTask(Task):
         return ["texts"]
 
 
-class ParaphraseTask(EmbedderTask):
+class ParaphraseTask(EmbedderSets, Task):
     """Trains an embedder on pairs with negatives from the batch (Charagram, appendix A).
 
     Attributes:
