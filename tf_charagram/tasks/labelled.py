@@ -39,23 +39,23 @@ class LabelledSets:
     def find_sets(self) -> list[str]:
         """Returns the names of the sets to score on, after checking that all files exist."""
         names = self.data_names(self.config)
-        self._named_sets = named_sets(self.config.eval_data, names)
+        self._scored_sets = _named_sets(self.config.eval_data, names)
         # A missing file must be an error before training, not after.
-        for path in (*names, *(path for _, path, _ in self._named_sets)):
+        for path in (*names, *(path for _, path, _ in self._scored_sets)):
             self.files_of(path)
-        return [name for name, _, _ in self._named_sets]
+        return [name for name, _, _ in self._scored_sets]
 
     def read(self) -> None:
         """Reads the examples to train on and the sets to score on."""
         names = self.data_names(self.config)
-        self.take_examples([self.read_set(name, "train", name) for name in names])
-        self.read_sets(self._named_sets)
+        self.take_examples([self._read_set(name, "train", name) for name in names])
+        self._read_sets(self._scored_sets)
 
-    def read_sets(self, named: Sequence[tuple[str, str, str]]) -> None:
+    def _read_sets(self, named: Sequence[tuple[str, str, str]]) -> None:
         """Reads the sets to score on, given the name, the file and the split of each."""
-        self.sets = [self.read_set(path, split, name) for name, path, split in named]
+        self.sets = [self._read_set(path, split, name) for name, path, split in named]
 
-    def read_set(self, path: str, split: str, name: str) -> Any:
+    def _read_set(self, path: str, split: str, name: str) -> Any:
         """Reads examples.
 
         Args:
@@ -140,7 +140,7 @@ def evaluate_labelled(
         CharagramError: The model or the file cannot be used.
     """
     task = _saved_task(model, bad_lines, columns)
-    task.read_sets(named_sets((eval_data or STARTER,), ()))
+    task._read_sets(_named_sets((eval_data or STARTER,), ()))
     scores = task.score(task.load(model), Scoring(num_resamples, seed))
     return LabelledEvaluation(model, task, scores)
 
@@ -187,7 +187,7 @@ def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, li
     return tables
 
 
-def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
+def _named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
     """Returns the sets of labelled examples to score on: name, file or `starter`, and split.
 
     `starter` stands for the sets `starter.dev` and `starter.test`, which are also the default if

@@ -30,7 +30,7 @@ def _pair_features(vectors: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     return left * right, tf.abs(left - right)
 
 
-class SigmoidHead(ConfiguredLayer):
+class _SigmoidHead(ConfiguredLayer):
     """Base of the heads: logits = Wp sigmoid(W1 f1 + ... + b) + bp over features of vectors.
 
     Vectors are first divided by `scale`, a weight that `adapt` sets and training does not change.
@@ -112,7 +112,7 @@ class SigmoidHead(ConfiguredLayer):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class PairScoreHead(SigmoidHead):
+class PairScoreHead(_SigmoidHead):
     """Computes logits for pairs of vectors: Wp sigmoid(W* h* + W+ h+ + b) + bp.
 
     There is one logit per whole score from 1 to K. h* = left * right and h+ = |left - right| do not
@@ -154,7 +154,7 @@ class PairScoreHead(SigmoidHead):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class PairLabelHead(SigmoidHead):
+class PairLabelHead(_SigmoidHead):
     """Computes logits for pairs of vectors: Wp sigmoid(W* h* + W+ h+ + b) + bp, one per label.
 
     h* = left * right and h+ = |left - right| do not depend on the order of the two vectors (Tai et
@@ -188,7 +188,7 @@ class PairLabelHead(SigmoidHead):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class TextHead(SigmoidHead):
+class TextHead(_SigmoidHead):
     """Computes logits for vectors: Wp sigmoid(W h + b) + bp, one per label (Universal, 4.4).
 
     Args:

@@ -104,7 +104,7 @@ class SupervisedTask(LabelledSets, Task):
         super().read()
         if self.labels:
             for examples in self.sets:
-                check_known_labels(examples, self.labels)
+                _check_known_labels(examples, self.labels)
 
     def take_examples(self, examples: Sequence[Any]) -> None:
         """Stores the examples to train on, one set per `--data`."""
@@ -196,7 +196,7 @@ class SupervisedTask(LabelledSets, Task):
 
     def score_set(self, model: Any, examples: Any, scoring: Scoring) -> Any:
         """Compares predicted labels with the human labels."""
-        check_known_labels(examples, model.labels)
+        _check_known_labels(examples, model.labels)
         predicted = [classified.label for classified in model.classify(*self.sides(examples))]
         return score_labels(
             examples.labels,
@@ -212,13 +212,13 @@ class SupervisedTask(LabelledSets, Task):
 
     def tables(self, scores: Mapping[str, Any]) -> list[Table]:
         """Returns a table with one row per set, and the confusion matrix of each set."""
-        tables = [classification_table(list(scores.items()))]
+        tables = [_classification_table(list(scores.items()))]
         for name, score in scores.items():
-            tables.append(label_table(score, f"{name}: rates x 100"))
+            tables.append(_label_table(score, f"{name}: rates x 100"))
         return tables
 
 
-def check_known_labels(examples: Labelled, labels: Sequence[str]) -> None:
+def _check_known_labels(examples: Labelled, labels: Sequence[str]) -> None:
     """Checks that the labels of a set occur in the training data.
 
     Raises:
@@ -241,7 +241,7 @@ def _listed(labels: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-def classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> Table:
+def _classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> Table:
     """Returns a table of accuracy and macro-F1 x 100, one row per set."""
     table = metric_table(
         "Classification: % correct, F1 x 100", ("set", "examples"), _METRICS, scores
@@ -250,7 +250,7 @@ def classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> T
     return table
 
 
-def label_table(score: ClassificationScore, title: str) -> Table:
+def _label_table(score: ClassificationScore, title: str) -> Table:
     """Returns a table of the rates and the confusion matrix, one row per label."""
     names = ["examples", "precision", "recall", "F1"]
     names += [f"-> {label.label}" for label in score.labels]

@@ -145,7 +145,7 @@ class ParaphraseModel(StepModel):
 
     def _ids_of(self, data: Any) -> Any:
         replicas = self.distribute_strategy.num_replicas_in_sync
-        return ids_of_pairs(data, self.vectorizer, replicas)
+        return _ids_of_pairs(data, self.vectorizer, replicas)
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss and the metrics without training."""
@@ -156,7 +156,7 @@ class ParaphraseModel(StepModel):
         return super().train_step(joined(data))
 
 
-def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
+def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
     """Converts a dataset of string pairs to one of ids; other datasets are returned unchanged.
 
     The ids are computed in the input pipeline, because replicas of a `tf.distribute` strategy

@@ -89,7 +89,7 @@ class EmbedderSets:
         return ["texts"]
 
 
-class ParaphraseTask(EmbedderSets, Task):
+class _ParaphraseTask(EmbedderSets, Task):
     """Trains an embedder on pairs with negatives from the batch (Charagram, appendix A).
 
     Attributes:
@@ -182,14 +182,14 @@ class ParaphraseTask(EmbedderSets, Task):
         }
 
 
-class Words(ParaphraseTask):
+class Words(_ParaphraseTask):
     """Embeds words (Charagram, section 4.1)."""
 
     trial_epochs = 1.0
     set_groups = ("wordsim",)
 
 
-class Sentences(ParaphraseTask):
+class Sentences(_ParaphraseTask):
     """Embeds phrases and sentences (Charagram, section 4.1; Universal, section 3; CSE)."""
 
     default_data = ()

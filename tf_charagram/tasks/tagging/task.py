@@ -34,7 +34,7 @@ from tf_charagram.training.task import Scoring, Task
 
 
 @dataclass(frozen=True)
-class TaggedSet:
+class _TaggedSet:
     """Sentences to train or to score on, and the name of their set."""
 
     name: str
@@ -65,12 +65,12 @@ class Tagging(LabelledSets, Task):
         super().__init__(config, bad_lines)
         self.known: frozenset[str] = frozenset()
 
-    def read_file(self, path: Path, split: str, name: str) -> TaggedSet:
+    def read_file(self, path: Path, split: str, name: str) -> _TaggedSet:
         """Reads tagged sentences; a file is one split."""
         sentences = read_tagged(path, column=self.config.column, on_bad_line=self.bad_lines)
-        return TaggedSet(name, list(sentences))
+        return _TaggedSet(name, list(sentences))
 
-    def take_examples(self, examples: Sequence[TaggedSet]) -> None:
+    def take_examples(self, examples: Sequence[_TaggedSet]) -> None:
         """Stores the sentences to train on, one set per `--data`."""
         self.sentences = list(chain(*(tagged.sentences for tagged in examples)))
         words = chain(*(sentence.words for sentence in self.sentences))
@@ -157,7 +157,7 @@ class Tagging(LabelledSets, Task):
             file.writelines(f"{word}\n" for word in self.words)
         return []
 
-    def score_set(self, model: Tagger, examples: TaggedSet, scoring: Scoring) -> TaggingScore:
+    def score_set(self, model: Tagger, examples: _TaggedSet, scoring: Scoring) -> TaggingScore:
         """Compares predicted tags with the gold tags."""
         words = [list(sentence.words) for sentence in examples.sentences]
         predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
