@@ -22,11 +22,11 @@ import processes
 import tensorflow as tf
 import twins
 
-from tf_charagram.data.pair_stream import Pairs, PairStream
 from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.encoders import encoder_class
-from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION

@@ -61,11 +61,11 @@ def child(files: str, cases: str, max_pairs: str) -> None:
     import tensorflow as tf
     import twins
 
-    from tf_charagram.data.pair_stream import PairStream
     from tf_charagram.encoders import encoder_class
     from tf_charagram.encoders.base import is_padded
-    from tf_charagram.optimizers import make_optimizer
+    from tf_charagram.optimizers.registry import make_optimizer
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+    from tf_charagram.tasks.paraphrase.pair_stream import PairStream
     from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
     from tf_charagram.training.building import make_vectorizer
 

@@ -19,10 +19,10 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pair_stream import Pairs, PairStream
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 

@@ -19,17 +19,18 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.readers.columns import read_scored_pairs
-from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.optimizers import make_optimizer
-from tf_charagram.tasks.pairs.model import PairScoreHead
-from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
+from tf_charagram.optimizers.registry import make_optimizer
+from tf_charagram.tasks.labels.feature_model import FeatureModel
+from tf_charagram.tasks.labels.heads import PairScoreHead
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.processor import limit_threads
+from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training.supervised_model import SupervisedModel
 
 DIM = 300
 NUM_CLASSES = 5

@@ -17,7 +17,7 @@ import common
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger

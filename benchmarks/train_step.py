@@ -38,10 +38,10 @@ def child(size: str, num_pairs: str, keras_steps: str, threads: str, data: str, 
     import tensorflow as tf
     import twins
 
-    from tf_charagram.data.pair_stream import PairStream
     from tf_charagram.encoders.charagram import Charagram
-    from tf_charagram.optimizers import make_optimizer
+    from tf_charagram.optimizers.registry import make_optimizer
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+    from tf_charagram.tasks.paraphrase.pair_stream import PairStream
     from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
     from tf_charagram.training.building import make_vectorizer
     from tf_charagram.training.loop import STEPS_PER_EXECUTION

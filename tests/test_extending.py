@@ -161,9 +161,10 @@ print(*TASKS, *MODELS)
 """
 #: Folder -> its tasks.
 DELETED = {
-    "duplicates": ["duplicates"], "pairs": ["similarity", "entailment"],
-    "sentiment": ["sentiment"], "tagging": ["pos"],
-}  # fmt: skip
+    "duplicates": ["duplicates"],
+    "labels": ["similarity", "entailment", "sentiment"],
+    "tagging": ["pos"],
+}
 
 
 def test_deleted_tasks_are_gone(extended, tmp_path):

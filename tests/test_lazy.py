@@ -39,7 +39,7 @@ def test_every_registered_class_is_known_before_it_is_imported():
 def test_a_class_is_imported_for_a_config(monkeypatch):
     registered: dict[str, object] = {}
     monkeypatch.setattr(keras.saving, "get_custom_objects", lambda: registered)
-    register_with_keras("tf_charagram", {"TextHead": "tf_charagram.tasks.sentiment.model"})
+    register_with_keras("tf_charagram", {"TextHead": "tf_charagram.tasks.labels.heads"})
     head = tf_charagram.TextHead(dim=3, labels=["a", "b"])
     restored = registered["tf_charagram>TextHead"].from_config(head.get_config())
     assert type(restored) is type(head) and restored.get_config() == head.get_config()

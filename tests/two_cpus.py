@@ -22,12 +22,12 @@ from tests.text.kinds import KINDS, TEXTS
 from tests.text.strategies import CJK_126
 from tests.texts import NASTY, words
 from tf_charagram import NgramVectorizer, TextEmbedder
-from tf_charagram.data.corpus import Example
-from tf_charagram.data.pair_stream import write_pairs
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_padded, gather_rows, sum_rows
 from tf_charagram.models import model_folder
 from tf_charagram.search import TextIndex, deduplicate, match
+from tf_charagram.tasks.paraphrase.corpus import Example
+from tf_charagram.tasks.paraphrase.pair_stream import write_pairs
 from tf_charagram.tasks.tagging.head import has_capital
 from tf_charagram.text import batches, vectorizer_class
 from tf_charagram.text.dictionary import Dictionary

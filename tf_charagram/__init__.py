@@ -10,14 +10,14 @@ from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError
 from tf_charagram.layers import LAYERS
 from tf_charagram.lazy import lazy_names, register_with_keras
 from tf_charagram.models.locations import MODELS
+from tf_charagram.optimizers import CLASSES as OPTIMIZERS
 from tf_charagram.tasks import CLASSES as TASK_CLASSES
 from tf_charagram.tasks import MODELS as TASK_MODELS
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.tasks.pairs.model import PairClassifier, PairScorer
+    from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-    from tf_charagram.tasks.sentiment.model import TextClassifier
     from tf_charagram.tasks.tagging.model import Tagger
     from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -26,10 +26,8 @@ _MODELS = {
     "TextEmbedder": "tf_charagram.models.embedder",
 }
 _TRAINING = {
-    "LazyAdagrad": "tf_charagram.optimizers",
-    "LazyAdam": "tf_charagram.optimizers",
+    **OPTIMIZERS,
     "MarginLoss": "tf_charagram.losses.margin",
-    "MomentumSgd": "tf_charagram.optimizers",
 }
 _OTHERS = {
     "NgramVectorizer": "tf_charagram.text.vectorizer",

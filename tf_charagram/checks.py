@@ -82,3 +82,21 @@ def check_margin(margin: float) -> None:
     """Checks that a margin is a difference of two cosines."""
     if not isinstance(margin, Real) or not 0.0 <= margin <= 2.0:
         raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
+
+
+def check_labels(labels: Iterable[str], min_labels: int = 2) -> tuple[str, ...]:
+    """Checks the labels of a head; returns them as a tuple.
+
+    Raises:
+        ConfigError: They are a single string, too few, one is not a string, or one occurs twice.
+    """
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise ConfigError(f"`labels` must be a list of strings. Received: {labels!r}")
+    labels = tuple(labels)
+    if len(labels) < min_labels or len(set(labels)) < len(labels):
+        raise ConfigError(
+            f"`labels` must be at least {min_labels}, all different. Received: {list(labels)}"
+        )
+    if not all(isinstance(label, str) for label in labels):
+        raise ConfigError(f"`labels` must be strings. Received: {list(labels)}")
+    return labels

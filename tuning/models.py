@@ -11,11 +11,11 @@ import keras
 import keras_tuner
 import tensorflow as tf
 
-from tf_charagram.data.corpus import pairs_reader
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks import make_settings, make_task
+from tf_charagram.tasks.paraphrase.corpus import pairs_reader
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import set_decay
 from tf_charagram.training.run_folder import RunFolder

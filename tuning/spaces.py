@@ -10,8 +10,8 @@ from tf_charagram.encoders import options_class, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import choices_of, types_of
 from tf_charagram.tasks.distillation.settings import DistillConfig
+from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning import grids
 from tf_charagram.tuning.grids import Space

@@ -12,9 +12,9 @@ from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.encoders.words import AveragingEncoder, divisors
+from tf_charagram.encoders.words import divisors
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import Float32Layer
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.ragged import sum_rows
 from tf_charagram.models.weights import stored_table
 from tf_charagram.text.base import settings_of
@@ -22,7 +22,7 @@ from tf_charagram.text.base import settings_of
 _QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)
 
 
-class QuantizedSum(Float32Layer):
+class QuantizedSum(ConfiguredLayer):
     """Sums the rows of each text in a quantized table; inference only.
 
     Args:
@@ -65,7 +65,7 @@ class QuantizedSum(Float32Layer):
         return sum_rows(rows, ids.with_values(positions))
 
 
-class QuantizedEncoder(Encoder):
+class QuantizedEncoder(Encoder, ConfiguredLayer):
     """An encoder that sums or averages rows of a quantized table; inference only.
 
     Layers after the sum are shared with the original encoder.
@@ -89,7 +89,7 @@ class QuantizedEncoder(Encoder):
         if problem is not None:
             raise ConfigError(f"{problem} Use dtype=float32.")
         super().__init__(name=f"quantized_{encoder.name}", trainable=False)
-        is_mean = isinstance(encoder, AveragingEncoder)
+        is_mean = not isinstance(encoder, Charagram)
         table = encoder.word_table if is_mean else encoder.ngram_table
         self.sum = QuantizedSum(table.numpy(), table_dtype, name="table")
         self.num_rows = encoder.num_rows

@@ -12,7 +12,6 @@ import numpy as np
 
 from research.analysis.pairs import without_other_scales
 from research.analysis.words import count_words
-from tf_charagram.data.corpus import pairs_reader
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.sets import evaluation_sets
@@ -21,6 +20,7 @@ from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.scores import Embed
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.texts import read_vocabulary
+from tf_charagram.tasks.paraphrase.corpus import pairs_reader
 from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.training.run_folder import RunFolder
 

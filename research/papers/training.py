@@ -14,11 +14,11 @@ import numpy as np
 
 from research.papers.runs import RUNS, Run, Subset
 from research.papers.sources import Source
-from tf_charagram.data.corpus import pairs_files
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import sha256_of, whole_file
+from tf_charagram.tasks.paraphrase.corpus import pairs_files
 from tf_charagram.training.run_folder import RunFolder
 
 #: The sets that a task is scored on: roles of files, or all evaluation sets of the folder.

@@ -26,7 +26,7 @@ from tf_charagram.data.readers.words import load_word_vectors, scan_word_vectors
 from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.data.tables import Table
 from tf_charagram.tasks.distillation.teacher import read_vectors
-from tf_charagram.tasks.sentiment.data import read_labelled_texts, read_trees
+from tf_charagram.tasks.labels.treebank import read_labelled_texts, read_trees
 from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.text.batches import to_bytes
 

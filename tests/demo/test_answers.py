@@ -15,7 +15,8 @@ from tf_charagram.demo.answers import MAX_EDITS, Answers, example, load_embedder
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.pairs.model import PairScoreHead, PairScorer
+from tf_charagram.tasks.labels.heads import PairScoreHead
+from tf_charagram.tasks.labels.models import PairScorer
 from tf_charagram.tasks.tagging.head import TaggingHead
 from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.text.vectorizer import NgramVectorizer

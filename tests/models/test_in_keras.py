@@ -29,8 +29,7 @@ from tf_charagram.layers import (
 )
 from tf_charagram.models.locations import MODELS, model_class
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
-from tf_charagram.tasks.pairs.model import PairLabelHead
-from tf_charagram.tasks.sentiment.model import TextHead
+from tf_charagram.tasks.labels.heads import PairLabelHead, TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
 from tf_charagram.text.dictionary import Dictionary
 

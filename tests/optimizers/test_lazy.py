@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
 from tf_charagram.errors import ConfigError
-from tf_charagram.optimizers import LazyAdagrad, LazyAdam, MomentumSgd, make_optimizer
+from tf_charagram.optimizers import LazyAdagrad, LazyAdam, MomentumSgd
+from tf_charagram.optimizers.registry import make_optimizer
 
 KINDS = [
     (LazyAdam, reference.Adam, reference.LazyAdam),

@@ -11,17 +11,17 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import ragged, some_now
-from tf_charagram.data.pair_stream import Pairs, PairStream
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.chunked import PADDING, ChunkedIds
 from tf_charagram.layers.xla import in_xla
-from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.distillation.step import DistillModel
+from tf_charagram.tasks.labels.heads import TextHead
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.sentiment.model import TextHead
-from tf_charagram.tasks.supervised_step import SupervisedModel
+from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.training import compiled
+from tf_charagram.training.supervised_model import SupervisedModel
 
 NUM_ROWS, NUM_PAIRS, BATCH = 40, 16, 4
 #: What a GPU would have to wait for: sizes of results that the data decide.
@@ -230,7 +230,7 @@ def test_stops_in_the_middle_of_a_program():
 
 def test_a_batch_with_more_distinct_ids_than_others(monkeypatch):
     """There is too little room for the later batches, which a larger program does again."""
-    monkeypatch.setattr(compiled, "max_distinct", lambda batches: 5)
+    monkeypatch.setattr(compiled, "_max_distinct", lambda batches: 5)
     stream = make_stream()
     models = [make_model("charagram", use_xla=use_xla) for use_xla in (False, True)]
     for model in models:

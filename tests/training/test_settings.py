@@ -9,8 +9,8 @@ import pytest
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.tasks import make_settings
+from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.training.run_folder import RunFolder
 

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from tests.commands import run
+from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.training.processor import default_threads
+from tf_charagram.training.processor import _default_threads
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,13 @@ from tf_charagram.training.processor import default_threads
     ],
 )
 def test_default(task, encoder, expected):
-    assert default_threads(ParaphraseConfig(task=task, encoder=encoder)) == expected
+    assert _default_threads(ParaphraseConfig(task=task, encoder=encoder)) == expected
 
 
 def test_default_of_a_head_alone():
     config = SupervisedConfig(task="similarity", encoder="lstm", init="runs/one", freeze=True)
-    assert default_threads(config) == 1
-    assert default_threads(TaggingConfig()) is None
+    assert _default_threads(config) == 1
+    assert _default_threads(TaggingConfig()) is None
 
 
 @pytest.mark.long

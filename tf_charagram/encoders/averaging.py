@@ -11,13 +11,13 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.options import DanOptions, ProjectionOptions
-from tf_charagram.encoders.words import AveragingEncoder
+from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.layers.base import make_dense
 from tf_charagram.layers.chunked import Ids
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class WordAverage(AveragingEncoder):
+class WordAverage(WordEncoder):
     """Embeds a text as the mean of its word vectors (PARAGRAM-PHRASE; Universal, section 3).
 
     A text without words gets zeros.
@@ -31,7 +31,7 @@ class WordAverage(AveragingEncoder):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class Projection(AveragingEncoder):
+class Projection(WordEncoder):
     """Embeds a text as Wp m + b, m the mean of its word vectors (Universal, section 3).
 
     With a `dim` larger than `word_dim`, such as 1,200 or 2,400, classifiers get more features than
@@ -54,7 +54,7 @@ class Projection(AveragingEncoder):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class Dan(AveragingEncoder):
+class Dan(WordEncoder):
     """Embeds a text by dense layers over the mean of its word vectors (Universal, section 3).
 
     The deep averaging network of Iyyer et al. (2015): each layer is f(W x + b). A text without

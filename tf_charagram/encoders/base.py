@@ -1,4 +1,4 @@
-"""The base class of the encoders."""
+"""The interface of the encoders."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import keras
 
 from tf_charagram.devices import CPU
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import Float32Layer
 
 
-class Encoder(Float32Layer):
+class Encoder:
     """A Keras layer from ragged ids `(batch, None)` to float32 `(batch, dim)`.
+
+    Comes before `ConfiguredLayer` among the bases of a class.
 
     Ids are int32, or int64 in a replica of `tf.distribute`; compiled by XLA, they are `ChunkedIds`.
     In a functional model, the input is symbolic and ragged: the output of a vectorizer, or

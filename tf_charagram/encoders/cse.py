@@ -9,14 +9,14 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.options import CseOptions
-from tf_charagram.encoders.words import SequenceEncoder
+from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.errors import ConfigError, check_integers
 from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.conv_pooling import ConvPooling
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class Cse(SequenceEncoder):
+class Cse(WordEncoder):
     """Embeds a text by filters over windows of its word vectors (CSE, section 3.1).
 
     A filter of width h computes f(w . x_{i:i+h-1} + b) for each of the n - h + 1 windows of a text
@@ -33,6 +33,8 @@ class Cse(SequenceEncoder):
     Raises:
         ConfigError: An argument is out of range.
     """
+
+    is_padded = True
 
     def __init__(
         self,

@@ -92,9 +92,10 @@ class ProjectionOptions(WordOptions):
 
 
 @dataclass(frozen=True)
-class DanOptions(ProjectionOptions):
+class DanOptions(WordOptions):
     """Options of `Dan`."""
 
+    word_dim: int | None = option(None, "width of the word vectors [--dim]")
     activation: Literal["tanh", "relu"] = option("tanh", "non-linearity of the layers")
     num_layers: Literal[1, 2] = option(1, "number of layers")
 
@@ -115,9 +116,10 @@ class LstmOptions(WordOptions):
 
 
 @dataclass(frozen=True)
-class CseOptions(ProjectionOptions):
+class CseOptions(WordOptions):
     """Options of `Cse`."""
 
+    word_dim: int | None = option(None, "width of the word vectors [--dim]")
     widths: tuple[int, ...] = option((1, 2, 3), "distinct filter widths")
     activation: Literal["linear", "tanh"] = option("linear", "non-linearity of the filters")
 

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.encoders.options import LstmOptions, RnnOptions
-from tf_charagram.encoders.words import SequenceEncoder, divisors
+from tf_charagram.encoders.words import WordEncoder, divisors
 from tf_charagram.layers.base import make_dense
 from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.plain_lstm import make_lstm
@@ -20,7 +20,7 @@ from tf_charagram.layers.recurrence import last_state
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class Rnn(SequenceEncoder):
+class Rnn(WordEncoder):
     """Embeds a text as the last state of h_t = f(Wx x_t + Wh h_{t-1} + b) over its word vectors.
 
     A text without words gets zeros.
@@ -29,6 +29,8 @@ class Rnn(SequenceEncoder):
         activation: The non-linearity f.
         **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
+
+    is_padded = True
 
     def __init__(
         self, *, activation: Literal["tanh", "relu"] = RnnOptions.activation, **kwargs: Any
@@ -53,7 +55,7 @@ class Rnn(SequenceEncoder):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class IdentityRnn(SequenceEncoder):
+class IdentityRnn(WordEncoder):
     """Embeds a text as h_n / n, where h_t = Wx x_t + Wh h_{t-1} + b and n is the number of words.
 
     Wx and Wh are initialized to the identity and b to zero, so that the initial embedding is the
@@ -63,6 +65,8 @@ class IdentityRnn(SequenceEncoder):
     Args:
         **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
+
+    is_padded = True
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -93,7 +97,7 @@ class IdentityRnn(SequenceEncoder):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class Lstm(SequenceEncoder):
+class Lstm(WordEncoder):
     """Embeds a text as the last state of an LSTM over its word vectors.
 
     A text without words gets zeros.
@@ -103,6 +107,8 @@ class Lstm(SequenceEncoder):
         use_peepholes: Whether the gates see the cell state, as in Gers et al. (2003).
         **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
+
+    is_padded = True
 
     returns_sequences: ClassVar[bool] = False
 

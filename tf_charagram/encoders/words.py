@@ -1,8 +1,8 @@
-"""Base classes of the word encoders: a table of word vectors, read as a bag or in order."""
+"""The base of the word encoders: a table of word vectors, read as a bag or in order."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 import tensorflow as tf
@@ -19,6 +19,9 @@ from tf_charagram.layers.ragged import gather_rows, sum_rows
 
 class WordEncoder(Encoder, ConfiguredLayer):
     """Base of the encoders over word ids.
+
+    A subclass reads the words of a text as a bag, with `mean`, or, if `is_padded`, in order, with
+    `vectors`.
 
     Args:
         num_rows: Number of word ids; all unknown words share row 0 of the table.
@@ -48,8 +51,8 @@ class WordEncoder(Encoder, ConfiguredLayer):
 
     #: Name of the kind of ids the encoder takes.
     vectorizer = WordOptions.vectorizer
-    #: The layer that holds the word vectors.
-    table_class: type[RaggedEmbeddingSum | PaddedEmbedding]
+    #: Whether words are read in order. Then training batches texts of similar length.
+    is_padded: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -73,7 +76,8 @@ class WordEncoder(Encoder, ConfiguredLayer):
         self.seed = seed
         self.word_dropout = word_dropout
         self._dropout = keras.layers.Dropout(word_dropout, seed=seed, dtype="float32")
-        self.table = self.table_class(
+        table_class = PaddedEmbedding if self.is_padded else RaggedEmbeddingSum
+        self.table: Any = table_class(
             num_rows=num_rows,
             dim=self.word_dim,
             initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
@@ -89,12 +93,6 @@ class WordEncoder(Encoder, ConfiguredLayer):
         regularized towards their initial values.
         """
         return self.table.table
-
-
-class AveragingEncoder(WordEncoder):
-    """Base of the encoders that read words as a bag: `mean` returns one vector per text."""
-
-    table_class = RaggedEmbeddingSum
 
     def mean(self, ids: Ids, training: bool) -> tf.Tensor:
         """Returns the means of the word vectors, `(batch, word_dim)`; zeros without words."""
@@ -115,14 +113,6 @@ class AveragingEncoder(WordEncoder):
         is_empty = tf.cast(tf.equal(num_vectors, 0), tf.int32)
         vectors = tf.pad(self._dropout(vectors, training=True), [[0, is_empty], [0, 0]])
         return sum_rows(vectors, ids.with_values(tf.range(num_vectors)))
-
-
-class SequenceEncoder(WordEncoder):
-    """Base of the encoders that read words in order: `vectors` returns them, and a mask."""
-
-    table_class = PaddedEmbedding
-    #: Training batches texts of similar length, to save padding.
-    is_padded = True
 
     def vectors(self, ids: Ids, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the word vectors after dropout, `(batch, time, word_dim)`, and their mask."""

@@ -1,4 +1,4 @@
-"""Bases of the layers: float32, and a config of constructor arguments."""
+"""The base of the layers: float32, and a config of constructor arguments."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import keras
 from tf_charagram.errors import ConfigError
 
 
-class Float32Layer(keras.layers.Layer):
-    """A Keras layer that computes in float32, even under a global policy of mixed precision.
+class ConfiguredLayer(keras.layers.Layer):
+    """A float32 Keras layer that keeps each constructor argument as an attribute of the same name.
 
-    In 16 bits, sums of many rows lose precision and small updates of a table are lost altogether.
-    Layers that follow cast their inputs, as every Keras layer does.
+    Its config is read from these attributes, those of base classes first. Arguments without an
+    attribute are left out: a subclass sets them itself.
+
+    It computes in float32 even under a global policy of mixed precision. In 16 bits, sums of many
+    rows lose precision and small updates of a table are lost altogether. Layers that follow cast
+    their inputs, as every Keras layer does.
 
     Args:
         **kwargs: Arguments of `keras.layers.Layer`; `dtype` may be `None` or `"float32"`.
@@ -41,14 +45,6 @@ class Float32Layer(keras.layers.Layer):
         # After the constructor, so that it applies to sublayers, too.
         layer.trainable = config.get("trainable", True)
         return layer
-
-
-class ConfiguredLayer(Float32Layer):
-    """A Keras layer that keeps each constructor argument as an attribute of the same name.
-
-    Its config is read from these attributes, those of base classes first. Arguments without an
-    attribute are left out: a subclass sets them itself.
-    """
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""

@@ -13,7 +13,7 @@ from keras.layers import Layer
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.models.base import TEXTS, HeadedModel
+from tf_charagram.models.base import TEXTS, TextModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.tensors import distinct
 
@@ -25,7 +25,7 @@ class Classified(NamedTuple):
     score: float
 
 
-class AnsweringModel(HeadedModel):
+class AnsweringModel(TextModel):
     """The base of models whose head takes one vector per text.
 
     Args:
@@ -66,8 +66,8 @@ class AnsweringModel(HeadedModel):
 
     @property
     def answer_shape(self) -> tuple[int, ...]:
-        """Shape of a single answer."""
-        raise NotImplementedError
+        """Shape of a single answer, by default `(num_labels,)`."""
+        return (len(self.head.labels),)
 
     def call(self, texts: Any, training: bool = False) -> tf.Tensor:
         """Returns the answers for texts or pairs."""
@@ -81,12 +81,20 @@ class AnsweringModel(HeadedModel):
         return keras.KerasTensor((sides[0].shape[0], *self.answer_shape), "float32")
 
     def answers(self, vectors: tf.Tensor) -> tf.Tensor:
-        """Returns the answers for vectors, float32, one row per text or pair."""
+        """Returns the answers for vectors, float32, one row per text or pair.
+
+        By default, these are probabilities of the labels of the head.
+        """
         return tf.nn.softmax(self.head(vectors))
 
     def outputs(self, answers: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns the outputs of the SavedModel, by name."""
-        raise NotImplementedError
+        """Returns the outputs of the SavedModel, by name.
+
+        By default, `label`, strings `(n,)`, and `scores`, float32 `(n, num_labels)`.
+        """
+        best = tf.argmax(answers, axis=1)
+        labels = tf.constant(list(self.head.labels))
+        return {"label": tf.gather(labels, best), "scores": answers}
 
     def answers_to(self, *sides: Sequence[str | bytes], batch_size: int) -> NDArray[np.float32]:
         """Returns the answers for texts or pairs; encodes each distinct text once.
@@ -131,28 +139,10 @@ class AnsweringModel(HeadedModel):
         return {"serving_default": answer, **self.reading_signature()}
 
 
-class LabellingModel(AnsweringModel):
-    """The base of models that give each text or pair one of several labels."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, in the order of `probabilities`."""
-        return self.head.labels
-
-    @property
-    def answer_shape(self) -> tuple[int, ...]:
-        """`(num_labels,)`."""
-        return (len(self.labels),)
-
-    def outputs(self, answers: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns `label`, strings `(n,)`, and `scores`, float32 `(n, num_labels)`."""
-        best = tf.argmax(answers, axis=1)
-        return {"label": tf.gather(tf.constant(list(self.labels)), best), "scores": answers}
-
-    def most_probable(self, probabilities: NDArray[np.float32]) -> list[Classified]:
-        """Returns the most probable label of each row."""
-        best = np.argmax(probabilities, axis=1)
-        found = []
-        for row, index in zip(probabilities, best, strict=True):
-            found.append(Classified(self.labels[index], float(row[index])))
-        return found
+def most_probable(labels: Sequence[str], probabilities: NDArray[np.float32]) -> list[Classified]:
+    """Returns the most probable label of each row of `(num_examples, num_labels)`."""
+    best = np.argmax(probabilities, axis=1)
+    found = []
+    for row, index in zip(probabilities, best, strict=True):
+        found.append(Classified(labels[index], float(row[index])))
+    return found

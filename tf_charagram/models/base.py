@@ -73,10 +73,11 @@ class TextModel(keras.Model):
     Args:
         vectorizer: Keras layer from strings `(batch,)` to ragged ids.
         encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: Keras layer from vectors to answers, a `head_class`; `None` if that is `None`.
 
     Raises:
-        ConfigError: The vectorizer is of another class or has no vocabulary, or the encoder has too
-            few rows for it.
+        ConfigError: The vectorizer is of another class or has no vocabulary, the encoder has too
+            few rows for it, or the head is of another class.
         RunError: This process was forked after another model was made.
     """
 
@@ -86,9 +87,10 @@ class TextModel(keras.Model):
     gives_vectors: ClassVar[bool] = False
     max_checked_bytes: ClassVar[int | None] = None
     head_class: ClassVar[type[Layer] | None] = None
-    head: Any = None
 
-    def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
+    def __init__(
+        self, vectorizer: Layer, encoder: Layer, head: Layer | None = None, **kwargs: Any
+    ) -> None:
         if not isinstance(vectorizer, TextVectorizer):
             raise ConfigError(
                 "`vectorizer` must be a layer from strings to ids, such as an NgramVectorizer. "
@@ -96,9 +98,15 @@ class TextModel(keras.Model):
             )
         check_process()
         check_num_ids(vectorizer.num_rows, encoder)
+        if self.head_class is not None and not isinstance(head, self.head_class):
+            raise ConfigError(
+                f"The head of a {type(self).__name__} must be a {self.head_class.__name__}. "
+                f"Received: {type(head).__name__}"
+            )
         super().__init__(**{"name": self.kind, **kwargs})
         self.vectorizer = vectorizer
         self.encoder = encoder
+        self.head: Any = head
         self.task: str | None = None
         self.built = True
 
@@ -280,7 +288,9 @@ class TextModel(keras.Model):
 
     def card(self) -> dict[str, Any]:
         """Returns additional entries of the model card."""
-        return {}
+        if self.head is None:
+            return {}
+        return {"kind": self.kind, "head": settings_of(self.head)}
 
     def get_config(self) -> dict[str, Any]:
         """Returns name, task and the configs of the parts; Keras stores vocabulary and weights."""
@@ -312,32 +322,3 @@ def _known_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
             raise RunError(f"Cannot read {words}: {error.strerror or error}.") from error
     counts = Counter(words_of(texts_of(words, "keep_words")))
     return Dictionary(counts) if counts else None
-
-
-class HeadedModel(TextModel):
-    """The base class of models with a head, which turns vectors into answers.
-
-    Args:
-        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
-        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
-        head: Keras layer from vectors to answers, a `head_class`.
-
-    Raises:
-        ConfigError: The vectorizer is of another class or has no vocabulary, the encoder has too
-            few rows for it, or the head is of another class.
-    """
-
-    head_class: ClassVar[type[Layer]]
-
-    def __init__(self, vectorizer: Layer, encoder: Layer, head: Layer, **kwargs: Any) -> None:
-        super().__init__(vectorizer, encoder, **kwargs)
-        if not isinstance(head, self.head_class):
-            raise ConfigError(
-                f"The head of a {type(self).__name__} must be a {self.head_class.__name__}. "
-                f"Received: {type(head).__name__}"
-            )
-        self.head = head
-
-    def card(self) -> dict[str, Any]:
-        """Returns additional entries of the model card."""
-        return {"kind": self.kind, "head": settings_of(self.head)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,15 +14,16 @@ from tf_charagram.data.readers.scored import set_name
 from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import check_is_file
 from tf_charagram.models.locations import read_config, read_kind
 from tf_charagram.tasks import TASKS, settings_class, task_class
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
 
 
-class LabelledTask(Task):
-    """A task on labelled examples; a subclass reads and scores a set.
+class LabelledSets:
+    """The part of a task that reads and scores sets of labelled examples.
+
+    Comes before `Task` among the bases of a class, which reads a file and scores a set.
 
     Attributes:
         starter: Name of its starter set, such as `"sentiment"`; or `None`.
@@ -31,34 +32,30 @@ class LabelledTask(Task):
 
     starter: ClassVar[str | None] = None
 
+    config: Any
+    data_names: Callable[[Any], tuple[str, ...]]
+    files_of: Callable[[str], tuple[Path, ...]]
+
     def find_sets(self) -> list[str]:
         """Returns the names of the sets to score on, after checking that all files exist."""
         names = self.data_names(self.config)
-        self._named_sets = named_sets(self.config.eval_data, names)
+        self._scored_sets = _named_sets(self.config.eval_data, names)
         # A missing file must be an error before training, not after.
-        for path in (*names, *(path for _, path, _ in self._named_sets)):
+        for path in (*names, *(path for _, path, _ in self._scored_sets)):
             self.files_of(path)
-        return [name for name, _, _ in self._named_sets]
-
-    @staticmethod
-    def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the file of a `--data` or `--eval-data` value; no file for the starter set."""
-        if name == STARTER:
-            return ()
-        check_is_file(name)
-        return (Path(name),)
+        return [name for name, _, _ in self._scored_sets]
 
     def read(self) -> None:
         """Reads the examples to train on and the sets to score on."""
         names = self.data_names(self.config)
-        self.take_examples([self.read_set(name, "train", name) for name in names])
-        self.read_sets(self._named_sets)
+        self.take_examples([self._read_set(name, "train", name) for name in names])
+        self._read_sets(self._scored_sets)
 
-    def read_sets(self, named: Sequence[tuple[str, str, str]]) -> None:
+    def _read_sets(self, named: Sequence[tuple[str, str, str]]) -> None:
         """Reads the sets to score on, given the name, the file and the split of each."""
-        self.sets = [self.read_set(path, split, name) for name, path, split in named]
+        self.sets = [self._read_set(path, split, name) for name, path, split in named]
 
-    def read_set(self, path: str, split: str, name: str) -> Any:
+    def _read_set(self, path: str, split: str, name: str) -> Any:
         """Reads examples.
 
         Args:
@@ -108,7 +105,7 @@ class LabelledEvaluation(NamedTuple):
     """
 
     model: str
-    task: LabelledTask
+    task: Task
     scores: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,12 +140,12 @@ def evaluate_labelled(
         CharagramError: The model or the file cannot be used.
     """
     task = _saved_task(model, bad_lines, columns)
-    task.read_sets(named_sets((eval_data or STARTER,), ()))
+    task._read_sets(_named_sets((eval_data or STARTER,), ()))
     scores = task.score(task.load(model), Scoring(num_resamples, seed))
     return LabelledEvaluation(model, task, scores)
 
 
-def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> LabelledTask:
+def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Any:
     """Returns the task of a saved model, with the settings of its run if it is in one."""
     path = Path(model)
     run = RunFolder(path if (path / "model").is_dir() else path.parent)
@@ -169,7 +166,7 @@ def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Labe
         settings["columns"] = columns
     config = settings_class(name).from_dict(settings)
     task = task_class(name)(config, bad_lines)
-    if not isinstance(task, LabelledTask):
+    if not isinstance(task, LabelledSets):
         raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")
     task.restore(run)
     return task
@@ -190,7 +187,7 @@ def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, li
     return tables
 
 
-def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
+def _named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
     """Returns the sets of labelled examples to score on: name, file or `starter`, and split.
 
     `starter` stands for the sets `starter.dev` and `starter.test`, which are also the default if

@@ -69,12 +69,12 @@ def make_encoder(config: RunConfig, num_rows: int) -> keras.layers.Layer:
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
     options = {"dim": config.dim, "seed": config.seed, **asdict(config.encoder_options)}
-    width = None if config.word_vectors is None else pretrained_width(config)
+    width = None if config.word_vectors is None else _pretrained_width(config)
     if width is not None:
         field = "word_dim" if "word_dim" in options else "dim"
         if options.get(field) is None:
             options[field] = width
-        check_width(str(config.word_vectors), width, options[field], field)
+        _check_width(str(config.word_vectors), width, options[field], field)
     encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
     if config.freeze_words:
         encoder.table.trainable = False
@@ -198,7 +198,7 @@ def load_pretrained(
     unknown_names = [name for name in UNKNOWN_NAMES if name not in known_words]
     matrix, is_known = load_word_vectors(path, [*words, *unknown_names], on_bad_line=bad_lines)
     table = encoder.word_table.numpy()
-    check_width(path, matrix.shape[1], table.shape[1])
+    _check_width(path, matrix.shape[1], table.shape[1])
     found = is_known[:num_words]
     vectors = matrix[:num_words]
     # Row 0 is for unknown words; the rows after the words are n-grams.
@@ -220,7 +220,7 @@ def load_pretrained(
     return number
 
 
-def pretrained_width(config: RunConfig) -> int | None:
+def _pretrained_width(config: RunConfig) -> int | None:
     """Returns the width of the vectors in `config.word_vectors`; `None` without a file.
 
     Raises:
@@ -234,7 +234,7 @@ def pretrained_width(config: RunConfig) -> int | None:
     return word_vectors_dim(config.word_vectors, on_bad_line=config.on_bad_line)
 
 
-def check_width(path: str, width: int, own: int, field: str = "dim") -> None:
+def _check_width(path: str, width: int, own: int, field: str = "dim") -> None:
     """Raises a `ConfigError` if the vectors of a file and of an encoder differ in width."""
     if width != own:
         raise ConfigError(

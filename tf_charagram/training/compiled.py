@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.stream import Segment, Stream, TextRanges
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.chunked import PADDING, chunked_ids, cut_into_chunks
 from tf_charagram.training.packing import PackedBatches, Sizes, ids_of, pack
+from tf_charagram.training.stream import Segment, Stream, TextRanges
 
 # Batches whose distinct ids are counted before the first program.
 _NUM_COUNTED = 10
@@ -25,7 +25,7 @@ def has_gpu() -> bool:
 
 
 @contextmanager
-def full_precision() -> Iterator[None]:
+def _full_precision() -> Iterator[None]:
     """Computes products in float32; on a GPU, TensorFlow would round their factors to TF32.
 
     In TF32, cosines are good to 1e-3 only, and other negatives are chosen.
@@ -89,7 +89,7 @@ class CompiledSteps:
             *map(tf.constant, (batches.starts, batches.lengths, *batches.others)),
         )
         if not self._num_distinct:
-            self._num_distinct = max_distinct(batches)
+            self._num_distinct = _max_distinct(batches)
         first_step, num_done = int(self._model.step), 0
         while True:
             slots = tf.range(self._sizes.at_least("slots", self._num_distinct))
@@ -107,7 +107,7 @@ class CompiledSteps:
     def _call(self, *arguments: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Runs a program, which is compiled once for each combination of shapes."""
         shapes = tuple(tuple(each.shape) for each in arguments)
-        with full_precision():
+        with _full_precision():
             if shapes not in self._programs:
                 program = tf.function(self._steps, jit_compile=True, autograph=False)
                 self._programs[shapes] = program.get_concrete_function(*arguments)
@@ -178,7 +178,7 @@ class CompiledSteps:
         return self._model.loss_tracker.result(), is_finite, most
 
 
-def max_distinct(batches: PackedBatches) -> int:
+def _max_distinct(batches: PackedBatches) -> int:
     """Counts the distinct ids of some of the batches; returns the largest number, at least 1."""
     texts = zip(batches.starts[:_NUM_COUNTED], batches.lengths[:_NUM_COUNTED], strict=True)
     ids = (ids_of(TextRanges(batches.values, *ranges)) for ranges in texts)

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.stream import Segment, Stream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.training.checkpoints import Checkpoints, KeptModel
 from tf_charagram.training.progress import Interrupt, Scalars, TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
+from tf_charagram.training.stream import Segment, Stream
 
 #: Steps run without returning to Python; progress and Ctrl-C are handled this often.
 STEPS_PER_EXECUTION = 50

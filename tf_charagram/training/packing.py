@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tf_charagram.data.stream import TextRanges
+from tf_charagram.training.stream import TextRanges
 
 #: Maximum number of steps per program.
 MAX_STEPS = 100

@@ -11,7 +11,7 @@ from tf_charagram.encoders.base import is_padded
 from tf_charagram.training.settings import RunConfig
 
 
-def default_threads(config: RunConfig) -> int | None:
+def _default_threads(config: RunConfig) -> int | None:
     """Returns the best number of threads per operation for a run; `None` is one per core.
 
     Operations on words, on averages of a few words, and on frozen features are so small that
@@ -26,7 +26,7 @@ def default_threads(config: RunConfig) -> int | None:
 
 def set_threads(config: RunConfig) -> None:
     """Sets the best number of threads per operation for a run."""
-    limit_threads(default_threads(config))
+    limit_threads(_default_threads(config))
 
 
 def limit_threads(number: int | None) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.data.stream import Stream
 from tf_charagram.files.writing import tensorflow_writing
 from tf_charagram.reporting import ProgressLine
+from tf_charagram.training.stream import Stream
 
 _STOPPING = "stopping; Ctrl-C again stops at once"
 _DEFAULT_HANDLERS: dict[int, Any] = {
@@ -124,7 +124,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self._line = ProgressLine(total_steps, first_step)
 
     @property
-    def examples_per_second(self) -> float:
+    def _examples_per_second(self) -> float:
         """Speed of training, without evaluations and checkpoints."""
         before = self._stream.num_examples(self._first_step)
         now = self._stream.num_examples(self._step)
@@ -175,7 +175,7 @@ class TrainingProgress(keras.callbacks.Callback):
     def _seconds_left(self) -> float:
         total = self._stream.num_examples(self._total_steps)
         done = self._stream.num_examples(self._step)
-        seconds_left = (total - done) / max(self.examples_per_second, 1e-9)
+        seconds_left = (total - done) / max(self._examples_per_second, 1e-9)
         # The time is checked between steps, so a run ends a little late.
         return max(0.0, min(seconds_left, self._max_seconds - self.seconds))
 
@@ -194,7 +194,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self._line.update(head, facts, completed=self._step)
 
     def _speed(self) -> str:
-        return f"{self.examples_per_second:,.0f} {self._stream.unit}/s"
+        return f"{self._examples_per_second:,.0f} {self._stream.unit}/s"
 
 
 class Scalars:

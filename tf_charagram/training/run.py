@@ -13,14 +13,14 @@ from typing import Any
 import keras
 from rich.table import Table
 
-from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.files.json_files import write_json
-from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.training.building import check_options
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.run_folder import RunFolder, run_config, shared_identity
 from tf_charagram.training.settings import LAST, RunConfig
+from tf_charagram.training.stream import Stream
 from tf_charagram.training.task import Scoring, Task
 from tf_charagram.training.workers import FollowingLoop, Workers, make_strategy
 

@@ -1,4 +1,4 @@
-"""Settings that all training runs have."""
+"""Settings that all training runs have, and those of runs on labelled examples."""
 
 from __future__ import annotations
 
@@ -216,6 +216,31 @@ class RunConfig:
         # The constructor checks the names of options, which depend on the encoder.
         options = {name: value for name, value in settings.items() if name not in names}
         return cls(**values, encoder_options=options)
+
+
+@dataclass(frozen=True)
+class LabelledConfig(RunConfig):
+    """Settings of a training run on labelled examples, also of words.
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    eval_data: tuple[str, ...] = option(
+        (),
+        "data to score on, like --data; repeatable [with the starter set: its other sentences]",
+        "data",
+        is_repeatable=True,
+    )
+    evaluations_per_epoch: int = option(1, "evaluations per epoch")
+    l2_head: float = option(
+        0.0, "lambda_s: L2 penalty on all weights above the encoder", "objective"
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        super().__post_init__()
+        check_penalty("l2_head", self.l2_head)
 
 
 def _names(config: RunConfig | type[RunConfig]) -> list[str]:

@@ -13,16 +13,16 @@ from typing import Any, ClassVar, TypeVar
 import keras
 from rich.table import Table
 
-from tf_charagram.data.corpus import pairs_files
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
-from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError
+from tf_charagram.files.writing import check_is_file
 from tf_charagram.models.locations import model_files
 from tf_charagram.training.building import grow_from, load_pretrained, make_encoder
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
+from tf_charagram.training.stream import Stream
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
 
@@ -103,13 +103,15 @@ class Task(ABC):
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the files of a `--data` value; no file for the starter set.
+        """Returns the file of a `--data` or `--eval-data` value; no file for the starter set.
 
         Raises:
-            ConfigError: The name is unknown.
-            DataError: A file is missing, or a download failed.
+            DataError: The file is missing.
         """
-        return pairs_files(name)
+        if name == STARTER:
+            return ()
+        check_is_file(name)
+        return (Path(name),)
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:

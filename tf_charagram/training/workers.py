@@ -76,7 +76,7 @@ class Workers:
 
     def interrupt(self) -> Interrupt:
         """Returns a handler of Ctrl-C that stops all workers after the same step."""
-        return SharedInterrupt(self.gather) if self._has_others else Interrupt()
+        return _SharedInterrupt(self.gather) if self._has_others else Interrupt()
 
     def gather(self, numbers: Sequence[float]) -> np.ndarray:
         """Returns the numbers of all replicas, float64 `(num_replicas, n)`, the chief first."""
@@ -130,7 +130,7 @@ def _of_first(value: tf.Tensor) -> tf.Tensor:
     return context.all_reduce("SUM", tf.where(is_first, value, tf.zeros_like(value)))
 
 
-class SharedInterrupt(Interrupt):
+class _SharedInterrupt(Interrupt):
     """Stops several processes after the same step, when Ctrl-C is pressed in one of them.
 
     Ctrl-C takes effect when the processes next ask each other. In between, a process that stops

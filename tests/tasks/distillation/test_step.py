@@ -14,7 +14,7 @@ from tests.contracts import ragged
 from tests.reference import distillation, paraphrase
 from tests.reference.paraphrase import numerical_gradient
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.distillation.step import (
     DistillModel,
     correlation_loss,

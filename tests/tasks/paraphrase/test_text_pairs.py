@@ -13,11 +13,11 @@ import tensorflow as tf
 
 from tests.commands import environment
 from tf_charagram import NgramVectorizer, ParaphraseModel, TextEmbedder
-from tf_charagram.data.pair_stream import text_keys
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.optimizers import LazyAdam
 from tf_charagram.tasks.paraphrase.model import _numbers
+from tf_charagram.tasks.paraphrase.pair_stream import text_keys
 
 # Both halves of the batch are the same pairs, so each of two replicas sees those of a single one.
 SCRIPT = """

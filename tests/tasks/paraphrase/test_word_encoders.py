@@ -13,7 +13,8 @@ from tests.contracts import SPEC, ragged, some_now
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.averaging import Projection
 from tf_charagram.encoders.recurrent import Rnn
-from tf_charagram.optimizers import LazyAdam, make_optimizer
+from tf_charagram.optimizers import LazyAdam
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 
 NUM_ROWS = 9

@@ -15,7 +15,7 @@ from tests.reference import tagger as reference
 from tests.reference import text as text_reference
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.task import TaggingModel
 from tf_charagram.text.characters import CharacterVectorizer

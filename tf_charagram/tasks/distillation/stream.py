@@ -9,8 +9,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pair_stream import text_keys
-from tf_charagram.data.stream import Segment, Stream, shuffled, split_batches
 from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.lines import (
@@ -19,7 +17,9 @@ from tf_charagram.tasks.distillation.lines import (
     nearest_lines,
     normalized,
 )
+from tf_charagram.tasks.paraphrase.pair_stream import text_keys
 from tf_charagram.text.batches import to_bytes
+from tf_charagram.training.stream import Segment, Stream, shuffled, split_batches
 
 # Seeds the order of the pairs differently from the order of the lines.
 _PAIRS = 1

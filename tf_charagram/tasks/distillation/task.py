@@ -9,7 +9,6 @@ from typing import Any
 
 import keras
 
-from tf_charagram.data.corpus import PairCorpus, pairs_files, pairs_reader
 from tf_charagram.data.download import cache_folder
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
@@ -26,18 +25,19 @@ from tf_charagram.tasks.distillation.teacher import (
     find_teacher,
     read_vectors,
 )
-from tf_charagram.tasks.paraphrase.task import EmbedderTask, negative_sampler
+from tf_charagram.tasks.paraphrase.corpus import PairCorpus, pairs_files, pairs_reader
+from tf_charagram.tasks.paraphrase.task import EmbedderSets, negative_sampler
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.task import ConfigT
+from tf_charagram.training.task import ConfigT, Task
 
 # Steps are long, so return to Python after a few of them.
 _STEPS_PER_EXECUTION = STEPS_PER_EXECUTION // 5
 _NUM_LISTED = 100_000
 
 
-class Distill(EmbedderTask):
+class Distill(EmbedderSets, Task):
     """Trains an embedder to give the same cosines as its teacher.
 
     If `dim` is smaller than the teacher's width, the teacher's vectors are projected onto their

@@ -145,7 +145,7 @@ class ParaphraseModel(StepModel):
 
     def _ids_of(self, data: Any) -> Any:
         replicas = self.distribute_strategy.num_replicas_in_sync
-        return ids_of_pairs(data, self.vectorizer, replicas)
+        return _ids_of_pairs(data, self.vectorizer, replicas)
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss and the metrics without training."""
@@ -156,7 +156,7 @@ class ParaphraseModel(StepModel):
         return super().train_step(joined(data))
 
 
-def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
+def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
     """Converts a dataset of string pairs to one of ids; other datasets are returned unchanged.
 
     The ids are computed in the input pipeline, because replicas of a `tf.distribute` strategy
@@ -205,7 +205,7 @@ def _is_text(spec: Any) -> bool:
 def _numbers(texts: tf.Tensor) -> tf.Tensor:
     """Returns a number for each text, ignoring case and white space.
 
-    The in-graph version of `data.pair_stream.text_keys`.
+    The in-graph version of `pair_stream.text_keys`.
     """
     lowered = tf.strings.lower(texts, encoding="utf-8")
     collapsed = tf.strings.strip(tf.strings.regex_replace(lowered, _SPACES, " "))

@@ -12,8 +12,7 @@ import keras
 import numpy as np
 from rich.table import Table
 
-from tf_charagram.data.corpus import PairCorpus, ReadPairs, pairs_reader
-from tf_charagram.data.pair_stream import Pairs, PairStream, write_pairs
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
@@ -21,7 +20,9 @@ from tf_charagram.evaluation.tables import score_table
 from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.paraphrase.corpus import PairCorpus, ReadPairs, pairs_files, pairs_reader
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.tasks.paraphrase.settings import EmbedderConfig, ParaphraseConfig
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
@@ -30,8 +31,10 @@ from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
 
 
-class EmbedderTask(Task):
-    """A task that trains an embedder; a subclass defines the training data.
+class EmbedderSets:
+    """The part of a task that reads sets of scored pairs and scores an embedder on them.
+
+    Comes before `Task` among the bases of a class, which defines the training data.
 
     Attributes:
         set_groups: Groups of the sets it is scored on while it trains, such as `"wordsim"`.
@@ -40,6 +43,9 @@ class EmbedderTask(Task):
     model_class = TextEmbedder
     num_resamples = 0
     set_groups: ClassVar[tuple[str, ...]]
+
+    config: Any
+    bad_lines: BadLines
 
     def find_sets(self) -> list[str]:
         """Reads the sets; returns their names and the names of their means."""
@@ -83,7 +89,7 @@ class EmbedderTask(Task):
         return ["texts"]
 
 
-class ParaphraseTask(EmbedderTask):
+class _ParaphraseTask(EmbedderSets, Task):
     """Trains an embedder on pairs with negatives from the batch (Charagram, appendix A).
 
     Attributes:
@@ -92,6 +98,16 @@ class ParaphraseTask(EmbedderTask):
 
     config: ParaphraseConfig
     corpus: PairCorpus
+
+    @staticmethod
+    def files_of(name: str) -> tuple[Path, ...]:
+        """Returns the files of a `--data` value: a file, two aligned ones, or a data set.
+
+        Raises:
+            ConfigError: The name is unknown.
+            DataError: A file is missing, or a download failed.
+        """
+        return pairs_files(name)
 
     def read(self) -> None:
         """Reads the pairs of all `--data` values and makes the vectorizer from their texts."""
@@ -166,14 +182,14 @@ class ParaphraseTask(EmbedderTask):
         }
 
 
-class Words(ParaphraseTask):
+class Words(_ParaphraseTask):
     """Embeds words (Charagram, section 4.1)."""
 
     trial_epochs = 1.0
     set_groups = ("wordsim",)
 
 
-class Sentences(ParaphraseTask):
+class Sentences(_ParaphraseTask):
     """Embeds phrases and sentences (Charagram, section 4.1; Universal, section 3; CSE)."""
 
     default_data = ()

@@ -8,12 +8,12 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.checks import check_labels
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.ragged import gather_rows, to_padded
-from tf_charagram.layers.sigmoid_head import checked_labels
 from tf_charagram.text.normalize import normalized_code_points
 
 
@@ -61,7 +61,7 @@ class TaggingHead(ConfiguredLayer):
         super().__init__(**{"name": "tagging_head", **kwargs})
         check_positive(word_dim=word_dim, lstm_dim=lstm_dim, hidden_dim=hidden_dim)
         check_switches(use_capitals=use_capitals)
-        self.labels = list(checked_labels(labels, 1))
+        self.labels = list(check_labels(labels, 1))
         self.word_dim = word_dim
         self.lstm_dim = lstm_dim
         self.hidden_dim = hidden_dim

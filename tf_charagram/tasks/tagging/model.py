@@ -14,7 +14,7 @@ from keras.layers import Layer
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place
 from tf_charagram.layers.ragged import by_length
-from tf_charagram.models.base import TEXTS, HeadedModel
+from tf_charagram.models.base import TEXTS, TextModel
 from tf_charagram.models.encoding import encoded, first_call_alone
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.text.batches import bounded_batches, in_threads
@@ -46,7 +46,7 @@ class TaggedToken(NamedTuple):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class Tagger(HeadedModel):
+class Tagger(TextModel):
     """Tags the words of sentences, embedding words by their characters (Charagram, section 4.2).
 
     Each distinct word of a batch is embedded once. A tag never depends on other sentences.

@@ -9,7 +9,7 @@ from tf_charagram.checks import check_at_least
 from tf_charagram.data.starter import STARTER
 from tf_charagram.encoders import vectorizer_of
 from tf_charagram.settings import option
-from tf_charagram.tasks.supervised_settings import LabelledConfig
+from tf_charagram.training.settings import LabelledConfig
 
 _CHAR_DIM = 50
 # A batch is padded to its longest word, which is often an address.

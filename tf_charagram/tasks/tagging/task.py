@@ -14,14 +14,12 @@ import tensorflow as tf
 from rich.table import Table
 
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.losses import cross_entropy
-from tf_charagram.tasks.labelled import LabelledTask
-from tf_charagram.tasks.supervised_step import SupervisedModel
+from tf_charagram.tasks.labelled import LabelledSets
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
@@ -30,18 +28,20 @@ from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.task import Scoring
+from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training.supervised_model import SupervisedModel
+from tf_charagram.training.task import Scoring, Task
 
 
 @dataclass(frozen=True)
-class TaggedSet:
+class _TaggedSet:
     """Sentences to train or to score on, and the name of their set."""
 
     name: str
     sentences: list[TaggedSentence]
 
 
-class Tagging(LabelledTask):
+class Tagging(LabelledSets, Task):
     """The task `pos`: each word of a sentence gets a tag.
 
     Each batch holds the ids of its distinct words once, and the position of each word.
@@ -65,12 +65,12 @@ class Tagging(LabelledTask):
         super().__init__(config, bad_lines)
         self.known: frozenset[str] = frozenset()
 
-    def read_file(self, path: Path, split: str, name: str) -> TaggedSet:
+    def read_file(self, path: Path, split: str, name: str) -> _TaggedSet:
         """Reads tagged sentences; a file is one split."""
         sentences = read_tagged(path, column=self.config.column, on_bad_line=self.bad_lines)
-        return TaggedSet(name, list(sentences))
+        return _TaggedSet(name, list(sentences))
 
-    def take_examples(self, examples: Sequence[TaggedSet]) -> None:
+    def take_examples(self, examples: Sequence[_TaggedSet]) -> None:
         """Stores the sentences to train on, one set per `--data`."""
         self.sentences = list(chain(*(tagged.sentences for tagged in examples)))
         words = chain(*(sentence.words for sentence in self.sentences))
@@ -157,7 +157,7 @@ class Tagging(LabelledTask):
             file.writelines(f"{word}\n" for word in self.words)
         return []
 
-    def score_set(self, model: Tagger, examples: TaggedSet, scoring: Scoring) -> TaggingScore:
+    def score_set(self, model: Tagger, examples: _TaggedSet, scoring: Scoring) -> TaggingScore:
         """Compares predicted tags with the gold tags."""
         words = [list(sentence.words) for sentence in examples.sentences]
         predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]

@@ -13,11 +13,11 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.corpus import Example
-from tf_charagram.data.stream import Segment, Stream, TextRanges
 from tf_charagram.devices import on_cpu
 from tf_charagram.files.writing import writing
 from tf_charagram.layers.ragged import gather_ragged
+from tf_charagram.tasks.paraphrase.corpus import Example
+from tf_charagram.training.stream import Segment, Stream, TextRanges
 
 _CHUNK_PAIRS = 5_000
 _CHUNK_CHARS = 2_000_000

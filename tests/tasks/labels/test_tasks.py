@@ -13,8 +13,7 @@ from tests.commands import leave_out_export
 from tests.contracts import some_now
 from tf_charagram import TextEmbedder
 from tf_charagram.cli import main
-from tf_charagram.tasks.pairs.model import PairClassifier, PairScorer
-from tf_charagram.tasks.sentiment.model import TextClassifier
+from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
 
 QUICK = ["--dim", "12", "--hidden-dim", "6", "--epochs", "2"]
 CLASSES = {

@@ -10,7 +10,7 @@ import pytest
 
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.tasks.sentiment.data import constituents, read_labelled_texts, read_trees
+from tf_charagram.tasks.labels.treebank import _constituents, read_labelled_texts, read_trees
 
 TREE = "(3 (2 It) (4 (4 (2 's) (3 (2 a) (4 (3 lovely) (2 film)))) (2 .)))"
 BAD = "(0 (1 (2 No) (1 fun)) (2 (2 -LRB-) (2 (2 at) (2 (2 all) (2 -RRB-)))))"
@@ -50,10 +50,10 @@ def test_phrases(path, tmp_path):
 
 def test_constituents():
     depth = 2_000
-    found = constituents("(3 (2 x) " * depth + "(4 y)" + ")" * depth)
+    found = _constituents("(3 (2 x) " * depth + "(4 y)" + ")" * depth)
     assert len(found) == 2 * depth + 1
     assert found[0] == (" ".join(["x"] * depth + ["y"]), "3")
-    assert constituents(TREE.replace(") (", ")(")) == constituents(TREE)
+    assert _constituents(TREE.replace(") (", ")(")) == _constituents(TREE)
 
 
 @pytest.mark.parametrize(

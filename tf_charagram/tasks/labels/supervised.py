@@ -1,8 +1,7 @@
-"""Bases of the tasks with a head on the vectors of texts or of pairs of texts."""
+"""The base of the tasks with a head on the vectors of texts or of pairs of texts."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -17,7 +16,6 @@ from rich.table import Table
 
 from tf_charagram.data.readers.columns import Labelled
 from tf_charagram.data.starter import STARTER
-from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
@@ -26,14 +24,15 @@ from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reporting import make_table, number
-from tf_charagram.tasks.labelled import LabelledTask
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
+from tf_charagram.tasks.labelled import LabelledSets
+from tf_charagram.tasks.labels.feature_model import FeatureModel, SupervisedModel
+from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.task import Scoring
+from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training.task import Scoring, Task
 
 # Texts whose vectors tell the head their size before training.
 _NUM_ADAPTED = 1_000
@@ -41,40 +40,75 @@ _MAX_LISTED = 5
 _METRICS = {"accuracy": ("accuracy", ".2f"), "macro_f1": ("macro-F1", ".2f")}
 
 
-class SupervisedTask(LabelledTask):
+class SupervisedTask(LabelledSets, Task):
     """A task whose head sees one vector per text (Universal, section 4.4).
 
-    With `freeze`, each distinct text is embedded once, and batches hold its vector instead of ids.
+    By default, examples have labels: a subclass reads a file. With `freeze`, each distinct text is
+    embedded once, and batches hold its vector instead of ids.
 
     Attributes:
         examples: The examples to train on, one set per `--data`.
+        labels: Their labels, sorted; empty if they have scores.
     """
 
     config: SupervisedConfig
+    labels: tuple[str, ...]
 
     def table_options(self, name: str) -> dict[str, Any]:
         """Returns `columns` and `on_bad_line` for reading the table of a set."""
         columns = () if name.startswith(f"{STARTER}.") else self.config.columns
         return {"columns": columns, "on_bad_line": self.bad_lines}
 
-    @abstractmethod
+    def labels_of(self, examples: Sequence[Any]) -> tuple[str, ...]:
+        """Returns the labels of the examples to train on, sorted.
+
+        Raises:
+            DataError: There are fewer than two.
+        """
+        # Sorted, so that indices of labels do not depend on the order of the examples.
+        labels = tuple(sorted(set(chain(*(each.labels for each in examples)))))
+        if len(labels) < 2:
+            raise DataError(
+                " and ".join(each.name for each in examples),
+                "expected at least 2 different labels to train on, found "
+                f"{_listed(labels) or 'no label'}. Add others.",
+            )
+        return labels
+
     def sides(self, examples: Any) -> tuple[list[str], ...]:
         """Returns the texts of examples: one list, or lefts and rights."""
+        return examples.sides
 
-    @abstractmethod
     def targets(self, examples: Any) -> NDArray[Any]:
-        """Returns the target of each example: a score, or the index of a label."""
+        """Returns the target of each example: the index of a label, or a score."""
+        index = {label: i for i, label in enumerate(self.labels)}
+        return np.array([index[label] for label in examples.labels], np.int64)
 
-    @abstractmethod
     def make_head(self, dim: int) -> keras.layers.Layer:
-        """Returns a new head for vectors of width `dim`."""
+        """Returns a new head for vectors of width `dim`, by default a logit per label."""
+        config = self.config
+        return self.model_class.head_class(
+            dim=dim, labels=self.labels, hidden_dim=config.hidden_dim, seed=config.seed
+        )
 
-    def class_weights(self) -> NDArray[np.float64] | None:
+    def _class_weights(self) -> NDArray[np.float64] | None:
         """Returns the weight of each label; `None` if all weigh the same."""
-        return None
+        if not self.labels or self.config.class_weights == "none":
+            return None
+        counts = Counter(chain(*(examples.labels for examples in self.examples)))
+        # Weights are relative: the loss divides by their sum over the batch.
+        return np.array([1.0 / counts[label] for label in self.labels])
+
+    def read(self) -> None:
+        """Reads the examples and the sets, whose labels must occur among the examples."""
+        super().read()
+        if self.labels:
+            for examples in self.sets:
+                _check_known_labels(examples, self.labels)
 
     def take_examples(self, examples: Sequence[Any]) -> None:
         """Stores the examples to train on, one set per `--data`."""
+        self.labels = self.labels_of(examples)
         self.examples = list(examples)
         sets_of_sides = [self.sides(each) for each in self.examples]
         num_sides = len(sets_of_sides[0])
@@ -147,7 +181,7 @@ class SupervisedTask(LabelledTask):
             trainer = SupervisedModel(model.encoder, model.head)
         trainer.compile(
             optimizer,
-            class_weights=self.class_weights(),
+            class_weights=self._class_weights(),
             l2_head=config.l2_head,
             pull_back=config.pull_back,
             **config.update_options(),
@@ -160,57 +194,9 @@ class SupervisedTask(LabelledTask):
         """Returns a short description of the training data."""
         return f"{len(self._texts[0]):,} {self._unit}"
 
-
-class LabelTask(SupervisedTask):
-    """A supervised task whose examples have labels."""
-
-    labels: tuple[str, ...]
-
-    def sides(self, examples: Labelled) -> tuple[list[str], ...]:
-        """Returns the texts."""
-        return examples.sides
-
-    def take_examples(self, examples: Sequence[Labelled]) -> None:
-        """Stores the examples and their labels."""
-        # Sorted, so that indices of labels do not depend on the order of the examples.
-        self.labels = tuple(sorted(set(chain(*(each.labels for each in examples)))))
-        if len(self.labels) < 2:
-            raise DataError(
-                " and ".join(each.name for each in examples),
-                "expected at least 2 different labels to train on, found "
-                f"{_listed(self.labels) or 'no label'}. Add others.",
-            )
-        super().take_examples(examples)
-
-    def read(self) -> None:
-        """Reads the examples and the sets, whose labels must occur among the examples."""
-        super().read()
-        for examples in self.sets:
-            check_known_labels(examples, self.labels)
-
-    def targets(self, examples: Labelled) -> NDArray[Any]:
-        """Returns the indices of the labels."""
-        index = {label: i for i, label in enumerate(self.labels)}
-        return np.array([index[label] for label in examples.labels], np.int64)
-
-    def make_head(self, dim: int) -> keras.layers.Layer:
-        """Returns a head with a logit for each label."""
-        config = self.config
-        return self.model_class.head_class(
-            dim=dim, labels=self.labels, hidden_dim=config.hidden_dim, seed=config.seed
-        )
-
-    def class_weights(self) -> NDArray[np.float64] | None:
-        """Returns the weights that give all labels the same total weight, if asked for."""
-        if self.config.class_weights == "none":
-            return None
-        counts = Counter(chain(*(examples.labels for examples in self.examples)))
-        # Weights are relative: the loss divides by their sum over the batch.
-        return np.array([1.0 / counts[label] for label in self.labels])
-
-    def score_set(self, model: Any, examples: Labelled, scoring: Scoring) -> ClassificationScore:
+    def score_set(self, model: Any, examples: Any, scoring: Scoring) -> Any:
         """Compares predicted labels with the human labels."""
-        check_known_labels(examples, model.labels)
+        _check_known_labels(examples, model.labels)
         predicted = [classified.label for classified in model.classify(*self.sides(examples))]
         return score_labels(
             examples.labels,
@@ -220,19 +206,19 @@ class LabelTask(SupervisedTask):
             seed=scoring.seed,
         )
 
-    def value(self, score: ClassificationScore) -> float | None:
+    def value(self, score: Any) -> float | None:
         """Returns the accuracy."""
         return score.metrics["accuracy"]
 
-    def tables(self, scores: Mapping[str, ClassificationScore]) -> list[Table]:
+    def tables(self, scores: Mapping[str, Any]) -> list[Table]:
         """Returns a table with one row per set, and the confusion matrix of each set."""
-        tables = [classification_table(list(scores.items()))]
+        tables = [_classification_table(list(scores.items()))]
         for name, score in scores.items():
-            tables.append(label_table(score, f"{name}: rates x 100"))
+            tables.append(_label_table(score, f"{name}: rates x 100"))
         return tables
 
 
-def check_known_labels(examples: Labelled, labels: Sequence[str]) -> None:
+def _check_known_labels(examples: Labelled, labels: Sequence[str]) -> None:
     """Checks that the labels of a set occur in the training data.
 
     Raises:
@@ -255,7 +241,7 @@ def _listed(labels: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-def classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> Table:
+def _classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> Table:
     """Returns a table of accuracy and macro-F1 x 100, one row per set."""
     table = metric_table(
         "Classification: % correct, F1 x 100", ("set", "examples"), _METRICS, scores
@@ -264,7 +250,7 @@ def classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> T
     return table
 
 
-def label_table(score: ClassificationScore, title: str) -> Table:
+def _label_table(score: ClassificationScore, title: str) -> Table:
     """Returns a table of the rates and the confusion matrix, one row per label."""
     names = ["examples", "precision", "recall", "F1"]
     names += [f"-> {label.label}" for label in score.labels]

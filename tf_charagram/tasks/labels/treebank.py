@@ -56,7 +56,7 @@ def read_labelled_texts(
         raise ConfigError(f"`phrases` and `fine_labels` are for trees. Received a table: {path}")
     table = read_labelled(path, 1, name=name, **options)
     [texts] = table.sides
-    return replace(table, sides=([unescape(text) for text in texts],))
+    return replace(table, sides=([_unescape(text) for text in texts],))
 
 
 def read_trees(
@@ -88,7 +88,7 @@ def read_trees(
         if not line.strip():
             continue
         try:
-            found = constituents(line)
+            found = _constituents(line)
         except ValueError as error:
             bad.report(path, number, str(error))
         else:
@@ -100,14 +100,14 @@ def read_trees(
     return list(dict.fromkeys(rows)) if phrases else rows
 
 
-def constituents(line: str) -> list[tuple[str, str]]:
+def _constituents(line: str) -> list[tuple[str, str]]:
     """Returns text and label of every constituent of a tree, the whole sentence first.
 
     Raises:
         ValueError: It is not a tree.
 
     Example:
-        >>> constituents("(3 (2 It) (4 sings))")
+        >>> _constituents("(3 (2 It) (4 sings))")
         [('It sings', '3'), ('sings', '4'), ('It', '2')]
     """
     problem = ValueError("expected a tree such as (3 (2 It) (4 sings)), with labels from 0 to 4")
@@ -123,7 +123,7 @@ def constituents(line: str) -> list[tuple[str, str]]:
         elif not opened:
             raise problem
         elif match["word"]:
-            words.append(unescape(match["word"]))
+            words.append(_unescape(match["word"]))
         else:
             label, start = opened.pop()
             if start == len(words):
@@ -135,11 +135,11 @@ def constituents(line: str) -> list[tuple[str, str]]:
     return [(" ".join(words[start:end]), label) for start, end, label in reversed(closed)]
 
 
-def unescape(text: str) -> str:
+def _unescape(text: str) -> str:
     r"""Replaces Penn Treebank escapes.
 
     Example:
-        >>> unescape(r"-LRB- a and\/or b -RRB-")
+        >>> _unescape(r"-LRB- a and\/or b -RRB-")
         '( a and/or b )'
     """
     return _ESCAPED.sub(lambda match: _ESCAPES[match.group().lower()], text)

@@ -14,10 +14,9 @@ from tests.reference import words as words_reference
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.cse import Cse
-from tf_charagram.optimizers import make_optimizer
-from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
-from tf_charagram.tasks.sentiment.model import TextHead
-from tf_charagram.tasks.supervised_step import SupervisedModel
+from tf_charagram.optimizers.registry import make_optimizer
+from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.training.supervised_model import SupervisedModel
 
 NUM_ROWS, DIM = 6, 4
 #: Six texts: of three pairs, or single ones. One has no ids, one repeats an id.

@@ -7,12 +7,12 @@ import pytest
 from tf_charagram.data.readers.columns import Labelled
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import score_labels
-from tf_charagram.tasks.labelled import named_sets
-from tf_charagram.tasks.pairs.task import relatedness_table, score_relatedness
-from tf_charagram.tasks.supervised import (
-    check_known_labels,
-    classification_table,
-    label_table,
+from tf_charagram.tasks.labelled import _named_sets
+from tf_charagram.tasks.labels.relatedness import relatedness_table, score_relatedness
+from tf_charagram.tasks.labels.supervised import (
+    _check_known_labels,
+    _classification_table,
+    _label_table,
 )
 
 
@@ -29,12 +29,12 @@ from tf_charagram.tasks.supervised import (
     ],
 )  # fmt: skip
 def test_named_sets(eval_data, data, expected):
-    assert [name for name, _, _ in named_sets(eval_data, data)] == expected
+    assert [name for name, _, _ in _named_sets(eval_data, data)] == expected
 
 
 def test_check_known_labels():
     def check(labels, known):
-        check_known_labels(Labelled("dev.tsv", (), labels), known)
+        _check_known_labels(Labelled("dev.tsv", (), labels), known)
 
     check(["a"], ["a", "b"])
     with pytest.raises(DataError, match=r"dev\.tsv: .* \('a', 'b'\), found also 'c', 'd'\. Check"):
@@ -61,14 +61,14 @@ def test_relatedness_table():
 def test_classification_table():
     score = score_labels(["a", "a", "a", "b"], ["a", "a", "b", "b"], ["a", "b"], num_resamples=0)
     resampled = score_labels(["a"] * 9, ["a"] * 9, ["a", "b"], num_resamples=9)
-    first, second = cells(classification_table([("dev", score), ("x", resampled)]))
+    first, second = cells(_classification_table([("dev", score), ("x", resampled)]))
     assert first == ["dev", "4", "75.00", "-", "73.33", "-"]
     assert second[3] == "100.00 to 100.00"
 
 
 def test_label_table():
     gold, predicted = ["[a]", "[a]", "[a]", "b"], ["[a]", "[a]", "b", "b"]
-    table = label_table(score_labels(gold, predicted, ["[a]", "b", "c"], num_resamples=0), "x")
+    table = _label_table(score_labels(gold, predicted, ["[a]", "b", "c"], num_resamples=0), "x")
     assert [column.header for column in table.columns[-2:]] == ["-> b", "-> c"]
     first, _, last = cells(table)
     assert first == [r"\[a]", "3", "100.00", "66.67", "80.00", "2", "1", "0"]

@@ -5,35 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tf_charagram.checks import check_at_least, check_penalty
+from tf_charagram.checks import check_at_least
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option
-from tf_charagram.training.settings import RunConfig
-
-
-@dataclass(frozen=True)
-class LabelledConfig(RunConfig):
-    """Settings of a training run on labelled examples, also of words.
-
-    Raises:
-        ConfigError: A value is out of range, or two do not go together.
-    """
-
-    eval_data: tuple[str, ...] = option(
-        (),
-        "data to score on, like --data; repeatable [with the starter set: its other sentences]",
-        "data",
-        is_repeatable=True,
-    )
-    evaluations_per_epoch: int = option(1, "evaluations per epoch")
-    l2_head: float = option(
-        0.0, "lambda_s: L2 penalty on all weights above the encoder", "objective"
-    )
-
-    def __post_init__(self) -> None:
-        """Checks the values."""
-        super().__post_init__()
-        check_penalty("l2_head", self.l2_head)
+from tf_charagram.training.settings import LabelledConfig
 
 
 @dataclass(frozen=True)

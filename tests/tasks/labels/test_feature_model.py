@@ -8,11 +8,11 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_array_equal
 
-from tf_charagram.data.stream import ExampleStream
-from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
-from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
-from tf_charagram.tasks.sentiment.model import TextHead
-from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
+from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
+from tf_charagram.tasks.labels.feature_model import FeatureModel
+from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training.supervised_model import SupervisedModel
 
 DIM, NUM_TEXTS, NUM_EXAMPLES, BATCH_SIZE = 6, 9, 23, 5
 STEPS_PER_EPOCH = 5

@@ -10,7 +10,7 @@ import pytest
 from tests.reference import bootstrap
 from tf_charagram.evaluation import statistics
 from tf_charagram.evaluation.statistics import resample_counts
-from tf_charagram.tasks.pairs.task import score_relatedness
+from tf_charagram.tasks.labels.relatedness import score_relatedness
 
 
 def draw(num_pairs, seed, noise=0.5):

@@ -15,8 +15,8 @@ from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized
 from tests.reference import supervised as reference
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.pairs.model import PairClassifier, PairLabelHead, PairScoreHead, PairScorer
-from tf_charagram.tasks.sentiment.model import TextClassifier, TextHead
+from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
 
 LEFT, RIGHT = TEXTS, [*TEXTS[3:], *TEXTS[:3]]
 LABELS = ("no", "maybe", "s\u00ed")
@@ -164,7 +164,7 @@ class TestHeads:
         """At the start each sigmoid is near its middle, for vectors of any width."""
         head = make_head(kind, dim=dim, hidden_dim=50)
         vectors = np.random.default_rng(0).normal(size=(200, dim)).astype(np.float32)
-        features = head.features(tf.constant(vectors))
+        features = head._features(tf.constant(vectors))
         inside = sum(f @ k for f, k in zip(features, head.kernels, strict=True))
         hidden = reference.sigmoid(inside.numpy())
         assert hidden.min() > 0.1 and hidden.max() < 0.9

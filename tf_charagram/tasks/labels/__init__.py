@@ -1,0 +1,1 @@
+"""Training on labelled texts and pairs of texts: `similarity`, `entailment`, `sentiment`."""

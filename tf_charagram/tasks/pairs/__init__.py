@@ -1,1 +1,0 @@
-"""Training on pairs of sentences with scores or labels: `similarity`, `entailment`."""
