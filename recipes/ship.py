@@ -149,8 +149,8 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 def _in_one_form(model: Any) -> Any:
     """Returns an embedder that folds texts and its dictionary to ASCII where it can."""
     from tf_charagram.export.compression.shrinking import with_ngrams
-    from tf_charagram.text.dictionary import Dictionary
     from tf_charagram.text.keys import Alphabet, renumbered_keys
+    from tf_charagram.text.spelling.dictionary import Dictionary
     from tf_charagram.text.vocabulary import NgramVocabulary
 
     vectorizer, encoder = model.parts
@@ -203,7 +203,7 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     Words without an n-gram that it has are left out: all of them have the same vector.
     """
     from tf_charagram.data.readers.words import read_word_counts
-    from tf_charagram.text.dictionary import Dictionary, counts_of_entries, words_of
+    from tf_charagram.text.spelling.dictionary import Dictionary, counts_of_entries, words_of
     from tf_charagram.text.tensors import string_tensor
 
     counts = counts_of_entries(read_word_counts(path, words_of), words_of)
@@ -219,7 +219,7 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
 
 def _with_right_words(model: Any, path: str) -> Any:
     """Returns an embedder that reads further words as they are written; needs a dictionary."""
-    from tf_charagram.text.word_filter import WordFilter
+    from tf_charagram.text.spelling.word_filter import WordFilter
 
     vectorizer, *others = model.parts
     if vectorizer.dictionary is None:

@@ -13,9 +13,9 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.check.checks import measure_in_process
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.batches import to_bytes
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.text.word_filter import WordFilter
 
 COUNTS = {"vehicles": 300, "moved": 900, "femur": 9}
 TEXTS = [

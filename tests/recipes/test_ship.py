@@ -17,7 +17,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -13,9 +13,9 @@ import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.keys import Alphabet
 from tf_charagram.text.reading import TextReader
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.tensors import check_shape, check_text_options, texts_of
 
 #: Exceptions raised by reading a damaged vocabulary, or making tables of it.

@@ -13,7 +13,6 @@ from unicodedata import normalize
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.dictionary import unicode_ranges
 from tf_charagram.text.keys import MAX_CODE_POINT, OTHER_SYMBOL, Alphabet
 from tf_charagram.text.normalize import (
     FIRST_BEYOND_ASCII,
@@ -23,6 +22,7 @@ from tf_charagram.text.normalize import (
     replaced,
     without_few,
 )
+from tf_charagram.text.spelling.dictionary import unicode_ranges
 
 #: Letters without a decomposition, and punctuation, in ASCII.
 PLAIN = {

@@ -13,17 +13,6 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
-from tf_charagram.text.candidates import DIGITS
-from tf_charagram.text.correction import WordCorrector
-from tf_charagram.text.dictionary import (
-    NUM_MARKED,
-    SYMBOL,
-    Dictionary,
-    marked,
-    replaced_words,
-    tokens_of,
-    words_of,
-)
 from tf_charagram.text.folding import CharacterFolder
 from tf_charagram.text.keys import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
 from tf_charagram.text.normalize import (
@@ -34,6 +23,17 @@ from tf_charagram.text.normalize import (
     flatnonzero,
     normalized_code_points,
     ragged,
+)
+from tf_charagram.text.spelling.candidates import DIGITS
+from tf_charagram.text.spelling.correction import WordCorrector
+from tf_charagram.text.spelling.dictionary import (
+    NUM_MARKED,
+    SYMBOL,
+    Dictionary,
+    marked,
+    replaced_words,
+    tokens_of,
+    words_of,
 )
 from tf_charagram.text.tensors import string_tensor
 

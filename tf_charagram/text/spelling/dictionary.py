@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.normalize import normalized_code_points
+from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.tensors import decoded
-from tf_charagram.text.word_filter import WordFilter
 
 #: Code points that are classified even outside the alphabet: up to the last emoji.
 NUM_MARKED = 0x1FB00
@@ -288,5 +288,5 @@ def unicode_ranges() -> dict[str, np.ndarray]:
     `decomposed` characters have another NFKD form; `in_word` are `marks` and alphanumeric ones.
     """
     # Made by `str.isalnum`, `str.isalpha` and `unicodedata` of Python 3.11.
-    with np.load(Path(__file__).with_name("unicode_14.npz")) as file:
+    with np.load(Path(__file__).parents[1] / "unicode_14.npz") as file:
         return dict(file)

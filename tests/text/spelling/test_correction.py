@@ -14,11 +14,18 @@ from tests.reference import correction as reference
 from tests.reference.text import normalize
 from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, slow_property_settings
-from tf_charagram.text.correction import MAX_LETTERS
-from tf_charagram.text.dictionary import LETTER, NUM_MARKED, OTHER, Dictionary, is_in_word, marked
+from tf_charagram.text.spelling.correction import MAX_LETTERS
+from tf_charagram.text.spelling.dictionary import (
+    LETTER,
+    NUM_MARKED,
+    OTHER,
+    Dictionary,
+    is_in_word,
+    marked,
+)
+from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
-from tf_charagram.text.word_filter import WordFilter
 
 COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 1800, "caf\u00e9": 20}
 

@@ -17,8 +17,14 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.text.normalize import flatnonzero
+from tf_charagram.text.spelling.word_filter import (
+    BASE,
+    letter_values,
+    powers,
+    powers_by_place,
+    signed,
+)
 from tf_charagram.text.tensors import LookupTable
-from tf_charagram.text.word_filter import BASE, letter_values, powers, powers_by_place, signed
 
 #: Only words of these lengths are read as others: short ones have too many neighbors, and a typo
 #: changes few of the n-grams of long ones.

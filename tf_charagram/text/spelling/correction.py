@@ -16,11 +16,17 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.candidates import DIGITS, MAX_LETTERS, MIN_LETTERS, VOWELS, CandidateTable
-from tf_charagram.text.dictionary import OTHER, SYMBOL, Dictionary
 from tf_charagram.text.normalize import SPACE, FlatTexts, flatnonzero, ragged, replaced
+from tf_charagram.text.spelling.candidates import (
+    DIGITS,
+    MAX_LETTERS,
+    MIN_LETTERS,
+    VOWELS,
+    CandidateTable,
+)
+from tf_charagram.text.spelling.dictionary import OTHER, SYMBOL, Dictionary
+from tf_charagram.text.spelling.word_filter import letter_values, powers
 from tf_charagram.text.tensors import LookupTable
-from tf_charagram.text.word_filter import letter_values, powers
 
 _SEED = 2016
 
