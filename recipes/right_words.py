@@ -25,7 +25,7 @@ from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.files.writing import whole_file
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.spelling.dictionary import words_of
+from tf_charagram.text.word_boundaries import words_of
 
 _LANGUAGES = (
     "ca cs da de es fi fil fr hu id is it lt lv ms nb nl pl pt ro sh sk sl sv tr vi".split()

@@ -203,8 +203,9 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     Words without an n-gram that it has are left out: all of them have the same vector.
     """
     from tf_charagram.data.readers.words import read_word_counts
-    from tf_charagram.text.spelling.dictionary import Dictionary, counts_of_entries, words_of
+    from tf_charagram.text.spelling.dictionary import Dictionary, counts_of_entries
     from tf_charagram.text.tensors import string_tensor
+    from tf_charagram.text.word_boundaries import words_of
 
     counts = counts_of_entries(read_word_counts(path, words_of), words_of)
     vectorizer, *others = model.parts

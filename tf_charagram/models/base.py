@@ -21,8 +21,9 @@ from tf_charagram.models.model_folder import load_model, save_model
 from tf_charagram.models.prefix_sums import fold
 from tf_charagram.models.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.base import TextVectorizer, settings_of
-from tf_charagram.text.spelling.dictionary import Dictionary, words_of
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.tensors import decoded, texts_of
+from tf_charagram.text.word_boundaries import words_of
 
 #: Input signatures: a batch of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]

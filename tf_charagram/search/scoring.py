@@ -22,8 +22,9 @@ from tf_charagram.search.similarities import (
     compare,
     is_code,
 )
-from tf_charagram.search.tfidf import CharacterTfidf, words_in
+from tf_charagram.search.tfidf import CharacterTfidf
 from tf_charagram.text.tensors import decoded, paired_texts, texts_of
+from tf_charagram.text.word_boundaries import bags_of_words
 
 #: How far a long code that two texts share moves their score to 1, and different codes to 0.
 CODE_STEP = 0.2
@@ -100,7 +101,7 @@ class TextScorer:
 
     def count(self, texts: Sequence[str]) -> None:
         """Counts words and n-grams again, in other texts."""
-        bags = words_in(texts)
+        bags = bags_of_words(texts)
         self._tfidf.fit_words(bags)
         num_texts = len(bags)
         document_counts = Counter(word for bag in bags for word in set(bag))
@@ -122,7 +123,7 @@ class TextScorer:
             vectors = np.zeros((len(texts), 0), np.float32)
         elif vectors is None:
             vectors = self.embedder.encode(texts, normalize=True)
-        bags = words_in(texts)
+        bags = bags_of_words(texts)
         words, weights, codes = [], [], []
         for bag in bags:
             first_words = bag[:MAX_WORDS]

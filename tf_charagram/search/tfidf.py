@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Sequence
-from unicodedata import normalize
 
 import numpy as np
 import tensorflow as tf
@@ -13,45 +11,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.devices import on_cpu
-from tf_charagram.text.folding import INVISIBLE, PLAIN
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.normalize import masked
 from tf_charagram.text.reading import TextReader
 from tf_charagram.text.tensors import LookupTable, decoded, distinct, string_tensor, texts_of
+from tf_charagram.text.word_boundaries import bags_of_words
 
 _ORDERS = (2, 3)
-# Characters that do not end a word, and are dropped: combining accents, and invisible ones.
-_DROPPED = "".join(map(chr, (*INVISIBLE, *range(0x300, 0x370))))
-_ASCII_WORD = re.compile(r"\w+")
-_WORD = re.compile(rf"[\w{_DROPPED}]+")
-_FOLDED = str.maketrans({**PLAIN, **dict.fromkeys(_DROPPED)})
 # Words whose n-grams are in memory at the same time.
 _BATCH = 10_000
-
-
-def words_in(texts: Iterable[str]) -> list[list[str]]:
-    """Returns the words of each text, in lowercase without accents.
-
-    A word is a run of letters, digits and underscores. In a text without any, words are separated
-    by white space.
-    """
-    bags = []
-    # Folding is slow, and most words repeat.
-    fold = functools.cache(_without_accents)
-    for text in texts:
-        lowered = text.lower()
-        if lowered.isascii():
-            bags.append(_ASCII_WORD.findall(lowered) or lowered.split())
-        else:
-            words = _WORD.findall(lowered) or lowered.split()
-            bags.append([fold(word) for word in words])
-    return bags
-
-
-def _without_accents(word: str) -> str:
-    """Returns a lowercase word without accents, or the word if nothing would be left of it."""
-    letters = normalize("NFKD", word).translate(_FOLDED)
-    return normalize("NFKC", letters).lower() or word
 
 
 class CharacterTfidf:
@@ -61,7 +29,7 @@ class CharacterTfidf:
     that occurs `count` times in a text and in `df` of `n` texts is
     `(1 + log(count)) * (1 + log((1 + n) / (1 + df)))`; rows are divided by their length. These are
     the numbers of scikit-learn's `TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 3),
-    sublinear_tf=True)` for texts of `words_in`, joined by spaces.
+    sublinear_tf=True)` for texts of `bags_of_words`, joined by spaces.
 
     Args:
         texts: The texts to count n-grams in.
@@ -76,7 +44,7 @@ class CharacterTfidf:
     """
 
     def __init__(self, texts: Iterable[str | bytes]) -> None:
-        self.fit_words(words_in(map(decoded, texts_of(texts, "texts"))))
+        self.fit_words(bags_of_words(map(decoded, texts_of(texts, "texts"))))
 
     def fit_words(self, bags: Sequence[Sequence[str]]) -> None:
         """Counts n-grams in other texts, given as their words; earlier counts are dropped."""
@@ -98,7 +66,7 @@ class CharacterTfidf:
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        return self.transform_words(words_in(map(decoded, texts_of(texts, "texts"))))
+        return self.transform_words(bags_of_words(map(decoded, texts_of(texts, "texts"))))
 
     @on_cpu
     def transform_words(self, bags: Sequence[Sequence[str]]) -> sparse.csr_array:

@@ -22,7 +22,7 @@ from tf_charagram.text.normalize import (
     replaced,
     without_few,
 )
-from tf_charagram.text.spelling.dictionary import unicode_ranges
+from tf_charagram.text.unicode import code_points_of, unicode_ranges
 
 #: Letters without a decomposition, and punctuation, in ASCII.
 PLAIN = {
@@ -184,7 +184,7 @@ def _changed_forms(kept: set[str]) -> tuple[np.ndarray, tf.RaggedTensor]:
     """
     plain = {ord(letter): other for letter, other in PLAIN.items() if letter not in kept}
     is_changed = np.zeros(MAX_CODE_POINT + 1, bool)
-    is_changed[_in_ranges(unicode_ranges()["decomposed"])] = True
+    is_changed[code_points_of("decomposed")] = True
     is_changed[[ord(char) for char in kept]] = False
     is_changed[[*plain, *INVISIBLE]] = True
     codes = np.flatnonzero(is_changed).astype(np.int32)
@@ -200,17 +200,6 @@ def _changed_forms(kept: set[str]) -> tuple[np.ndarray, tf.RaggedTensor]:
     # Without the separators, each end moves by the number of separators before it.
     splits = np.append(0, np.flatnonzero(is_end) - np.arange(len(codes)))
     return codes, ragged(tf.constant(forms[~is_end]), tf.constant(splits))
-
-
-def _in_ranges(edges: np.ndarray) -> np.ndarray:
-    """Lists the code points in ranges.
-
-    Args:
-        edges: The ascending code points at which ranges start and end by turns.
-    """
-    flags = np.zeros(edges[-1] + 1, bool)
-    flags[edges] = True
-    return np.flatnonzero(np.logical_xor.accumulate(flags))
 
 
 def _key(chars: str) -> int:

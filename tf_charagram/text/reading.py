@@ -24,15 +24,15 @@ from tf_charagram.text.normalize import (
 )
 from tf_charagram.text.spelling.candidates import DIGITS
 from tf_charagram.text.spelling.correction import WordCorrector
-from tf_charagram.text.spelling.dictionary import (
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.word_boundaries import (
     NUM_MARKED,
     SYMBOL,
-    Dictionary,
     marked,
     replaced_words,
     tokens_of,
 )
-from tf_charagram.text.tensors import string_tensor
 
 _TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
 _UNKNOWN = "\ufffd"

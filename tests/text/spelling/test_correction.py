@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
-import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given
@@ -15,14 +12,7 @@ from tests.reference.text import normalize
 from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, slow_property_settings
 from tf_charagram.text.spelling.correction import MAX_LETTERS
-from tf_charagram.text.spelling.dictionary import (
-    LETTER,
-    NUM_MARKED,
-    OTHER,
-    Dictionary,
-    is_in_word,
-    marked,
-)
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -158,19 +148,6 @@ def test_next_to_characters_that_have_no_symbol(alphabet, char):
 def test_scripts_without_spaces_are_left_alone(known, text):
     assert read_as(hashing({known: 900, "road": 9}), text) == text
     assert read_as(hashing({known: 900, "road": 9}), text + " raod") == text + " road"
-
-
-@pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="another version of Unicode")
-def test_characters_are_those_of_unicode_14():
-    codes = np.arange(0x20000)
-    marks = marked(codes.astype(np.int32), codes) - codes
-    chars = [*map(chr, codes)]
-    in_word = np.array([c.isalnum() or unicodedata.category(c)[0] == "M" for c in chars])
-    assert [is_in_word(char) for char in chars] == in_word.tolist()
-    np.testing.assert_array_equal((marks > 0)[:NUM_MARKED], in_word[:NUM_MARKED])
-    letters = np.array([*map(str.isalpha, chars)])
-    assert not (marks[~letters] == LETTER).any()
-    assert set(marks[letters]) == {LETTER, OTHER}
 
 
 def test_longest_only_reads_the_same():

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.text import normalize
-from tests.text.strategies import any_text, property_settings
+from tests.text.strategies import property_settings
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.spelling.dictionary import Dictionary, normalized_words, words_of
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.word_filter import WordFilter
 
 letters = st.text("aAb\u0130\u03a3\u00c9\u00df\u05d0\u4e2d\U00010400", min_size=1)
@@ -28,26 +27,6 @@ def test_counts_without_bounds():
     dictionary = Dictionary({"Word": 10**19, "word": 10**19, "cat": 2**200, "dog": 1})
     assert dictionary.words == ["cat", "word", "dog"]
     assert dictionary.log_counts.tolist() == [63.75, 63.75, 0.0]
-
-
-def test_words_in_a_form():
-    assert [*normalized_words(["scho\u0308n"], "NFC")] == ["sch\u00f6n"]
-    assert [*normalized_words(["sch\u00f6n"], None)] == ["sch\u00f6n"]
-
-
-def test_words_of_texts():
-    texts = ["A cat, a CAT and 2 dogs", "caf\u00e9 cafe\u0301 \U00010400", "it's x2"]
-    assert sorted(words_of(texts)) == sorted(
-        ["a", "cat", "a", "cat", "and", "dogs", "caf\u00e9", "\U00010428", "it", "s"]
-    )
-
-
-@property_settings
-@given(st.lists(any_text, max_size=5))
-def test_words_are_those_of_normalized_texts(texts):
-    words = [*words_of(texts)]
-    assert words == [*words_of(map(normalize, texts))]
-    assert all(word.isalpha() and normalize(word, pad=False) == word for word in words)
 
 
 @property_settings

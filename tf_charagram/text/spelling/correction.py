@@ -24,9 +24,10 @@ from tf_charagram.text.spelling.candidates import (
     VOWELS,
     CandidateTable,
 )
-from tf_charagram.text.spelling.dictionary import OTHER, SYMBOL, Dictionary
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.word_filter import letter_values, powers
 from tf_charagram.text.tensors import LookupTable
+from tf_charagram.text.word_boundaries import OTHER, SYMBOL, word_spans
 
 _SEED = 2016
 
@@ -96,7 +97,7 @@ class WordCorrector:
         marked = texts.symbols
         texts = texts._replace(symbols=marked & SYMBOL)
         symbols = tf.minimum(texts.symbols, self._last_symbol)
-        words = _words(marked > SYMBOL)
+        words = _suitable(word_spans(marked > SYMBOL))
         rows = self._known.lookup(self._window_keys(symbols, words))
         unknown = tf.gather(words, flatnonzero(rows < 0))
         # A batch without unknown words skips the search for readings.
@@ -199,16 +200,8 @@ class WordCorrector:
         return tf.gather(words, kept), tf.gather(values, kept), tf.gather(num_digits > 0, kept)
 
 
-def _words(in_word: tf.Tensor) -> tf.Tensor:
-    """Finds the words of a suitable length; their starts and ends are int64 `(num_words, 2)`.
-
-    Args:
-        in_word: Whether each symbol is part of a word, `(num_symbols,)`; the first and the last
-            are not.
-    """
-    # Words start and end by turns.
-    edges = flatnonzero(in_word[1:] != in_word[:-1]) + 1
-    words = tf.reshape(edges, [-1, 2])
+def _suitable(words: tf.Tensor) -> tf.Tensor:
+    """Selects the words of a suitable length; starts and ends are int64 `(num_words, 2)`."""
     lengths = words[:, 1] - words[:, 0]
     is_suitable = (lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS)
     return tf.gather(words, flatnonzero(is_suitable))

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from tf_charagram.text.reading import TextReader
-from tf_charagram.text.spelling.dictionary import Dictionary, words_of
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.word_boundaries import words_of
 
 #: Minimum occurrences of a word of a dictionary; rarer ones may be typos.
 MIN_COUNT = 5
