@@ -23,8 +23,8 @@ MAX_CHARS = 1000
 MAX_EDITS = 10
 
 
-class Weights(NamedTuple):
-    """Weights of the log-linear score of a candidate.
+class CorrectionWeights(NamedTuple):
+    """CorrectionWeights of the log-linear score of a candidate.
 
     Attributes:
         cosine: Weight of the cosine with the misspelling.
@@ -42,7 +42,7 @@ class Weights(NamedTuple):
 
 
 #: Fitted by `benchmarks/spelling.py` for `english`, on 3,708 held-out misspellings.
-WEIGHTS = Weights(8.29, -24.334, -0.696, -2.067, -1.451)
+WEIGHTS = CorrectionWeights(8.29, -24.334, -0.696, -2.067, -1.451)
 
 
 class Correction(NamedTuple):
@@ -144,13 +144,16 @@ def candidate_features(
     cosines: NDArray[np.floating],
     keys: Sequence[str],
 ) -> NDArray[np.float64]:
-    """Returns the features of candidates, float64 `(num_candidates, 5)`, in the order of `Weights`.
+    """Returns the features of candidates, in the order of `CorrectionWeights`.
 
     Args:
         word: The misspelling, in lowercase.
         candidates: Positions in the vocabulary.
         cosines: Cosines of the whole vocabulary, `(num_words,)`.
         keys: The vocabulary in lowercase, most frequent first.
+
+    Returns:
+        float64 `(num_candidates, 5)`.
     """
     word = word[:MAX_CHARS]
     names = [keys[position][:MAX_CHARS] for position in candidates]
@@ -166,12 +169,13 @@ def candidate_features(
 
 
 def ordered(
-    features: NDArray[np.float64], weights: Weights = WEIGHTS
+    features: NDArray[np.float64], weights: CorrectionWeights = WEIGHTS
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Orders candidates by their scores in a conditional logit model.
 
     Args:
-        features: Features of the candidates, `(num_candidates, 5)`, in the order of `Weights`.
+        features: Features of the candidates in the order of `CorrectionWeights`,
+            `(num_candidates, 5)`.
         weights: The weights.
 
     Returns:
