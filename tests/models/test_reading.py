@@ -1,4 +1,4 @@
-"""What a model with a dictionary reads: `read_as`, right words and words to keep."""
+"""What a model with a dictionary reads: `read_as`, accepted words and words to keep."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_vectors_are_those_of_the_texts_as_read(embedder):
     )  # fmt: skip
 
 
-def test_right_words_are_saved_and_exported(embedder, saved, tmp_path):
+def test_accepted_words_are_saved_and_exported(embedder, saved, tmp_path):
     assert TextEmbedder.load(saved).read_as(TEXTS) == embedder.read_as(TEXTS)
     embedder.export(tmp_path / "1")
     served = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]

@@ -38,8 +38,8 @@ def lowered(counts):
     return {normalize(word, pad=False): count for word, count in counts.items() if word.isalpha()}
 
 
-def hashing(counts, right_words=None):
-    return NgramVectorizer(hash_buckets=1000, dictionary=Dictionary(counts, right_words))
+def hashing(counts, accepted_words=None):
+    return NgramVectorizer(hash_buckets=1000, dictionary=Dictionary(counts, accepted_words))
 
 
 @slow_property_settings
@@ -89,7 +89,7 @@ def test_examples(text, read):
     ("sroad theroadtheroad", "road theroadtheroad"),  # "s" is part of a word; four words
     ("badrare theraree", "badrare theraree"),  # less probable than a name
     ("therod 0ntheroad", "therod 0ntheroad"),  # two kinds of errors
-    ("onethe ontheroads", "onethe on the roads"),  # one of the right words
+    ("onethe ontheroads", "onethe on the roads"),  # one of the accepted words
 ])  # fmt: skip
 def test_joined_words(text, read):
     counts = {

@@ -32,12 +32,12 @@ def test_counts_without_bounds():
 @property_settings
 @given(st.dictionaries(letters, st.integers(1, 2**62), min_size=1))
 def test_array_round_trip(counts):
-    right_words = WordFilter.from_words(counts) if len(counts) > 1 else None
-    dictionary = Dictionary(counts, right_words)
+    accepted_words = WordFilter.from_words(counts) if len(counts) > 1 else None
+    dictionary = Dictionary(counts, accepted_words)
     restored = Dictionary.from_arrays({"keys": np.zeros(2), **dictionary.to_arrays()})
     assert restored.words == dictionary.words
-    for words in (restored.right_words, dictionary.right_words):
-        assert (words and words.bits.tolist()) == (right_words and right_words.bits.tolist())
+    for words in (restored.accepted_words, dictionary.accepted_words):
+        assert (words and words.bits.tolist()) == (accepted_words and accepted_words.bits.tolist())
     assert restored.log_counts.tolist() == dictionary.log_counts.tolist()
     assert max(dictionary.log_counts) < 64
 
@@ -48,9 +48,9 @@ def test_merged():
     assert merged.words == ["cat", "dog", "ant"]
     assert merged.log_counts.tolist() == [6.0, 3.0, 0.0]
     assert first.merged(None) is first
-    right_words = WordFilter.from_words(["ants"])
-    assert Dictionary({"cat": 1}, right_words).merged(first).right_words is right_words
-    assert first.merged(Dictionary({"cat": 1}, right_words)).right_words is right_words
+    accepted_words = WordFilter.from_words(["ants"])
+    assert Dictionary({"cat": 1}, accepted_words).merged(first).accepted_words is accepted_words
+    assert first.merged(Dictionary({"cat": 1}, accepted_words)).accepted_words is accepted_words
 
 
 @pytest.mark.parametrize(("counts", "message"), [
@@ -71,8 +71,8 @@ def test_errors(counts, message):
     ({"dictionary_utf8": np.frombuffer(b"\ncat", np.uint8)}, "distinct, and of letters only"),
     ({"dictionary_utf8": np.frombuffer(b"ca1\ndog", np.uint8)}, "distinct, and of letters only"),
     ({"dictionary_utf8": np.frombuffer(b"ca\xff\ndog", np.uint8)}, "can't decode byte"),
-    ({"dictionary_right_words": np.zeros(0, np.uint8)}, "right words of the dictionary must be"),
-    ({"dictionary_right_words": np.zeros(9)}, "right words of the dictionary must be bytes"),
+    ({"dictionary_right_words": np.zeros(0, np.uint8)}, "accepted words of the dictionary must be"),
+    ({"dictionary_right_words": np.zeros(9)}, "accepted words of the dictionary must be bytes"),
 ])  # fmt: skip
 def test_damaged_arrays(change, message):
     arrays = Dictionary({"cat": 1, "dog": 1}).to_arrays()

@@ -1,4 +1,4 @@
-"""The filter of right words against the slow reference."""
+"""The filter of accepted words against the slow reference."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class WordCorrector:
     """Replaces misspelled words of a batch by words of a dictionary; splits joined words.
 
     A word is a run of letters, digits and combining marks. It is unchanged if it is known or among
-    the right words of the dictionary, has a mark or a character without a symbol, fewer than 4
+    the accepted words of the dictionary, has a mark or a character without a symbol, fewer than 4
     characters or more than 16, or a letter of a script without spaces. The same holds if it begins
     with two digits, has more digits than letters, or others than 0, 1 and 5. Context is ignored.
 
@@ -74,7 +74,7 @@ class WordCorrector:
             tf.constant(np.append(letters, space)),
             tf.constant(np.append(splits, splits[-1] + [0, 1])),
         )
-        self._right_words = dictionary.right_words
+        self._accepted_words = dictionary.accepted_words
 
     def _known_words(self, letters: np.ndarray, splits: np.ndarray) -> LookupTable:
         """Returns a table of the keys of known words of a suitable length; other keys give -1."""
@@ -193,9 +193,9 @@ class WordCorrector:
         is_word &= num_letters >= num_digits
         is_word &= ~(is_digit[:, 0] & is_digit[:, 1])  # "50ft"
         values = tf.where(is_inside, tf.gather(self._values, symbols), 0)
-        if self._right_words is not None:
+        if self._accepted_words is not None:
             keys = tf.reduce_sum(values * self._powers, axis=1)
-            is_word &= ~self._right_words.contains(keys)
+            is_word &= ~self._accepted_words.contains(keys)
         kept = flatnonzero(is_word)
         return tf.gather(words, kept), tf.gather(values, kept), tf.gather(num_digits > 0, kept)
 

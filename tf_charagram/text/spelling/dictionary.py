@@ -18,7 +18,8 @@ _SEPARATOR = 0x0A
 _STEPS_PER_BIT = 4
 _UTF8 = "dictionary_utf8"
 _LOG_COUNTS = "dictionary_log_counts"
-_RIGHT_WORDS = "dictionary_right_words"
+# Files keep the name they were first written with.
+_ACCEPTED_WORDS = "dictionary_right_words"
 
 
 class Dictionary:
@@ -29,17 +30,18 @@ class Dictionary:
 
     Args:
         counts: Count of each word, at least 1. Only ratios matter, to about a tenth.
-        right_words: Further correctly spelled words, such as names, which no word is corrected to.
+        accepted_words: Further correctly spelled words, such as names. They are left as they are
+            written, and no word is corrected to them.
 
     Attributes:
         words: The words.
-        right_words: Further correctly spelled words, or `None`.
+        accepted_words: Further correctly spelled words, or `None`.
 
     Raises:
         ConfigError: There is no word of letters only.
     """
 
-    def __init__(self, counts: Mapping[str, int], right_words: WordFilter | None = None) -> None:
+    def __init__(self, counts: Mapping[str, int], accepted_words: WordFilter | None = None) -> None:
         summed: Counter[str] = Counter()
         for word, count in counts.items():
             if word.isalpha():
@@ -48,16 +50,16 @@ class Dictionary:
             raise ConfigError("A dictionary needs at least one word of letters only.")
         words = sorted(summed)
         steps = np.round([_STEPS_PER_BIT * math.log2(summed[word]) for word in words])
-        self._use(words, np.minimum(steps, 255).astype(np.uint8), right_words)
+        self._use(words, np.minimum(steps, 255).astype(np.uint8), accepted_words)
 
     def _use(
-        self, words: Sequence[str], steps: NDArray[np.uint8], right_words: WordFilter | None
+        self, words: Sequence[str], steps: NDArray[np.uint8], accepted_words: WordFilter | None
     ) -> None:
         # Negative bytes would wrap around; a stable sort keeps equal counts by code point.
         order = np.argsort(-steps.astype(np.int16), kind="stable")
         self.words = [words[index] for index in order.tolist()]
         self._steps = steps[order]
-        self.right_words = right_words
+        self.accepted_words = accepted_words
 
     def __len__(self) -> int:
         return len(self.words)
@@ -67,9 +69,9 @@ class Dictionary:
         """Binary logarithms of the counts, float32 `(num_words,)`."""
         return (self._steps / _STEPS_PER_BIT).astype(np.float32)
 
-    def with_right_words(self, right_words: WordFilter) -> Dictionary:
-        """Returns this dictionary with other right words."""
-        return self._of(self.words, self._steps, right_words)
+    def with_accepted_words(self, accepted_words: WordFilter) -> Dictionary:
+        """Returns this dictionary with other accepted words."""
+        return self._of(self.words, self._steps, accepted_words)
 
     def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
         """Respells words with non-ASCII letters; merges words that become equal, adds their counts.
@@ -85,12 +87,12 @@ class Dictionary:
         counts: Counter[str] = Counter()
         for word, log_count in zip(self.words, self.log_counts.tolist(), strict=True):
             counts[spelling.get(word, word)] += round(2**log_count)
-        return Dictionary(counts, self.right_words)
+        return Dictionary(counts, self.accepted_words)
 
     def merged(self, other: Dictionary | None) -> Dictionary:
         """Adds the words of another dictionary; for common words, counts of this one are kept.
 
-        Two filters of right words cannot be merged: the filter of this dictionary is kept, if any.
+        Filters of accepted words cannot be merged: the filter of this dictionary is kept, if any.
         """
         if other is None:
             return self
@@ -98,15 +100,15 @@ class Dictionary:
         steps |= dict(zip(self.words, self._steps, strict=True))
         words = sorted(steps)
         merged_steps = np.array([steps[word] for word in words], np.uint8)
-        right_words = self.right_words or other.right_words
-        return self._of(words, merged_steps, right_words)
+        accepted_words = self.accepted_words or other.accepted_words
+        return self._of(words, merged_steps, accepted_words)
 
     @classmethod
     def _of(
-        cls, words: Sequence[str], steps: NDArray[np.uint8], right_words: WordFilter | None
+        cls, words: Sequence[str], steps: NDArray[np.uint8], accepted_words: WordFilter | None
     ) -> Dictionary:
         dictionary = cls.__new__(cls)
-        dictionary._use(words, steps, right_words)
+        dictionary._use(words, steps, accepted_words)
         return dictionary
 
     def to_arrays(self) -> dict[str, np.ndarray]:
@@ -115,8 +117,8 @@ class Dictionary:
         joined = "\n".join(self.words[index] for index in order)
         utf8 = np.frombuffer(joined.encode(), np.uint8)
         arrays = {_UTF8: utf8, _LOG_COUNTS: self._steps[order]}
-        if self.right_words is not None:
-            arrays[_RIGHT_WORDS] = self.right_words.bits
+        if self.accepted_words is not None:
+            arrays[_ACCEPTED_WORDS] = self.accepted_words.bits
         return arrays
 
     @classmethod
@@ -138,15 +140,15 @@ class Dictionary:
         words = utf8.tobytes().decode().split("\n")
         if "" in words or not "".join(words).isalpha() or len({*words}) < len(words):
             raise ValueError("the words of the dictionary must be distinct, and of letters only")
-        bits = arrays.get(_RIGHT_WORDS)
+        bits = arrays.get(_ACCEPTED_WORDS)
         if bits is not None and (bits.ndim != 1 or bits.dtype != np.uint8 or not bits.size):
-            raise ValueError("the right words of the dictionary must be bytes")
+            raise ValueError("the accepted words of the dictionary must be bytes")
         return cls._of(words, steps, None if bits is None else WordFilter(bits))
 
 
 def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Drops the arrays of `Dictionary.to_arrays`."""
-    own = {_UTF8, _LOG_COUNTS, _RIGHT_WORDS}
+    own = {_UTF8, _LOG_COUNTS, _ACCEPTED_WORDS}
     return {name: array for name, array in arrays.items() if name not in own}
 
 

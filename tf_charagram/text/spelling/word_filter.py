@@ -1,4 +1,4 @@
-"""A set of words in a few bits each: words that are right as they are written."""
+"""A set of words in a few bits each: words that are accepted as they are written."""
 
 from __future__ import annotations
 
