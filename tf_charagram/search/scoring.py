@@ -23,7 +23,7 @@ from tf_charagram.search.similarities import (
     is_code,
 )
 from tf_charagram.search.tfidf import CharacterTfidf
-from tf_charagram.text.tensors import decoded, paired_texts, texts_of
+from tf_charagram.text.tensors import paired_texts, strings_of
 from tf_charagram.text.word_boundaries import bags_of_words
 
 #: How far a long code that two texts share moves their score to 1, and different codes to 0.
@@ -97,7 +97,7 @@ class TextScorer:
         # Weights of all columns, if learned.
         self._learned: NDArray[np.float64] | None = None
         self._tfidf = CharacterTfidf(())
-        self.count([decoded(text) for text in texts_of(texts, "texts")])
+        self.count(strings_of(texts))
 
     def count(self, texts: Sequence[str]) -> None:
         """Counts words and n-grams again, in other texts."""
@@ -205,8 +205,8 @@ class TextScorer:
     ) -> tuple[Texts, Texts, NDArray[np.int64]]:
         """Returns the arguments of `pair_scores` for corresponding texts."""
         left, right = paired_texts(left, right)
-        left_texts = self.prepare([decoded(text) for text in left])
-        right_texts = self.prepare([decoded(text) for text in right])
+        left_texts = self.prepare(strings_of(left, "left"))
+        right_texts = self.prepare(strings_of(right, "right"))
         rows = np.arange(len(left))
         return left_texts, right_texts, np.stack([rows, rows], axis=1)
 

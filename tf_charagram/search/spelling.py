@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.models.embedder import TextEmbedder, nearest
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.text.tensors import decoded, texts_of
+from tf_charagram.text.tensors import decoded, strings_of
 
 #: Number of words with the largest cosines that are compared in detail.
 NUM_CANDIDATES = 2000
@@ -72,7 +72,7 @@ class SpellingCorrector:
     """
 
     def __init__(self, embedder: TextEmbedder, words: Sequence[str | bytes]) -> None:
-        forms = first_forms([decoded(word) for word in texts_of(words, "words")])
+        forms = first_forms(strings_of(words, "words"))
         if not forms:
             raise ConfigError("There are no words to choose corrections from.")
         self.words = list(forms.values())

@@ -14,7 +14,7 @@ from tf_charagram.devices import on_cpu
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.normalize import masked
 from tf_charagram.text.reading import TextReader
-from tf_charagram.text.tensors import LookupTable, decoded, distinct, string_tensor, texts_of
+from tf_charagram.text.tensors import LookupTable, distinct, string_tensor, strings_of
 from tf_charagram.text.word_boundaries import bags_of_words
 
 _ORDERS = (2, 3)
@@ -44,7 +44,7 @@ class CharacterTfidf:
     """
 
     def __init__(self, texts: Iterable[str | bytes]) -> None:
-        self.fit_words(bags_of_words(map(decoded, texts_of(texts, "texts"))))
+        self.fit_words(bags_of_words(strings_of(texts)))
 
     def fit_words(self, bags: Sequence[Sequence[str]]) -> None:
         """Counts n-grams in other texts, given as their words; earlier counts are dropped."""
@@ -66,7 +66,7 @@ class CharacterTfidf:
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        return self.transform_words(bags_of_words(map(decoded, texts_of(texts, "texts"))))
+        return self.transform_words(bags_of_words(strings_of(texts)))
 
     @on_cpu
     def transform_words(self, bags: Sequence[Sequence[str]]) -> sparse.csr_array:

@@ -125,6 +125,15 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
     return checked_texts(data, name)
 
 
+def strings_of(data: Any, name: str = "texts") -> list[str]:
+    """Returns the texts of `texts_of`, decoded from UTF-8.
+
+    Raises:
+        ConfigError: `data` is not texts.
+    """
+    return [decoded(text) for text in texts_of(data, name)]
+
+
 def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
     """Returns the distinct texts, in order, and the index of each text among them.
 

@@ -20,7 +20,7 @@ from tf_charagram.text.tensors import (
     check_counting,
     check_orders,
     check_text_options,
-    decoded,
+    strings_of,
     texts_of,
 )
 
@@ -113,7 +113,7 @@ class NgramVocabulary:
         Raises:
             ConfigError: There are no n-grams, or one is not a string, empty, too long or repeated.
         """
-        ngrams = [decoded(ngram) for ngram in texts_of(ngrams, "ngrams")]
+        ngrams = strings_of(ngrams, "ngrams")
         if not ngrams:
             raise ConfigError("`ngrams` must have at least one n-gram. Received: []")
         orders = check_orders(sorted({len(ngram) for ngram in ngrams}))
