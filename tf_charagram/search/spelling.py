@@ -104,10 +104,11 @@ class SpellingCorrector:
         candidates = nearest(cosines, max(k, NUM_CANDIDATES), own)
         features = candidate_features(key, candidates, cosines, self.keys)
         order, probabilities = ordered(features)
-        return [
-            Correction(self.words[candidates[index]], float(probabilities[index]))
-            for index in order[:k]
-        ]
+        corrections = []
+        for index in order[:k]:
+            corrected = self.words[candidates[index]]
+            corrections.append(Correction(corrected, float(probabilities[index])))
+        return corrections
 
 
 def read_words(path: str | None, model: str, flag: str = "--texts") -> list[str]:
@@ -182,8 +183,10 @@ def ordered(
         Indices of the candidates, best first, and the probabilities of the candidates as given.
     """
     scores = features @ np.array(weights)
-    # Large scores would overflow; the initial value is for no candidates at all.
-    exponentials = np.exp(scores - scores.max(initial=-np.inf))
+    # The initial value is for no candidates at all.
+    max_score = scores.max(initial=-np.inf)
+    # Large scores would overflow.
+    exponentials = np.exp(scores - max_score)
     order = np.argsort(-scores, kind="stable")
     return order, exponentials / exponentials.sum()
 
@@ -205,5 +208,7 @@ def edit_shares(word: str, others: Sequence[str]) -> NDArray[np.float64]:
         [0.25, 0.75]
     """
     [distances] = process.cdist([word], others, scorer=OSA.distance, score_cutoff=MAX_EDITS)
-    longer = np.array([max(len(word), len(other), 1) for other in others])
-    return np.where(distances > MAX_EDITS, 1.0, distances / longer)
+    lengths = [len(other) for other in others]
+    longer = np.maximum(lengths, max(len(word), 1))
+    shares = distances / longer
+    return np.where(distances > MAX_EDITS, 1.0, shares)

@@ -13,19 +13,12 @@ import tensorflow as tf
 from tf_charagram.devices import on_cpu
 from tf_charagram.text.folding import CharacterFolder
 from tf_charagram.text.keys import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
-from tf_charagram.text.normalize import (
-    SPACE,
-    FlatTexts,
-    collapse,
-    decode,
-    flatnonzero,
-    normalized_code_points,
-    ragged,
-)
+from tf_charagram.text.normalize import SPACE, FlatTexts, collapse, decode, normalized_code_points
 from tf_charagram.text.spelling.candidates import DIGITS
 from tf_charagram.text.spelling.correction import WordCorrector
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.vectors import flatnonzero, interleaved, ragged
 from tf_charagram.text.word_boundaries import (
     NUM_MARKED,
     SYMBOL,
@@ -79,7 +72,8 @@ class TextReader:
         self._keep_unknown = keep_unknown and alphabet is not None
         if self._keep_unknown:
             normalized = normalized_code_points(lowercase)
-            capitals = np.flatnonzero(normalized != np.arange(len(normalized))).astype(np.int32)
+            is_changed = normalized != np.arange(len(normalized))
+            capitals = np.flatnonzero(is_changed).astype(np.int32)
             self._capitals = tf.constant(capitals)
             self._small = tf.constant(normalized[capitals])
         if alphabet is None:
@@ -90,7 +84,8 @@ class TextReader:
             self._space = SPACE_SYMBOL
             symbols = alphabet.symbol_table(lowercase)
             codes = alphabet.symbol_codes()
-            self._code_points = tf.constant(alphabet.code_points(np.arange(3 + len(alphabet))))
+            every_symbol = np.arange(len(codes))
+            self._code_points = tf.constant(alphabet.code_points(every_symbol))
         if dictionary is not None:
             symbols = _marked_symbols(symbols, codes, has_alphabet=alphabet is not None)
         # Tensors: constants in each function would be saved with each.
@@ -136,11 +131,14 @@ class TextReader:
                 lambda: marked_symbols,
             )
         flat = collapse(symbols, boundaries, self._space, self._max_chars)
-        return flat if self._corrector is None else self._corrector(flat)
+        if self._corrector is None:
+            return flat
+        return self._corrector(flat)
 
     def _marked(self, codes: tf.Tensor) -> tf.Tensor:
         """Returns the symbols of code points, with marks if there is a dictionary."""
-        return tf.gather(self._symbols, tf.minimum(codes, len(self._symbols) - 1))
+        last = len(self._symbols) - 1
+        return tf.gather(self._symbols, tf.minimum(codes, last))
 
     def _with_unknown(
         self, symbols: tf.Tensor, codes: tf.Tensor, is_unknown: tf.Tensor
@@ -149,10 +147,14 @@ class TextReader:
         places = tf.where(is_unknown)
         chars = tf.gather_nd(codes, places)
         # Characters outside the alphabet were not lowercased by the table of symbols.
-        rows = tf.minimum(tf.searchsorted(self._capitals, chars), len(self._capitals) - 1)
+        rows = tf.searchsorted(self._capitals, chars)
+        # A character after all capitals is none of them.
+        rows = tf.minimum(rows, len(self._capitals) - 1)
         is_capital = tf.gather(self._capitals, rows) == chars
-        chars = tf.where(is_capital, tf.gather(self._small, rows), chars)
-        return tf.tensor_scatter_nd_add(symbols, places, chars + (UNKNOWN - OTHER_SYMBOL))
+        small = tf.gather(self._small, rows)
+        chars = tf.where(is_capital, small, chars)
+        added = chars + (UNKNOWN - OTHER_SYMBOL)
+        return tf.tensor_scatter_nd_add(symbols, places, added)
 
     @on_cpu
     def strings(self, texts: tf.Tensor) -> tf.Tensor:
@@ -162,29 +164,36 @@ class TextReader:
         that all have one symbol are U+FFFD.
         """
         symbols, starts, ends = self(texts)
-        # Every other row is a text; the rows between hold spaces and truncated parts.
         firsts = tf.minimum(starts + 1, ends)
-        edges = tf.reshape(tf.stack([firsts, ends], axis=1), [-1])
-        splits = tf.concat([[0], edges, [tf.size(symbols)]], axis=0)
+        edges = interleaved(firsts, ends)
+        size = tf.size(symbols)
+        splits = tf.concat([[0], edges, [size]], axis=0)
         rows = ragged(self.code_points(symbols), splits)
-        return tf.strings.unicode_encode(rows, "UTF-8")[1::2]
+        strings = tf.strings.unicode_encode(rows, "UTF-8")
+        # Every other row is a text; the rows between hold spaces and truncated parts.
+        return strings[1::2]
 
     @on_cpu
     def folded(self, texts: Sequence[str]) -> list[str]:
         """Folds texts with `fold_characters`; returns them unchanged without it."""
         if self._fold is None:
             return list(texts)
-        codes, boundaries = decode(string_tensor(texts), self._unicode_form, self._fold)
+        encoded = string_tensor(texts)
+        codes, boundaries = decode(encoded, self._unicode_form, self._fold)
         chars = "".join(map(chr, codes.numpy().tolist()))
         spaces = boundaries.numpy().tolist()
-        return [chars[start + 1 : end] for start, end in pairwise(spaces)]
+        folded = []
+        for before, after in pairwise(spaces):
+            folded.append(chars[before + 1 : after])
+        return folded
 
     def code_points(self, symbols: tf.Tensor) -> tf.Tensor:
         """Returns the code points of symbols, int32 `(num_symbols,)`."""
         if self._alphabet is None:
             return symbols
         is_known = symbols < UNKNOWN
-        codes = tf.gather(self._code_points, tf.where(is_known, symbols, OTHER_SYMBOL))
+        known = tf.where(is_known, symbols, OTHER_SYMBOL)
+        codes = tf.gather(self._code_points, known)
         return tf.where(is_known, codes, symbols - UNKNOWN)
 
     @on_cpu
@@ -196,13 +205,15 @@ class TextReader:
         symbols, starts, ends = self(texts)
         # The space before a text is not one of its characters.
         firsts = starts + 1
+        num_chars = ends - firsts
         num_spaces = _num_between(symbols == self._space, firsts, ends)
-        num_visible = tf.maximum(ends - firsts - num_spaces, 1)
+        num_visible = tf.maximum(num_chars - num_spaces, 1)
         is_unknown = tf.fill(tf.shape(symbols), False)
         if self._alphabet is not None:
             is_unknown = (symbols == OTHER_SYMBOL) | (symbols >= UNKNOWN)
         num_unknown = _num_between(is_unknown, firsts, ends)
-        return 1 - tf.cast(num_unknown / num_visible, tf.float32)
+        unknown_share = num_unknown / num_visible
+        return 1 - tf.cast(unknown_share, tf.float32)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Folds texts and replaces misspelled words; the rest stays as it is written."""
@@ -215,17 +226,22 @@ class TextReader:
         if self._corrector is None:
             return {}
         # Digits may stand for letters, but numbers are not corrected.
-        words = sorted({word for word in words if word.translate(_NO_DIGITS).isalpha()})
-        read = self.read_words(words)
-        return {word: other for word, other in zip(words, read, strict=True) if word != other}
+        correctable = {word for word in words if word.translate(_NO_DIGITS).isalpha()}
+        written = sorted(correctable)
+        changed = {}
+        for word, other in zip(written, self.read_words(written), strict=True):
+            if word != other:
+                changed[word] = other
+        return changed
 
     def read_words(self, words: list[str]) -> list[str]:
         """Corrects lowercase words; joined words get spaces between them.
 
         A word with a character that has no symbol is returned as it is.
         """
+        strings = self.strings(string_tensor(words)).numpy()
         read = []
-        for word, encoded in zip(words, self.strings(string_tensor(words)).numpy(), strict=True):
+        for word, encoded in zip(words, strings, strict=True):
             other = encoded.decode()
             read.append(word if _UNKNOWN in other else other)
         return read
@@ -233,7 +249,9 @@ class TextReader:
     @property
     def resources(self) -> list[Any]:
         """Lookup tables, which a SavedModel must track."""
-        return [] if self._corrector is None else self._corrector.resources
+        if self._corrector is None:
+            return []
+        return self._corrector.resources
 
 
 def _marked_symbols(

@@ -26,9 +26,10 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.folding import INVISIBLE, PLAIN
-from tf_charagram.text.normalize import flatnonzero, normalized_code_points
+from tf_charagram.text.normalize import normalized_code_points
 from tf_charagram.text.tensors import decoded
 from tf_charagram.text.unicode import is_in_class
+from tf_charagram.text.vectors import flatnonzero
 
 #: Code points that are classified even outside the alphabet: up to the last emoji.
 NUM_MARKED = 0x1FB00
@@ -51,7 +52,8 @@ _UNSPACED = (
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 
 # Characters that do not end a word of search, and are dropped: accents, and invisible ones.
-_DROPPED = "".join(map(chr, (*INVISIBLE, *range(0x300, 0x370))))
+_ACCENTS = range(0x300, 0x370)
+_DROPPED = "".join(map(chr, (*INVISIBLE, *_ACCENTS)))
 _ASCII_WORD = re.compile(r"\w+")
 _WORD = re.compile(rf"[\w{_DROPPED}]+")
 _FOLDED = str.maketrans({**PLAIN, **dict.fromkeys(_DROPPED)})
@@ -118,8 +120,12 @@ def lowered(word: str) -> str:
     if word.isascii():
         return word.lower()
     table = normalized_code_points()
-    codes = [ord(char) for char in word]
-    return "".join([chr(table[code] if code < len(table) else code) for code in codes])
+    chars = []
+    for char in word:
+        code = ord(char)
+        # Code points past the table are unchanged.
+        chars.append(chr(table[code]) if code < len(table) else char)
+    return "".join(chars)
 
 
 @cache
@@ -141,14 +147,19 @@ def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
     is_letter = is_in_class("letters", code_points)
     for first, last in _UNSPACED:
         is_letter &= (code_points < first) | (code_points > last)
-    is_other = (code_points < 0) | is_in_class("in_word", code_points)
-    marks = np.where(is_letter, LETTER, np.where(is_other, OTHER, 0))
+    is_other = is_in_class("in_word", code_points)
+    is_other |= code_points < 0
     # The last mark is for symbols past the end.
-    marks = np.append(marks, 0).astype(np.int32)
-    marks = marks[np.minimum(symbols, len(code_points))]
+    marks = np.zeros(len(code_points) + 1, np.int32)
+    marks[:-1][is_other] = OTHER
+    marks[:-1][is_letter] = LETTER
+    rows = np.minimum(symbols, len(code_points))
+    marks = marks[rows]
     # A symbol may stand for several characters, some of them between words.
-    is_between = ~is_in_class("in_word", np.arange(min(len(symbols), NUM_MARKED)))
-    marks[: len(is_between)][is_between] = 0
+    every_code = np.arange(len(symbols))
+    is_between = ~is_in_class("in_word", every_code)
+    is_between[NUM_MARKED:] = False
+    marks[is_between] = 0
     return symbols | marks
 
 
@@ -173,5 +184,7 @@ def bags_of_words(texts: Iterable[str]) -> list[list[str]]:
 
 def _without_accents(word: str) -> str:
     """Returns a lowercase word without accents, or the word if nothing would be left of it."""
-    letters = unicodedata.normalize("NFKD", word).translate(_FOLDED)
-    return unicodedata.normalize("NFKC", letters).lower() or word
+    decomposed = unicodedata.normalize("NFKD", word)
+    letters = decomposed.translate(_FOLDED)
+    composed = unicodedata.normalize("NFKC", letters)
+    return composed.lower() or word

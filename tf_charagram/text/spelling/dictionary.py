@@ -13,9 +13,9 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.word_boundaries import lowered
 
-_SEPARATOR = 0x0A
 # Counts are stored as steps of their binary logarithm, one byte each.
 _STEPS_PER_BIT = 4
+_MAX_STEPS = 255
 _UTF8 = "dictionary_utf8"
 _LOG_COUNTS = "dictionary_log_counts"
 # Files keep the name they were first written with.
@@ -49,8 +49,10 @@ class Dictionary:
         if not summed:
             raise ConfigError("A dictionary needs at least one word of letters only.")
         words = sorted(summed)
-        steps = np.round([_STEPS_PER_BIT * math.log2(summed[word]) for word in words])
-        self._use(words, np.minimum(steps, 255).astype(np.uint8), accepted_words)
+        log_counts = np.array([math.log2(summed[word]) for word in words])
+        steps = np.round(_STEPS_PER_BIT * log_counts)
+        steps = np.minimum(steps, _MAX_STEPS)
+        self._use(words, steps.astype(np.uint8), accepted_words)
 
     def _use(
         self, words: Sequence[str], steps: NDArray[np.uint8], accepted_words: WordFilter | None
@@ -67,7 +69,8 @@ class Dictionary:
     @property
     def log_counts(self) -> NDArray[np.float32]:
         """Binary logarithms of the counts, float32 `(num_words,)`."""
-        return (self._steps / _STEPS_PER_BIT).astype(np.float32)
+        log_counts = self._steps / _STEPS_PER_BIT
+        return log_counts.astype(np.float32)
 
     def with_accepted_words(self, accepted_words: WordFilter) -> Dictionary:
         """Returns this dictionary with other accepted words."""
@@ -84,9 +87,11 @@ class Dictionary:
         if spelled == words:
             return self
         spelling = dict(zip(words, spelled, strict=True))
+        log_counts = self.log_counts.tolist()
         counts: Counter[str] = Counter()
-        for word, log_count in zip(self.words, self.log_counts.tolist(), strict=True):
-            counts[spelling.get(word, word)] += round(2**log_count)
+        for word, log_count in zip(self.words, log_counts, strict=True):
+            new = spelling.get(word, word)
+            counts[new] += round(2**log_count)
         return Dictionary(counts, self.accepted_words)
 
     def merged(self, other: Dictionary | None) -> Dictionary:
@@ -114,9 +119,12 @@ class Dictionary:
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Returns the words as named arrays, by code point, which compresses best."""
         order = sorted(range(len(self)), key=self.words.__getitem__)
-        joined = "\n".join(self.words[index] for index in order)
-        utf8 = np.frombuffer(joined.encode(), np.uint8)
-        arrays = {_UTF8: utf8, _LOG_COUNTS: self._steps[order]}
+        words = [self.words[index] for index in order]
+        joined = "\n".join(words)
+        arrays = {
+            _UTF8: np.frombuffer(joined.encode(), np.uint8),
+            _LOG_COUNTS: self._steps[order],
+        }
         if self.accepted_words is not None:
             arrays[_ACCEPTED_WORDS] = self.accepted_words.bits
         return arrays
@@ -133,17 +141,26 @@ class Dictionary:
             return None
         utf8 = arrays[_UTF8]
         steps = arrays[_LOG_COUNTS]
-        if utf8.ndim != 1 or utf8.dtype != np.uint8 or steps.dtype != np.uint8:
+        if not (_is_bytes(utf8) and _is_bytes(steps)):
             raise ValueError("the dictionary must be bytes, with a byte for each word")
-        if np.count_nonzero(utf8 == _SEPARATOR) + 1 != steps.size or steps.ndim != 1:
+        joined = utf8.tobytes().decode()
+        words = joined.split("\n")
+        if len(words) != len(steps):
             raise ValueError("the dictionary must have as many counts as words")
-        words = utf8.tobytes().decode().split("\n")
-        if "" in words or not "".join(words).isalpha() or len({*words}) < len(words):
+        is_distinct = len(set(words)) == len(words)
+        if "" in words or not is_distinct or not "".join(words).isalpha():
             raise ValueError("the words of the dictionary must be distinct, and of letters only")
+        accepted_words = None
         bits = arrays.get(_ACCEPTED_WORDS)
-        if bits is not None and (bits.ndim != 1 or bits.dtype != np.uint8 or not bits.size):
-            raise ValueError("the accepted words of the dictionary must be bytes")
-        return cls._of(words, steps, None if bits is None else WordFilter(bits))
+        if bits is not None:
+            if not _is_bytes(bits) or not len(bits):
+                raise ValueError("the accepted words of the dictionary must be bytes")
+            accepted_words = WordFilter(bits)
+        return cls._of(words, steps, accepted_words)
+
+
+def _is_bytes(array: np.ndarray) -> bool:
+    return array.ndim == 1 and array.dtype == np.uint8
 
 
 def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

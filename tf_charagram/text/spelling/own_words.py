@@ -55,11 +55,19 @@ class WordCounts:
         for words in self._unknown(known):
             # More frequent own words count as known: others may be their misspellings.
             dictionary = known.merged(Dictionary(own)) if own else known
-            reader = TextReader(None, dictionary, lowercase=True, unicode_form=None, max_chars=None)
-            for word, other in zip(words, reader.read_words(words), strict=True):
+            reader = TextReader(
+                None,
+                dictionary,
+                lowercase=True,
+                unicode_form=None,
+                max_chars=None,
+            )
+            read = reader.read_words(words)
+            for word, other in zip(words, read, strict=True):
                 count = self.counts[word]
-                other_count = min(self.counts[part] for part in other.split())
-                if word == other or count * _MAX_TIMES_RARER >= other_count:
+                part_counts = [self.counts[part] for part in other.split()]
+                is_frequent = count * _MAX_TIMES_RARER >= min(part_counts)
+                if word == other or is_frequent:
                     own[word] = count
         return Dictionary(own) if own else None
 
@@ -68,10 +76,17 @@ class WordCounts:
 
         Words of a list are about equally frequent, so they are not misspellings of one another.
         """
-        frequent = {word for word, count in self.counts.items() if count >= MIN_COUNT}
-        unknown = sorted(frequent - set(known.words), key=lambda word: (-self.counts[word], word))
-        for _, words in groupby(unknown, self._magnitude):
-            yield list(words)
+        known_words = set(known.words)
+        # In ascending order of both: the most frequent first, then by code point.
+        unknown = [
+            (-count, word)
+            for word, count in self.counts.items()
+            if count >= MIN_COUNT and word not in known_words
+        ]
+        words = [word for _, word in sorted(unknown)]
+        for _, group in groupby(words, self._magnitude):
+            yield list(group)
 
     def _magnitude(self, word: str) -> int:
-        return int(math.log(self.counts[word] / MIN_COUNT, _MAX_TIMES_RARER))
+        times_minimum = self.counts[word] / MIN_COUNT
+        return int(math.log(times_minimum, _MAX_TIMES_RARER))
