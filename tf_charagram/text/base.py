@@ -212,8 +212,8 @@ class TextVectorizer(keras.layers.Layer):
         if _STATE in config:
             try:
                 state = {}
-                for name, (dtype, data) in config[_STATE].items():
-                    state[name] = _unpacked(dtype, data)
+                for name, packed in config[_STATE].items():
+                    state[name] = _unpacked(*packed)
                 vectorizer._take(state)
             except (AttributeError, ConfigError, *DAMAGES) as problem:
                 raise RunError(
