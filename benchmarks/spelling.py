@@ -30,8 +30,8 @@ from tf_charagram.models.embedder import TextEmbedder, nearest
 from tf_charagram.search.spelling import (
     NUM_CANDIDATES,
     WEIGHTS,
+    CorrectionWeights,
     SpellingCorrector,
-    Weights,
     candidate_features,
     read_words,
 )
@@ -42,7 +42,7 @@ TRIED = (
     ("cosine", "distance"),
     ("distance", "log_rank"),
     ("cosine", "distance", "log_rank"),
-    Weights._fields,
+    CorrectionWeights._fields,
 )
 FITTED, MEASURED = 0, 10
 _RIDGE = 1e-4
@@ -94,9 +94,9 @@ def candidates_of(
     return Candidates(np.stack(features), np.array(right))
 
 
-def fit(candidates: Candidates, names: tuple[str, ...]) -> Weights:
+def fit(candidates: Candidates, names: tuple[str, ...]) -> CorrectionWeights:
     """Fits the weights of some features by maximum likelihood; the others are 0."""
-    columns = [Weights._fields.index(name) for name in names]
+    columns = [CorrectionWeights._fields.index(name) for name in names]
     is_there = candidates.right >= 0
     features = candidates.features[is_there][:, :, columns]
     rows, right = np.arange(len(features)), candidates.right[is_there]
@@ -114,8 +114,8 @@ def fit(candidates: Candidates, names: tuple[str, ...]) -> Weights:
 
     fitted = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B").x / scale
     fitted = fitted.round(3).tolist()
-    return Weights(
-        **{name: 0.0 for name in Weights._fields} | dict(zip(names, fitted, strict=True))
+    return CorrectionWeights(
+        **{name: 0.0 for name in CorrectionWeights._fields} | dict(zip(names, fitted, strict=True))
     )
 
 
@@ -149,7 +149,7 @@ def main() -> None:
             }
             cells = "  ".join(f"{recall:6.2f}" for recall in recalls.values())
             print(f"{cells}  {name}  {list(weights)}", flush=True)
-        result[model]["weights"] = tried[", ".join(Weights._fields)]._asdict()
+        result[model]["weights"] = tried[", ".join(CorrectionWeights._fields)]._asdict()
     common.finish("spelling", result, arguments)
 
 

@@ -45,10 +45,10 @@ python "$recipes/average.py" runs/third runs/third-[0-9]
 python "$recipes/ship.py" runs/third before --dictionary data/words.tsv --texts data/some-lines.txt \
     --facts "$recipes/english-facts.yaml" --max-ngrams 59000 --count-power 0.35 --table-dtype int4 --to runs
 
-# One form of texts, vectors for unknown characters, no bias; right words of open lists stay as they are written.
+# One form of texts, vectors for unknown characters, no bias; accepted words of open lists stay as they are written.
 python "$recipes/ship.py" runs/before form --fold --unknown-rows 512 --no-bias \
     --facts "$recipes/english-facts.yaml" --max-ngrams 56600 --count-power 0.35 --table-dtype int4 --to runs
-python "$recipes/right_words.py" runs/form data/right-words.txt --misspellings data/pairs/misspellings.tsv \
+python "$recipes/accepted_words.py" runs/form data/accepted-words.txt --misspellings data/pairs/misspellings.tsv \
     --headwords data/pairs/wordnet-word-gloss.tsv.gz data/pairs/wordset-word-gloss-not-in-wordnet.tsv.gz
-python "$recipes/ship.py" runs/form english --right-words data/right-words.txt \
+python "$recipes/ship.py" runs/form english --accepted-words data/accepted-words.txt \
     --facts "$recipes/english-facts.yaml" --table-dtype int4

@@ -22,7 +22,7 @@ from pathlib import Path
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.pairs import read_pairs
-from tf_charagram.text.dictionary import words_of
+from tf_charagram.text.word_boundaries import words_of
 
 _WORD = re.compile(r"[a-z][a-z'-]+")
 _NUM_WORDS = 120_000

@@ -149,8 +149,8 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 def _in_one_form(model: Any) -> Any:
     """Returns an embedder that folds texts and its dictionary to ASCII where it can."""
     from tf_charagram.export.compression.shrinking import with_ngrams
-    from tf_charagram.text.dictionary import Dictionary
     from tf_charagram.text.keys import Alphabet, renumbered_keys
+    from tf_charagram.text.spelling.dictionary import Dictionary
     from tf_charagram.text.vocabulary import NgramVocabulary
 
     vectorizer, encoder = model.parts
@@ -203,8 +203,9 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     Words without an n-gram that it has are left out: all of them have the same vector.
     """
     from tf_charagram.data.readers.words import read_word_counts
-    from tf_charagram.text.dictionary import Dictionary, counts_of_entries, words_of
+    from tf_charagram.text.spelling.dictionary import Dictionary, counts_of_entries
     from tf_charagram.text.tensors import string_tensor
+    from tf_charagram.text.word_boundaries import words_of
 
     counts = counts_of_entries(read_word_counts(path, words_of), words_of)
     vectorizer, *others = model.parts
@@ -217,15 +218,15 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     return model.from_parts(vectorizer, *others, task=model.task)
 
 
-def _with_right_words(model: Any, path: str) -> Any:
+def _with_accepted_words(model: Any, path: str) -> Any:
     """Returns an embedder that reads further words as they are written; needs a dictionary."""
-    from tf_charagram.text.word_filter import WordFilter
+    from tf_charagram.text.spelling.word_filter import WordFilter
 
     vectorizer, *others = model.parts
     if vectorizer.dictionary is None:
-        raise ConfigError("--right-words needs a model with a dictionary, or --dictionary.")
+        raise ConfigError("--accepted-words needs a model with a dictionary, or --dictionary.")
     words = vectorizer.as_written().read_as(read_words(path))
-    dictionary = vectorizer.dictionary.with_right_words(WordFilter.from_words(words))
+    dictionary = vectorizer.dictionary.with_accepted_words(WordFilter.from_words(words))
     vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
     return model.from_parts(vectorizer, *others, task=model.task)
 
@@ -255,7 +256,7 @@ def make_parser() -> Parser:
         "[the dictionary of the model]",
     )  # fmt: skip
     parser.add_argument(
-        "--right-words", help="lowercase words that the dictionary must not read as others"
+        "--accepted-words", help="lowercase words that the dictionary must not read as others"
     )
     parser.add_argument("--facts", required=True, help="YAML or JSON file, see above")
     parser.add_argument("--max-words", type=int, help="keep the first [all]")
@@ -306,8 +307,8 @@ def run(arguments: Sequence[str]) -> int:
         _round_table(model, values.texts, values.table_dtype)
     if values.dictionary is not None:
         model = _with_dictionary(model, values.dictionary, values.max_words)
-    if values.right_words is not None:
-        model = _with_right_words(model, values.right_words)
+    if values.accepted_words is not None:
+        model = _with_accepted_words(model, values.accepted_words)
     facts = {**facts, **_training_facts(values.model)}
     card = ship(model, values.name, words, facts, values.to, values.table_dtype)
     folder = Path(values.to, values.name)

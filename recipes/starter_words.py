@@ -55,7 +55,7 @@ _SLIPS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 @dataclass(frozen=True)
-class Group:
+class WordGroup:
     """One line of `groups.tsv`: words of one meaning.
 
     Args:
@@ -80,7 +80,7 @@ class Tables:
         graded: Word, word, similarity from 0 to 10.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[WordGroup, ...]
     irregular: Irregular
     spelling: tuple[Pair, ...]
     misspellings: tuple[Pair, ...]
@@ -96,7 +96,7 @@ def read_tables() -> Tables:
     """Reads all tables, in file order."""
     return Tables(
         groups=tuple(
-            Group(pos, tuple(words.split())) for pos, words in _rows(TABLES / "groups.tsv")
+            WordGroup(pos, tuple(words.split())) for pos, words in _rows(TABLES / "groups.tsv")
         ),
         irregular={
             (lemma, pos): () if forms == "-" else tuple(forms.split())
@@ -112,7 +112,7 @@ def read_tables() -> Tables:
     )
 
 
-def surface_words(group: Group, irregular: Irregular) -> set[str]:
+def surface_words(group: WordGroup, irregular: Irregular) -> set[str]:
     """Returns every lemma of a group and every inflected form of it."""
     forms = (inflect(word, group.pos, irregular).values() for word in group.words)
     return {*group.words, *chain.from_iterable(forms)}
@@ -129,7 +129,7 @@ def connected_components(word_sets: Sequence[set[str]]) -> list[list[int]]:
 
 
 @functools.cache
-def split_groups() -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+def split_groups() -> tuple[tuple[WordGroup, ...], tuple[WordGroup, ...]]:
     """Splits the groups so that no word, nor a form of it, is on both sides.
 
     Groups that share a word stay together. Those with a word of the graded set are held out,
@@ -173,7 +173,7 @@ def _british(word: str, pos: str, variants: dict[str, str]) -> str | None:
     return None
 
 
-def _spelling_pairs(groups: Sequence[Group], spelling: Sequence[Pair]) -> Iterator[Pair]:
+def _spelling_pairs(groups: Sequence[WordGroup], spelling: Sequence[Pair]) -> Iterator[Pair]:
     irregular = read_tables().irregular
     yield from spelling
     variants = dict(spelling)
@@ -206,7 +206,7 @@ def misspell(word: str) -> str | None:
     return None
 
 
-def _misspelling_pairs(groups: Sequence[Group], misspellings: Sequence[Pair]) -> Iterator[Pair]:
+def _misspelling_pairs(groups: Sequence[WordGroup], misspellings: Sequence[Pair]) -> Iterator[Pair]:
     yield from misspellings
     irregular = read_tables().irregular
     known = _known_words()
@@ -227,7 +227,7 @@ def _known_words() -> frozenset[str]:
 
 
 def grow_pairs(
-    groups: Sequence[Group], spelling: Sequence[Pair], misspellings: Sequence[Pair]
+    groups: Sequence[WordGroup], spelling: Sequence[Pair], misspellings: Sequence[Pair]
 ) -> Iterator[Pair]:
     """Yields the pairs of some groups, most confident first, repeats included.
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from research.baselines.specs import baseline_specs, load_baselines
-from research.baselines.word_average import WordAverage
+from research.baselines.word_average import WordVectorAverage
 from research.pair_scores import save_pairs
 from research.paper_numbers import MEANS, PaperScores, paper_scores, sets_of_mean
 from tf_charagram.data.readers.lines import BadLines
@@ -80,7 +80,7 @@ def run(arguments: Sequence[str]) -> int:
         results.append(
             evaluate_embeddings(spec.name, baseline, sets, label=spec.label, **resampling)
         )
-        if isinstance(baseline, WordAverage):
+        if isinstance(baseline, WordVectorAverage):
             notes += [f"{spec.label}: {note}" for note in baseline.notes()]
     if bad_lines.count:
         sys.stderr.write(f"{bad_lines.summary()}\n")

@@ -14,7 +14,7 @@ import numpy as np
 
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.export.check import probe
-from tf_charagram.export.check.judge import Result, judged, questions
+from tf_charagram.export.check.judge import Outcome, judged, questions
 from tf_charagram.export.serving.client import RestClient
 from tf_charagram.export.serving.requests import read_golden, sample_texts
 from tf_charagram.export.serving.version import GOLDEN
@@ -89,12 +89,12 @@ class VersionChecks:
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error
 
-    def check_in_process(self) -> list[Result]:
+    def check_in_process(self) -> list[Outcome]:
         """Checks the answers of a fresh process, which has only `tensorflow`."""
         where = " and ".join([CLEAN, *self.request["packages"]])
         return judged(where, measure_in_process(self.request), self.golden)
 
-    def check_server(self, client: RestClient) -> list[Result]:
+    def check_server(self, client: RestClient) -> list[Outcome]:
         """Checks the answers of a server.
 
         Raises:

@@ -12,7 +12,7 @@ from tf_charagram.export.check.probe import SERVING
 from tf_charagram.export.serving.requests import GoldenCall, Inputs, make_inputs
 
 #: Outputs of each call, or the message of an error.
-Answers = Mapping[str, dict[str, np.ndarray] | str]
+AnswersByCall = Mapping[str, dict[str, np.ndarray] | str]
 Arrays = Mapping[str, np.ndarray]
 
 # Tolerance of rounding, because sums run in another order elsewhere: relative to the largest number
@@ -26,7 +26,7 @@ _HUGE_TEXTS = (b"cat dog " * 131_072, b"x" * 2**20, b"\xff" * 50_000)
 
 
 @dataclass(frozen=True)
-class Result:
+class Outcome:
     """The outcome of one check.
 
     Args:
@@ -70,7 +70,7 @@ def questions(
     return calls
 
 
-def judged(where: str, measured: Mapping[str, Any], golden: Sequence[GoldenCall]) -> list[Result]:
+def judged(where: str, measured: Mapping[str, Any], golden: Sequence[GoldenCall]) -> list[Outcome]:
     """Judges the answers of a runtime or server.
 
     Args:
@@ -79,7 +79,7 @@ def judged(where: str, measured: Mapping[str, Any], golden: Sequence[GoldenCall]
         golden: Calls with the outputs they must give; may be empty.
     """
     if "error" in measured:
-        return [Result(where, "loads", False, measured["error"])]
+        return [Outcome(where, "loads", False, measured["error"])]
     answers = measured["answers"]
     checks: dict[str, Callable[[], str]] = {
         "golden answers": lambda: _golden(answers, golden),
@@ -87,18 +87,18 @@ def judged(where: str, measured: Mapping[str, Any], golden: Sequence[GoldenCall]
         "empty batch": lambda: _empty_batch(answers),
         "latency": lambda: _latency(measured["latency"]),
     }
-    results = [Result(where, "loads", True, f"in {measured['load_s']:.2f} s")]
+    results = [Outcome(where, "loads", True, f"in {measured['load_s']:.2f} s")]
     for name, check in checks.items():
         try:
-            results.append(Result(where, name, True, check()))
+            results.append(Outcome(where, name, True, check()))
         except _Skipped as reason:
-            results.append(Result(where, name, None, str(reason)))
+            results.append(Outcome(where, name, None, str(reason)))
         except _Failed as failure:
-            results.append(Result(where, name, False, str(failure)))
+            results.append(Outcome(where, name, False, str(failure)))
     return results
 
 
-def _golden(answers: Answers, golden: Sequence[GoldenCall]) -> str:
+def _golden(answers: AnswersByCall, golden: Sequence[GoldenCall]) -> str:
     if not golden:
         raise _Skipped("no golden file")
     largest = 0.0
@@ -111,7 +111,7 @@ def _golden(answers: Answers, golden: Sequence[GoldenCall]) -> str:
     return f"differences up to {largest:.1g}"
 
 
-def _empty_batch(answers: Answers) -> str:
+def _empty_batch(answers: AnswersByCall) -> str:
     found = _arrays(answers["empty batch"])
     # The answer to other texts, without its rows.
     expected = {name: array[:0] for name, array in _arrays(answers["huge texts"]).items()}

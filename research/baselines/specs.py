@@ -9,7 +9,7 @@ from typing import cast, get_args
 
 from research.baselines.frequencies import WordFrequencies
 from research.baselines.stored_vectors import StoredVectors
-from research.baselines.word_average import Weighting, WordAverage, load_table
+from research.baselines.word_average import Weighting, WordVectorAverage, load_table
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.embedders import tfidf_vectors
@@ -108,4 +108,4 @@ def load_baselines(
             if table is None or loaded != path:
                 loaded, table = path, load_table(path, texts, on_bad_line=bad_lines)
             frequencies = WordFrequencies.load(spec.frequencies) if spec.frequencies else None
-            yield spec, WordAverage(table, weighting=spec.weighting, frequencies=frequencies)
+            yield spec, WordVectorAverage(table, weighting=spec.weighting, frequencies=frequencies)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from research.analysis.words import split_texts
 from research.baselines.frequencies import WordFrequencies, words_of, zipf
-from research.baselines.word_tables import FastTextTable, StoredTable, WordTable
+from research.baselines.word_tables import FastTextTable, VectorsInMemory, WordTable
 from research.readers.word_vectors import is_fasttext_model, load_fasttext
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
@@ -21,7 +21,7 @@ from tf_charagram.models.embedder import unit_rows
 Weighting = Literal["none", "inverse-frequency", "sif"]
 
 
-class WordAverage:
+class WordVectorAverage:
     """Averages the vectors of the known words of a text.
 
     The vector of a word of frequency p (its share in all words) is multiplied by
@@ -165,8 +165,8 @@ class WordAverage:
 def load_table(
     path: str | Path, texts: Iterable[str] | None, *, on_bad_line: str | BadLines = "error"
 ) -> WordTable:
-    """Loads the vectors of words; arguments and errors as for `WordAverage.load`."""
+    """Loads the vectors of words; arguments and errors as for `WordVectorAverage.load`."""
     if is_fasttext_model(path):
         return FastTextTable(load_fasttext(path))
     words = None if texts is None else set(words_of(texts))
-    return StoredTable.load(path, words, on_bad_line=on_bad_line)
+    return VectorsInMemory.load(path, words, on_bad_line=on_bad_line)

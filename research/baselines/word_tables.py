@@ -44,7 +44,7 @@ class WordTable(Protocol):
         """Returns the vectors of words, as written or else in lowercase."""
 
 
-class StoredTable:
+class VectorsInMemory:
     """Word vectors from a file: of some words, or of all.
 
     Args:

@@ -13,7 +13,7 @@ from research.analysis.runs import scored_history
 from research.analysis.words import count_words
 from research.paper_numbers import PAPER_SETS
 from research.papers.runs import Run, Subset
-from research.papers.sources import Source
+from research.papers.sources import RoleData
 from research.papers.training import is_trained, run_folder
 from tf_charagram.data.readers.scored import ScoredPairs, set_name
 from tf_charagram.data.sets import evaluation_sets
@@ -33,7 +33,7 @@ class Context:
     """
 
     folder: Path
-    sources: dict[str, Source]
+    sources: dict[str, RoleData]
     out: Path
 
     def is_trained(self, run: str) -> bool:
@@ -114,15 +114,15 @@ def _load(folder: str) -> TextEmbedder:
     return TextEmbedder.load(folder)
 
 
-def _pairs(source: Source) -> list[tuple[str, str]]:
+def _pairs(source: RoleData) -> list[tuple[str, str]]:
     return [pair for pair in source.pairs() if all(map(str.strip, pair))]
 
 
 @cache
-def _num_pairs(source: Source) -> int:
+def _num_pairs(source: RoleData) -> int:
     return sum(1 for _ in source.pairs())
 
 
 @cache
-def _word_counts(source: Source) -> Counter[str]:
+def _word_counts(source: RoleData) -> Counter[str]:
     return count_words(text for pair in _pairs(source) for text in pair)

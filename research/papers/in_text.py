@@ -13,8 +13,8 @@ from research.analysis.parameters import active_parameters
 from research.analysis.table import Cell
 from research.analysis.undertrained import SELDOM, scores_by_seldom_words
 from research.analysis.words import words_of
-from research.baselines.word_average import WordAverage
-from research.baselines.word_tables import StoredTable
+from research.baselines.word_average import WordVectorAverage
+from research.baselines.word_tables import VectorsInMemory
 from research.paper_numbers import PAPER_MEAN, PAPER_SETS, with_means
 from research.papers.charagram import best_scores
 from research.papers.claims import is_above, is_within
@@ -110,9 +110,9 @@ def _of_word_average(context: Context, counts: dict[str, int]) -> dict[str, Cell
         )
         for name, weight in zip(_WEIGHTS, weights, strict=True):
             scaled = (weight[:, np.newaxis] * vectors["start"]).astype(np.float32)
-            average = WordAverage(StoredTable(words, scaled))
+            average = WordVectorAverage(VectorsInMemory(words, scaled))
 
-            def embed(texts: Sequence[str], average: WordAverage = average) -> np.ndarray:
+            def embed(texts: Sequence[str], average: WordVectorAverage = average) -> np.ndarray:
                 return unit_rows(average.encode(texts))
 
             scored = {score.name: score.value for score in score_sets(embed, sets)}

@@ -96,7 +96,7 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
 
 
 @dataclass(frozen=True)
-class Source:
+class RoleData:
     """The data found for a role.
 
     Attributes:
@@ -121,7 +121,7 @@ class Source:
                 yield from read_pairs(first, on_bad_line=BadLines("skip"))
 
 
-def find_sources(folder: Path) -> dict[str, Source]:
+def find_sources(folder: Path) -> dict[str, RoleData]:
     """Finds the data of each role below a folder, at any depth.
 
     Raises:
@@ -132,7 +132,7 @@ def find_sources(folder: Path) -> dict[str, Source]:
     for role, alternatives in ROLES.items():
         for alternative in alternatives:
             if names := _names(alternative, files):
-                found[role] = Source(names, alternative)
+                found[role] = RoleData(names, alternative)
                 break
     return found
 

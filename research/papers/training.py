@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from research.papers.runs import RUNS, Run, Subset
-from research.papers.sources import Source
+from research.papers.sources import RoleData
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.files.json_files import read_json
@@ -96,7 +96,7 @@ def is_trained(out: Path, name: str) -> bool:
 
 
 def train_command(
-    run: Run, folder: Path, sources: dict[str, Source], out: Path, limits: Limits = UNLIMITED
+    run: Run, folder: Path, sources: dict[str, RoleData], out: Path, limits: Limits = UNLIMITED
 ) -> list[str]:
     """Returns the `charagram train` command of a run, without `charagram`.
 
@@ -128,7 +128,7 @@ def train_command(
 
 
 def train(
-    run: Run, folder: Path, sources: dict[str, Source], out: Path, limits: Limits,
+    run: Run, folder: Path, sources: dict[str, RoleData], out: Path, limits: Limits,
     say: Callable[[str], object],
 ) -> None:  # fmt: skip
     """Trains a run or resumes it, unless it has finished.
@@ -189,7 +189,7 @@ def _run(command: Sequence[str]) -> int:
             raise
 
 
-def _evaluation_flags(run: Run, folder: Path, sources: dict[str, Source]) -> Iterator[str]:
+def _evaluation_flags(run: Run, folder: Path, sources: dict[str, RoleData]) -> Iterator[str]:
     roles = _SCORED_ON.get(run.task)
     if roles is None:
         yield from ("--eval-data", str(folder))
@@ -199,7 +199,7 @@ def _evaluation_flags(run: Run, folder: Path, sources: dict[str, Source]) -> Ite
     yield from ("--select", set_name(sources[roles[0]].names[0]))
 
 
-def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> Path:
+def _subset_file(subset: Subset, sources: dict[str, RoleData], out: Path) -> Path:
     """Returns the file of a subset of the pairs, written on first use.
 
     Raises:
@@ -220,7 +220,7 @@ def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> Path:
     return path
 
 
-def _digest(source: Source) -> str:
+def _digest(source: RoleData) -> str:
     """Returns a checksum of the files of a source."""
     hashes = [sha256_of(file) for name in source.names for file in pairs_files(name)]
     return hashlib.sha256("".join(hashes).encode()).hexdigest()[:8]

@@ -64,7 +64,7 @@ def test_joined_words_and_digits(english):
     assert english.read_as(codes) == codes
 
 
-def test_right_words_stay(english):
+def test_accepted_words_stay(english):
     words = ["lemur moped poach drench Krankenhaus palabra Sarkozy"]
     assert english.read_as(words) == words
 

@@ -1,4 +1,4 @@
-"""What a model with a dictionary reads: `read_as`, right words and words to keep."""
+"""What a model with a dictionary reads: `read_as`, accepted words and words to keep."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.check.checks import measure_in_process
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.batches import to_bytes
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.text.word_filter import WordFilter
 
 COUNTS = {"vehicles": 300, "moved": 900, "femur": 9}
 TEXTS = [
@@ -93,7 +93,7 @@ def test_vectors_are_those_of_the_texts_as_read(embedder):
     )  # fmt: skip
 
 
-def test_right_words_are_saved_and_exported(embedder, saved, tmp_path):
+def test_accepted_words_are_saved_and_exported(embedder, saved, tmp_path):
     assert TextEmbedder.load(saved).read_as(TEXTS) == embedder.read_as(TEXTS)
     embedder.export(tmp_path / "1")
     served = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]

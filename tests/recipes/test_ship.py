@@ -17,7 +17,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -57,8 +57,8 @@ def test_dictionary(arguments, tmp_path, capsys):
     index = arguments.index("--words")
     arguments[index : index + 2] = ["--dictionary", str(tmp_path / "words.tsv")]
     (tmp_path / "right.txt").write_text("machine\n")
-    right_words = ["--right-words", str(tmp_path / "right.txt")]
-    assert main([*arguments, "--max-words", "2", *right_words]) == 0
+    accepted_words = ["--accepted-words", str(tmp_path / "right.txt")]
+    assert main([*arguments, "--max-words", "2", *accepted_words]) == 0
     assert "; 2 words" in capsys.readouterr().out
     folder = tmp_path / "pretrained" / "tiny"
     assert not (folder / "words.txt.gz").exists()
@@ -90,7 +90,7 @@ def test_one_form(arguments, tmp_path):
     arguments[index : index + 2] = ["--dictionary", str(tmp_path / "words.tsv")]
     (tmp_path / "right.txt").write_text("caf\u00e9s\n")
     flags = ["--fold", "--unknown-rows", "20", "--no-bias", "--table-dtype", "float16"]
-    assert main([*arguments, *flags, "--right-words", str(tmp_path / "right.txt")]) == 0
+    assert main([*arguments, *flags, "--accepted-words", str(tmp_path / "right.txt")]) == 0
     shipped = TextEmbedder.load(tmp_path / "pretrained" / "tiny")
     known, made = whole.vectorizer.vocabulary, shipped.vectorizer
     ngrams = [ngram for ngram in known.ngrams() if ngram.isascii()]

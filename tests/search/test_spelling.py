@@ -16,8 +16,8 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import nearest
 from tf_charagram.search.spelling import (
     MAX_EDITS,
+    CorrectionWeights,
     SpellingCorrector,
-    Weights,
     candidate_features,
     edit_shares,
     ordered,
@@ -60,10 +60,10 @@ def test_features_and_order_by_hand():
     features = candidate_features("teh", np.array([1, 0]), cosines, ["the", "oh"])
     expected = [[0.75, 2 / 3, np.log(2), 1, 0], [0.5, 1 / 3, 0, 0, 1]]
     np.testing.assert_allclose(features, expected)
-    order, probabilities = ordered(features, Weights(4, -3, 0, 0, 0))
+    order, probabilities = ordered(features, CorrectionWeights(4, -3, 0, 0, 0))
     assert order.tolist() == [0, 1]
     np.testing.assert_allclose(probabilities, [0.5, 0.5])
-    assert ordered(features, Weights(0, 0, 0, 0, 1))[0].tolist() == [1, 0]
+    assert ordered(features, CorrectionWeights(0, 0, 0, 0, 1))[0].tolist() == [1, 0]
 
 
 def test_correct(embedder):

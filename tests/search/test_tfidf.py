@@ -11,7 +11,7 @@ from tests.reference import search as reference
 from tests.texts import NASTY
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import CharacterTfidf
-from tf_charagram.search.tfidf import words_in
+from tf_charagram.text.word_boundaries import bags_of_words
 
 TEXTS = st.lists(st.text("aabc\N{LATIN SMALL LETTER E WITH ACUTE}1 -", max_size=12), max_size=6)
 
@@ -38,7 +38,7 @@ def test_equals_scikit_learn(size):
     # More distinct words than one batch, and repeated ones.
     texts = [" ".join(f"Wort{n}" for n in draw.integers(0, size, 3)) for _ in range(size)]
     texts += ["", "?!", "\u4f60\u597d", "CAF\u00c9 caf\u00e9 Stra\u00dfe", "x" * 1000]
-    joined = [" ".join(words) for words in words_in(texts)]
+    joined = [" ".join(words) for words in bags_of_words(texts)]
     options = {"analyzer": "char_wb", "ngram_range": (2, 3), "sublinear_tf": True}
     expected = module.TfidfVectorizer(**options).fit_transform(joined)
     found = CharacterTfidf(texts).transform(texts)
@@ -46,18 +46,6 @@ def test_equals_scikit_learn(size):
     part = np.r_[:50, len(texts) - 5 : len(texts)]
     products = (found[part] @ found.T).toarray()
     np.testing.assert_allclose(products, (expected[part] @ expected.T).toarray(), atol=1e-5)
-
-
-@pytest.mark.parametrize(("text", "words"), [
-    ("", []), (" \t\u3000", []), ("?! ...", ["?!", "..."]), ("a_b-c", ["a_b", "c"]),
-    ("CAFE\u0301 \u0141\u00d3D\u0179", ["cafe", "lodz"]), ("Stra\u00dfe", ["strasse"]),
-    ("\ufeffc\u200bat", ["cat"]), ("\uff33\uff4f\uff4e\uff59 \ufb01re", ["sony", "fire"]),
-    ("D\u0130YARBAKIR d\u0131\u015f", ["diyarbakir", "dis"]),
-    ("\u4f60\u597d \U0001f600", ["\u4f60\u597d"]), ("\U0001f600 \U0001f600", ["\U0001f600"] * 2),
-    ("a\0b", ["a", "b"]), ("\0", ["\0"]),
-])  # fmt: skip
-def test_words(text, words):
-    assert words_in([text]) == [words]
 
 
 def test_odd_texts():

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from tests.reference.folding import fold
 from tests.reference.text import normalize as normalized
 from tests.text.strategies import TRICKY, ids_of, property_settings, text_lists
-from tf_charagram.text.dictionary import Dictionary, words_of
 from tf_charagram.text.keys import Alphabet
 from tf_charagram.text.reading import TextReader
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.word_boundaries import words_of
 
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
 ACCENTED = (

@@ -12,8 +12,8 @@ from tests.text.strategies import CJK_126, ids_of, order_sets, slow_property_set
 from tests.texts import words
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.characters import CharacterVectorizer
-from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.keys import mixed_keys
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer

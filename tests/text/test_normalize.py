@@ -14,15 +14,7 @@ from hypothesis import strategies as st
 from tests.reference import text as reference
 from tests.text.strategies import encoded, max_chars_or_none, property_settings, raw_lists
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.normalize import (
-    SPACE,
-    FlatTexts,
-    collapse,
-    decode,
-    masked,
-    normalized_code_points,
-    without_few,
-)
+from tf_charagram.text.normalize import SPACE, FlatTexts, collapse, decode, normalized_code_points
 
 
 def normalize(raws, lowercase=True, max_chars=None, unicode_form=None):
@@ -53,15 +45,6 @@ def test_every_code_point(lowercase):
     raws = ["a" + "a".join(chars[i : i + 5000]) + "a" for i in range(0, len(chars), 5000)]
     expected = [reference.normalize(raw, lower=lowercase) for raw in raws]
     assert normalize(raws, lowercase) == expected
-
-
-@pytest.mark.parametrize("dropped", [[], [0], [6], [2, 3, 6], [0, 1, 2, 3, 4, 5, 6]])
-def test_values_that_are_dropped(dropped):
-    values, positions = np.arange(10, 17, dtype=np.int32), np.array([0, 0, 3, 4, 7], np.int32)
-    keep = ~np.isin(np.arange(7), dropped)
-    expected = [values[keep].tolist(), [int(keep[:stop].sum()) for stop in positions]]
-    for found in (masked(values, keep, positions), without_few(values, ~keep, positions)):
-        assert [part.numpy().tolist() for part in found] == expected
 
 
 @pytest.mark.parametrize("max_chars", [2**31 - 3, 2**31 - 2, 2**31 - 1])

@@ -59,8 +59,8 @@ class Corrections:
     def add(self, texts: Sequence[str]) -> None:
         """Counts the words of texts, and the texts."""
         from tf_charagram.text.batches import bounded_batches
-        from tf_charagram.text.dictionary import tokens_of
         from tf_charagram.text.tensors import string_tensor
+        from tf_charagram.text.word_boundaries import tokens_of
 
         for batch in bounded_batches(texts, _MAX_TEXTS, _MAX_CHARS):
             shares = self._reader.known_share(string_tensor(batch)).numpy()

@@ -12,7 +12,7 @@ from tf_charagram.data.typos import add_typos
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.answering import AnsweringModel
-from tf_charagram.models.embedder import Neighbor, TextEmbedder, nearest
+from tf_charagram.models.embedder import Neighbor, TextEmbedder, nearest_texts
 from tf_charagram.models.locations import load_any
 
 #: Number of neighbors.
@@ -162,13 +162,9 @@ class Answers:
     def _nearest(self, text: str) -> tuple[NDArray[np.float32], list[Neighbor]]:
         """Returns the unit-length vector of a text, `(dim,)`, and its neighbors."""
         [vector] = self._embedder.encode([text], normalize=True)
-        cosines = np.clip(self._vectors @ vector, -1, 1)
         # One more, because the text itself is no neighbor.
-        neighbors = [
-            Neighbor(self.texts[row], float(cosines[row]), row)
-            for row in nearest(cosines, NUM_NEIGHBORS + 1).tolist()
-            if self.texts[row] != text
-        ]
+        found = nearest_texts(vector, self._vectors, self.texts, NUM_NEIGHBORS + 1)
+        neighbors = [neighbor for neighbor in found if neighbor.text != text]
         return vector, neighbors[:NUM_NEIGHBORS]
 
 

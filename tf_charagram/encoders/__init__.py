@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import keras
 
 
-class Entry(NamedTuple):
+class EncoderEntry(NamedTuple):
     """An encoder in the registry; its class is imported only when needed.
 
     Attributes:
@@ -31,17 +31,17 @@ class Entry(NamedTuple):
 
 
 ENCODERS = {
-    "charagram": Entry("charagram", "Charagram", options.CharagramOptions),
-    "char_cnn": Entry("char_cnn", "CharCnn", options.CharCnnOptions),
-    "char_lstm": Entry("char_lstm", "CharLstm", options.CharLstmOptions),
-    "word_average": Entry("averaging", "WordAverage", options.WordOptions),
-    "projection": Entry("averaging", "Projection", options.ProjectionOptions),
-    "dan": Entry("averaging", "Dan", options.DanOptions),
-    "rnn": Entry("recurrent", "Rnn", options.RnnOptions),
-    "identity_rnn": Entry("recurrent", "IdentityRnn", options.WordOptions),
-    "lstm": Entry("recurrent", "Lstm", options.LstmOptions),
-    "cse": Entry("cse", "Cse", options.CseOptions),
-    "gran": Entry("recurrent", "Gran", options.LstmOptions),
+    "charagram": EncoderEntry("charagram", "Charagram", options.CharagramOptions),
+    "char_cnn": EncoderEntry("char_cnn", "CharCnn", options.CharCnnOptions),
+    "char_lstm": EncoderEntry("char_lstm", "CharLstm", options.CharLstmOptions),
+    "word_average": EncoderEntry("averaging", "WordAverage", options.WordOptions),
+    "projection": EncoderEntry("averaging", "Projection", options.ProjectionOptions),
+    "dan": EncoderEntry("averaging", "Dan", options.DanOptions),
+    "rnn": EncoderEntry("recurrent", "Rnn", options.RnnOptions),
+    "identity_rnn": EncoderEntry("recurrent", "IdentityRnn", options.WordOptions),
+    "lstm": EncoderEntry("recurrent", "Lstm", options.LstmOptions),
+    "cse": EncoderEntry("cse", "Cse", options.CseOptions),
+    "gran": EncoderEntry("recurrent", "Gran", options.LstmOptions),
 }
 
 
@@ -50,7 +50,7 @@ CLASSES = {entry.class_name: f"{__name__}.{entry.module}" for entry in ENCODERS.
 __getattr__ = lazy_names(__name__, CLASSES)
 
 
-def _entry(name: str) -> Entry:
+def _entry(name: str) -> EncoderEntry:
     if name not in ENCODERS:
         raise ConfigError(unknown_name("encoder", name, ENCODERS))
     return ENCODERS[name]

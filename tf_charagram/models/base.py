@@ -21,8 +21,9 @@ from tf_charagram.models.model_folder import load_model, save_model
 from tf_charagram.models.prefix_sums import fold
 from tf_charagram.models.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.base import TextVectorizer, settings_of
-from tf_charagram.text.dictionary import Dictionary, words_of
-from tf_charagram.text.tensors import decoded, texts_of
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.tensors import strings_of, texts_of
+from tf_charagram.text.word_boundaries import words_of
 
 #: Input signatures: a batch of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
@@ -233,7 +234,7 @@ class TextModel(keras.Model):
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        return self.vectorizer.read_as([decoded(text) for text in texts_of(texts, "texts")])
+        return self.vectorizer.read_as(strings_of(texts))
 
     def signatures(self) -> dict[str, Any]:
         """Returns the signatures of the SavedModel: name -> `tf.function`."""

@@ -22,7 +22,7 @@ from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
-from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, texts_of
+from tf_charagram.text.tensors import paired_texts, string_tensor, strings_of, texts_of
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 _BATCH = 1000
@@ -268,15 +268,13 @@ class TextEmbedder(TextModel):
         check_positive(k=k)
         if isinstance(queries, str | bytes):
             return self.neighbors([queries], texts, k)[0]
-        searched = [decoded(text) for text in texts_of(texts, "texts")]
+        searched = strings_of(texts)
         query_vectors = self.encode(texts_of(queries, "queries"), normalize=True)
         vectors = self.encode(searched, normalize=True)
         neighbors = []
         # One query at a time: all cosines of many queries may not fit into memory.
         for query in query_vectors:
-            cosines = np.clip(vectors @ query, -1, 1)
-            rows = nearest(cosines, k).tolist()
-            neighbors.append([Neighbor(searched[row], float(cosines[row]), row) for row in rows])
+            neighbors.append(nearest_texts(query, vectors, searched, k))
         return neighbors
 
     def explain(self, left: str, right: str) -> Explanation:
@@ -307,6 +305,25 @@ class TextEmbedder(TextModel):
             return {"cosine": tf.clip_by_value(cosines, -1.0, 1.0)}
 
         return {"serving_default": embed, "similarity": similarity, **self.reading_signature()}
+
+
+def nearest_texts(
+    query: NDArray[np.floating], vectors: NDArray[np.floating], texts: Sequence[str], k: int
+) -> list[Neighbor]:
+    """Returns the k texts with the largest cosines to a query, largest first; ties by row.
+
+    Args:
+        query: Embedding of unit length, `(dim,)`.
+        vectors: Embeddings of the texts, of unit length, `(num_texts, dim)`.
+        texts: The texts.
+        k: Number of texts.
+    """
+    # Rounding may give cosines a little above 1.
+    cosines = np.clip(vectors @ query, -1, 1)
+    neighbors = []
+    for row in nearest(cosines, k).tolist():
+        neighbors.append(Neighbor(texts[row], float(cosines[row]), row))
+    return neighbors
 
 
 def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.intp]:

@@ -31,7 +31,7 @@ from tf_charagram.models.locations import (
 from tf_charagram.models.weights import check_shapes, restore, weight_arrays, weights_of
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.base import DAMAGES
-from tf_charagram.text.dictionary import Dictionary, without_dictionary
+from tf_charagram.text.spelling.dictionary import Dictionary, without_dictionary
 
 # Key of the checksum over the array files, which shows that they belong together.
 _ARRAYS = "arrays"

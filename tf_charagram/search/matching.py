@@ -15,7 +15,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
+from tf_charagram.text.tensors import rows_by_text, strings_of
 
 #: Minimum score of duplicates.
 THRESHOLD = 0.7
@@ -107,8 +107,8 @@ def match(
         >>> match(["sonny hedphones"], ["Bosch Drill", "Sony Headphones"]).pairs[0].right
         1
     """
-    left_texts = [decoded(text) for text in texts_of(left, "left")]
-    right_texts = [decoded(text) for text in texts_of(right, "right")]
+    left_texts = strings_of(left, "left")
+    right_texts = strings_of(right, "right")
     scorer, threshold, learned = _make_scorer(
         [*left_texts, *right_texts], model, lexical, labels, threshold, default_threshold=0.0
     )
@@ -162,7 +162,7 @@ def deduplicate(
         >>> deduplicate(["Sony Headphones", "Bosch Drill", "sonny headphones"]).kept
         [0, 1]
     """
-    all_texts = [decoded(text) for text in texts_of(texts, "texts")]
+    all_texts = strings_of(texts)
     scorer, threshold, learned = _make_scorer(
         all_texts, model, lexical, labels, threshold, default_threshold=THRESHOLD
     )

@@ -22,8 +22,9 @@ from tf_charagram.search.similarities import (
     compare,
     is_code,
 )
-from tf_charagram.search.tfidf import CharacterTfidf, words_in
-from tf_charagram.text.tensors import decoded, paired_texts, texts_of
+from tf_charagram.search.tfidf import CharacterTfidf
+from tf_charagram.text.tensors import paired_texts, strings_of
+from tf_charagram.text.word_boundaries import bags_of_words
 
 #: How far a long code that two texts share moves their score to 1, and different codes to 0.
 CODE_STEP = 0.2
@@ -96,11 +97,11 @@ class TextScorer:
         # Weights of all columns, if learned.
         self._learned: NDArray[np.float64] | None = None
         self._tfidf = CharacterTfidf(())
-        self.count([decoded(text) for text in texts_of(texts, "texts")])
+        self.count(strings_of(texts))
 
     def count(self, texts: Sequence[str]) -> None:
         """Counts words and n-grams again, in other texts."""
-        bags = words_in(texts)
+        bags = bags_of_words(texts)
         self._tfidf.fit_words(bags)
         num_texts = len(bags)
         document_counts = Counter(word for bag in bags for word in set(bag))
@@ -122,7 +123,7 @@ class TextScorer:
             vectors = np.zeros((len(texts), 0), np.float32)
         elif vectors is None:
             vectors = self.embedder.encode(texts, normalize=True)
-        bags = words_in(texts)
+        bags = bags_of_words(texts)
         words, weights, codes = [], [], []
         for bag in bags:
             first_words = bag[:MAX_WORDS]
@@ -204,8 +205,8 @@ class TextScorer:
     ) -> tuple[Texts, Texts, NDArray[np.int64]]:
         """Returns the arguments of `pair_scores` for corresponding texts."""
         left, right = paired_texts(left, right)
-        left_texts = self.prepare([decoded(text) for text in left])
-        right_texts = self.prepare([decoded(text) for text in right])
+        left_texts = self.prepare(strings_of(left, "left"))
+        right_texts = self.prepare(strings_of(right, "right"))
         rows = np.arange(len(left))
         return left_texts, right_texts, np.stack([rows, rows], axis=1)
 

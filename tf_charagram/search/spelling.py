@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.models.embedder import TextEmbedder, nearest
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.text.tensors import decoded, texts_of
+from tf_charagram.text.tensors import decoded, strings_of
 
 #: Number of words with the largest cosines that are compared in detail.
 NUM_CANDIDATES = 2000
@@ -23,8 +23,8 @@ MAX_CHARS = 1000
 MAX_EDITS = 10
 
 
-class Weights(NamedTuple):
-    """Weights of the log-linear score of a candidate.
+class CorrectionWeights(NamedTuple):
+    """CorrectionWeights of the log-linear score of a candidate.
 
     Attributes:
         cosine: Weight of the cosine with the misspelling.
@@ -42,7 +42,7 @@ class Weights(NamedTuple):
 
 
 #: Fitted by `benchmarks/spelling.py` for `english`, on 3,708 held-out misspellings.
-WEIGHTS = Weights(8.29, -24.334, -0.696, -2.067, -1.451)
+WEIGHTS = CorrectionWeights(8.29, -24.334, -0.696, -2.067, -1.451)
 
 
 class Correction(NamedTuple):
@@ -72,7 +72,7 @@ class SpellingCorrector:
     """
 
     def __init__(self, embedder: TextEmbedder, words: Sequence[str | bytes]) -> None:
-        forms = first_forms([decoded(word) for word in texts_of(words, "words")])
+        forms = first_forms(strings_of(words, "words"))
         if not forms:
             raise ConfigError("There are no words to choose corrections from.")
         self.words = list(forms.values())
@@ -104,10 +104,11 @@ class SpellingCorrector:
         candidates = nearest(cosines, max(k, NUM_CANDIDATES), own)
         features = candidate_features(key, candidates, cosines, self.keys)
         order, probabilities = ordered(features)
-        return [
-            Correction(self.words[candidates[index]], float(probabilities[index]))
-            for index in order[:k]
-        ]
+        corrections = []
+        for index in order[:k]:
+            corrected = self.words[candidates[index]]
+            corrections.append(Correction(corrected, float(probabilities[index])))
+        return corrections
 
 
 def read_words(path: str | None, model: str, flag: str = "--texts") -> list[str]:
@@ -144,13 +145,16 @@ def candidate_features(
     cosines: NDArray[np.floating],
     keys: Sequence[str],
 ) -> NDArray[np.float64]:
-    """Returns the features of candidates, float64 `(num_candidates, 5)`, in the order of `Weights`.
+    """Returns the features of candidates, in the order of `CorrectionWeights`.
 
     Args:
         word: The misspelling, in lowercase.
         candidates: Positions in the vocabulary.
         cosines: Cosines of the whole vocabulary, `(num_words,)`.
         keys: The vocabulary in lowercase, most frequent first.
+
+    Returns:
+        float64 `(num_candidates, 5)`.
     """
     word = word[:MAX_CHARS]
     names = [keys[position][:MAX_CHARS] for position in candidates]
@@ -166,20 +170,23 @@ def candidate_features(
 
 
 def ordered(
-    features: NDArray[np.float64], weights: Weights = WEIGHTS
+    features: NDArray[np.float64], weights: CorrectionWeights = WEIGHTS
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Orders candidates by their scores in a conditional logit model.
 
     Args:
-        features: Features of the candidates, `(num_candidates, 5)`, in the order of `Weights`.
+        features: Features of the candidates in the order of `CorrectionWeights`,
+            `(num_candidates, 5)`.
         weights: The weights.
 
     Returns:
         Indices of the candidates, best first, and the probabilities of the candidates as given.
     """
     scores = features @ np.array(weights)
-    # Large scores would overflow; the initial value is for no candidates at all.
-    exponentials = np.exp(scores - scores.max(initial=-np.inf))
+    # The initial value is for no candidates at all.
+    max_score = scores.max(initial=-np.inf)
+    # Large scores would overflow.
+    exponentials = np.exp(scores - max_score)
     order = np.argsort(-scores, kind="stable")
     return order, exponentials / exponentials.sum()
 
@@ -201,5 +208,7 @@ def edit_shares(word: str, others: Sequence[str]) -> NDArray[np.float64]:
         [0.25, 0.75]
     """
     [distances] = process.cdist([word], others, scorer=OSA.distance, score_cutoff=MAX_EDITS)
-    longer = np.array([max(len(word), len(other), 1) for other in others])
-    return np.where(distances > MAX_EDITS, 1.0, distances / longer)
+    lengths = [len(other) for other in others]
+    longer = np.maximum(lengths, max(len(word), 1))
+    shares = distances / longer
+    return np.where(distances > MAX_EDITS, 1.0, shares)

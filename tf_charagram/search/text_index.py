@@ -16,7 +16,7 @@ from tf_charagram.files.writing import check_free, partial_folder, sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.text.tensors import decoded, rows_by_text, texts_of
+from tf_charagram.text.tensors import rows_by_text, strings_of
 
 #: File of a saved index with the settings of its scorer and the checksums of the other files.
 SETTINGS = "index.json"
@@ -79,7 +79,7 @@ class TextIndex:
         lexical: bool = True,
         scorer: TextScorer | None = None,
     ) -> None:
-        self.texts = [decoded(text) for text in texts_of(texts, "texts")]
+        self.texts = strings_of(texts)
         if scorer is None:
             self.scorer = TextScorer(self.texts, model, lexical=lexical)
         else:
@@ -130,7 +130,7 @@ class TextIndex:
         check_positive(k=k)
         if not 0 <= min_score <= 1:
             raise ConfigError(f"`min_score` must be in [0, 1]. Received: {min_score}")
-        queries = [decoded(text) for text in texts_of(queries, "queries")]
+        queries = strings_of(queries, "queries")
         hits: list[list[Hit]] = [[] for _ in queries]
         for start in range(0, len(queries), _BATCH):
             batch = self.scorer.prepare(queries[start : start + _BATCH])
@@ -149,7 +149,7 @@ class TextIndex:
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        added = [decoded(text) for text in texts_of(texts, "texts")]
+        added = strings_of(texts)
         # In the order in which `rows_by_text` appends them to the distinct texts.
         known = set(self.texts)
         new = [text for text in dict.fromkeys(added) if text not in known]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Sequence
-from unicodedata import normalize
+from itertools import chain
 
 import numpy as np
 import tensorflow as tf
@@ -13,45 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.devices import on_cpu
-from tf_charagram.text.folding import INVISIBLE, PLAIN
 from tf_charagram.text.keys import ngram_keys
-from tf_charagram.text.normalize import masked
 from tf_charagram.text.reading import TextReader
-from tf_charagram.text.tensors import LookupTable, decoded, distinct, string_tensor, texts_of
+from tf_charagram.text.tensors import LookupTable, distinct, string_tensor, strings_of
+from tf_charagram.text.vectors import masked
+from tf_charagram.text.word_boundaries import bags_of_words
 
 _ORDERS = (2, 3)
-# Characters that do not end a word, and are dropped: combining accents, and invisible ones.
-_DROPPED = "".join(map(chr, (*INVISIBLE, *range(0x300, 0x370))))
-_ASCII_WORD = re.compile(r"\w+")
-_WORD = re.compile(rf"[\w{_DROPPED}]+")
-_FOLDED = str.maketrans({**PLAIN, **dict.fromkeys(_DROPPED)})
 # Words whose n-grams are in memory at the same time.
 _BATCH = 10_000
-
-
-def words_in(texts: Iterable[str]) -> list[list[str]]:
-    """Returns the words of each text, in lowercase without accents.
-
-    A word is a run of letters, digits and underscores. In a text without any, words are separated
-    by white space.
-    """
-    bags = []
-    # Folding is slow, and most words repeat.
-    fold = functools.cache(_without_accents)
-    for text in texts:
-        lowered = text.lower()
-        if lowered.isascii():
-            bags.append(_ASCII_WORD.findall(lowered) or lowered.split())
-        else:
-            words = _WORD.findall(lowered) or lowered.split()
-            bags.append([fold(word) for word in words])
-    return bags
-
-
-def _without_accents(word: str) -> str:
-    """Returns a lowercase word without accents, or the word if nothing would be left of it."""
-    letters = normalize("NFKD", word).translate(_FOLDED)
-    return normalize("NFKC", letters).lower() or word
 
 
 class CharacterTfidf:
@@ -61,7 +30,7 @@ class CharacterTfidf:
     that occurs `count` times in a text and in `df` of `n` texts is
     `(1 + log(count)) * (1 + log((1 + n) / (1 + df)))`; rows are divided by their length. These are
     the numbers of scikit-learn's `TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 3),
-    sublinear_tf=True)` for texts of `words_in`, joined by spaces.
+    sublinear_tf=True)` for texts of `bags_of_words`, joined by spaces.
 
     Args:
         texts: The texts to count n-grams in.
@@ -76,18 +45,24 @@ class CharacterTfidf:
     """
 
     def __init__(self, texts: Iterable[str | bytes]) -> None:
-        self.fit_words(words_in(map(decoded, texts_of(texts, "texts"))))
+        self.fit_words(bags_of_words(strings_of(texts)))
 
     def fit_words(self, bags: Sequence[Sequence[str]]) -> None:
         """Counts n-grams in other texts, given as their words; earlier counts are dropped."""
-        words, counts = _word_ones(bags)
+        words, word_counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)
+        num_ngrams = len(known)
         # Tables must not be empty; no n-gram has the key 0.
-        self._columns = LookupTable(np.append(known, 0), np.arange(len(known) + 1), -1)
-        occurrences = (counts @ _ones(ids, splits, len(known))).indices
-        df = np.bincount(occurrences, minlength=len(known))
-        self._idf = (1 + np.log((1 + len(bags)) / (1 + df))).astype(np.float32)
+        table_keys = np.append(known, 0)
+        columns = np.arange(num_ngrams + 1)
+        self._columns = LookupTable(table_keys, columns, -1)
+        ngram_counts = word_counts @ _ones(ids, splits, num_ngrams)
+        # An index for each text that an n-gram occurs in.
+        df = np.bincount(ngram_counts.indices, minlength=num_ngrams)
+        inverse_df = (1 + len(bags)) / (1 + df)
+        idf = 1 + np.log(inverse_df)
+        self._idf = idf.astype(np.float32)
 
     def transform(self, texts: Iterable[str | bytes]) -> sparse.csr_array:
         """Returns the vectors of texts, float32 `(num_texts, num_ngrams)`, of length 1 or 0.
@@ -98,25 +73,33 @@ class CharacterTfidf:
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        return self.transform_words(words_in(map(decoded, texts_of(texts, "texts"))))
+        return self.transform_words(bags_of_words(strings_of(texts)))
 
     @on_cpu
     def transform_words(self, bags: Sequence[Sequence[str]]) -> sparse.csr_array:
         """Returns the vectors of texts that are given as their words, of length 1 or 0."""
-        words, counts = _word_ones(bags)
+        words, word_counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
         columns = self._columns.lookup(tf.constant(keys)).numpy()
         is_known = columns >= 0
-        # Splits between the known n-grams.
-        splits = np.append(0, np.cumsum(is_known))[splits]
-        vectors = counts @ _ones(columns[is_known], splits, len(self._idf))
-        vectors.data = (1 + np.log(vectors.data)) * self._idf[vectors.indices]
-        lengths = np.diff(vectors.indptr)
-        # `reduceat` needs rows with at least one n-gram.
-        is_filled = lengths > 0
-        squares = np.add.reduceat(vectors.data**2, vectors.indptr[:-1][is_filled])
-        vectors.data /= np.repeat(np.sqrt(squares), lengths[is_filled])
+        num_known = np.append(0, np.cumsum(is_known))
+        ones = _ones(columns[is_known], num_known[splits], len(self._idf))
+        vectors = word_counts @ ones
+        frequencies = 1 + np.log(vectors.data)
+        vectors.data = frequencies * self._idf[vectors.indices]
+        _divide_by_lengths(vectors)
         return vectors
+
+
+def _divide_by_lengths(vectors: sparse.csr_array) -> None:
+    """Divides each row by its length in place; empty rows stay empty."""
+    num_entries = np.diff(vectors.indptr)
+    # `reduceat` needs rows with at least one entry.
+    is_filled = num_entries > 0
+    starts = vectors.indptr[:-1][is_filled]
+    squares = np.add.reduceat(vectors.data**2, starts)
+    lengths = np.sqrt(squares)
+    vectors.data /= np.repeat(lengths, num_entries[is_filled])
 
 
 @functools.cache
@@ -128,8 +111,8 @@ def _keys_function() -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
     def keys_of(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         keys, splits = ngram_keys(reader(words), _ORDERS, None)
         num_columns = keys.shape[1]
-        keys = tf.reshape(keys, [-1])
-        return masked(keys, keys != 0, splits * num_columns)
+        flat_keys = tf.reshape(keys, [-1])
+        return masked(flat_keys, flat_keys != 0, splits * num_columns)
 
     return keys_of
 
@@ -137,14 +120,17 @@ def _keys_function() -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
 @on_cpu
 def _ngram_keys(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns the keys of the n-grams of all words, and row splits of the words."""
+    keys_of = _keys_function()
     parts = [np.zeros(0, np.int64)]
     lengths = [np.zeros(1, np.int64)]
     for start in range(0, len(words), _BATCH):
-        keys, splits = _keys_function()(string_tensor(words[start : start + _BATCH]))
+        batch = words[start : start + _BATCH]
+        keys, splits = keys_of(string_tensor(batch))
         parts.append(keys.numpy())
         lengths.append(np.diff(splits.numpy()))
-    splits = np.cumsum(np.concatenate(lengths))
-    return np.concatenate(parts), splits
+    all_keys = np.concatenate(parts)
+    all_lengths = np.concatenate(lengths)
+    return all_keys, np.cumsum(all_lengths)
 
 
 def _ones(ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int) -> sparse.csr_array:
@@ -155,12 +141,15 @@ def _ones(ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int) -
     # SciPy is slower with larger integers.
     kind = np.int32 if len(ids) < 2**31 else np.int64
     ones = np.ones(len(ids), np.float32)
+    columns = ids.astype(kind)
+    indptr = splits.astype(kind)
     shape = (len(splits) - 1, num_columns)
-    return sparse.csr_array((ones, ids.astype(kind), splits.astype(kind)), shape)
+    return sparse.csr_array((ones, columns, indptr), shape)
 
 
 def _word_ones(bags: Sequence[Sequence[str]]) -> tuple[list[str], sparse.csr_array]:
     """Returns the distinct words of texts, and a matrix with a 1 for each word of each text."""
-    words, ids = distinct([word for bag in bags for word in bag])
-    splits = np.append(0, np.cumsum([len(bag) for bag in bags]))
+    words, ids = distinct(chain.from_iterable(bags))
+    lengths = [len(bag) for bag in bags]
+    splits = np.append(0, np.cumsum(lengths))
     return words, _ones(ids, splits, len(words))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tf_charagram.training.task import Task
 
 
-class Entry(NamedTuple):
+class TaskEntry(NamedTuple):
     """A task, given by classes as `module:name` below this package, imported when needed.
 
     Attributes:
@@ -41,31 +41,31 @@ class Entry(NamedTuple):
 
 
 TASKS = {
-    "words": Entry("paraphrase.task:Words", "paraphrase.settings:ParaphraseConfig"),
-    "sentences": Entry("paraphrase.task:Sentences", "paraphrase.settings:ParaphraseConfig"),
-    "distill": Entry("distillation.task:Distill", "distillation.settings:DistillConfig"),
-    "pos": Entry(
+    "words": TaskEntry("paraphrase.task:Words", "paraphrase.settings:ParaphraseConfig"),
+    "sentences": TaskEntry("paraphrase.task:Sentences", "paraphrase.settings:ParaphraseConfig"),
+    "distill": TaskEntry("distillation.task:Distill", "distillation.settings:DistillConfig"),
+    "pos": TaskEntry(
         "tagging.task:Tagging",
         "tagging.settings:TaggingConfig",
         "tagger",
         "tagging.model:Tagger",
         "tagging.head:TaggingHead",
     ),
-    "similarity": Entry(
+    "similarity": TaskEntry(
         "labels.tasks:Similarity",
         "labels.settings:SupervisedConfig",
         "pair_scorer",
         "labels.models:PairScorer",
         "labels.heads:PairScoreHead",
     ),
-    "entailment": Entry(
+    "entailment": TaskEntry(
         "labels.tasks:Entailment",
         "labels.settings:SupervisedConfig",
         "pair_classifier",
         "labels.models:PairClassifier",
         "labels.heads:PairLabelHead",
     ),
-    "sentiment": Entry(
+    "sentiment": TaskEntry(
         "labels.tasks:Sentiment",
         "labels.settings:SupervisedConfig",
         "text_classifier",
@@ -96,7 +96,7 @@ def _class(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _entry(name: str) -> Entry:
+def _entry(name: str) -> TaskEntry:
     if name not in TASKS:
         raise ConfigError(unknown_name("task", name, TASKS))
     return TASKS[name]

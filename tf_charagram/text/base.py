@@ -13,9 +13,9 @@ import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.keys import Alphabet
 from tf_charagram.text.reading import TextReader
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.tensors import check_shape, check_text_options, texts_of
 
 #: Exceptions raised by reading a damaged vocabulary, or making tables of it.
@@ -90,7 +90,7 @@ class TextVectorizer(keras.layers.Layer):
         Raises:
             ConfigError: There is no vocabulary yet.
         """
-        self.check_adapted()
+        self._check_adapted()
         return self._num_ids()
 
     @abstractmethod
@@ -101,12 +101,7 @@ class TextVectorizer(keras.layers.Layer):
     def is_adapted(self) -> bool:
         """Whether there is a vocabulary, if one is needed."""
 
-    def check_adapted(self) -> None:
-        """Checks that there is a vocabulary.
-
-        Raises:
-            ConfigError: There is no vocabulary yet.
-        """
+    def _check_adapted(self) -> None:
         if not self.is_adapted:
             raise ConfigError(
                 f"The {type(self).__name__} '{self.name}' has no vocabulary yet. Call "
@@ -120,7 +115,7 @@ class TextVectorizer(keras.layers.Layer):
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of each text."""
-        self.check_adapted()
+        self._check_adapted()
         check_shape(texts)
         return self._ids(texts)
 
@@ -199,8 +194,11 @@ class TextVectorizer(keras.layers.Layer):
         """Returns the settings and, once adapted, the vocabulary; all JSON values."""
         has_state = self.is_adapted or self.dictionary is not None
         state = self.state() if has_state else {}
+        config = self.settings()
         arrays = {name: _packed(array) for name, array in state.items()}
-        return {**self.settings(), **({_STATE: arrays} if arrays else {})}
+        if arrays:
+            config[_STATE] = arrays
+        return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -213,7 +211,9 @@ class TextVectorizer(keras.layers.Layer):
         vectorizer = cls(**settings)
         if _STATE in config:
             try:
-                state = {name: _unpacked(*packed) for name, packed in config[_STATE].items()}
+                state = {}
+                for name, packed in config[_STATE].items():
+                    state[name] = _unpacked(*packed)
                 vectorizer._take(state)
             except (AttributeError, ConfigError, *DAMAGES) as problem:
                 raise RunError(
@@ -240,13 +240,15 @@ class TextVectorizer(keras.layers.Layer):
 
 def _packed(array: np.ndarray) -> list[str]:
     """Returns dtype and bytes, in base64, of an array `(n,)`."""
-    return [array.dtype.str, b64encode(array.tobytes()).decode()]
+    encoded = b64encode(array.tobytes())
+    return [array.dtype.str, encoded.decode()]
 
 
 def _unpacked(dtype: str, data: str) -> np.ndarray:
     if np.dtype(dtype).kind not in "iu":
         raise ValueError(f"it holds {dtype}, expected integers")
-    return np.frombuffer(b64decode(data, validate=True), dtype)
+    raw = b64decode(data, validate=True)
+    return np.frombuffer(raw, dtype)
 
 
 def settings_of(layer: keras.layers.Layer) -> dict[str, Any]:

@@ -36,7 +36,8 @@ def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Itera
     for text in texts:
         if batch and (len(batch) == max_texts or size + len(text) > max_chars):
             yield batch
-            batch, size = [], 0
+            batch = []
+            size = 0
         batch.append(text)
         size += len(text)
     if batch:
@@ -45,7 +46,9 @@ def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Itera
 
 def to_bytes(text: str | bytes) -> bytes:
     """Encodes a text as UTF-8; lone surrogates become bytes that decode to U+FFFD."""
-    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if isinstance(text, bytes):
+        return text
+    return text.encode("utf-8", "surrogatepass")
 
 
 def check_texts(texts: Any, name: str) -> None:

@@ -58,17 +58,23 @@ def count_keys(keys: np.ndarray) -> KeyCounts:
     Most occurrences are of few keys. So each slot of a hash table belongs to one of the keys that
     hash to it; those keys are counted without sorting, and only the others are sorted.
     """
-    slot_bits = min(max(len(keys) // 4, 2).bit_length(), _MAX_SLOT_BITS)
+    num_wanted = max(len(keys) // 4, 2)
+    wanted_bits = num_wanted.bit_length()
+    slot_bits = min(wanted_bits, _MAX_SLOT_BITS)
+    num_slots = 1 << slot_bits
     hashes = keys.view(np.uint64) * _MULTIPLIER
-    slots = (hashes >> np.uint64(64 - slot_bits)).view(np.int64)
+    # The highest bits depend on all bits of a key.
+    high_bits = hashes >> np.uint64(64 - slot_bits)
+    slots = high_bits.view(np.int64)
     # The last key that is written to a slot owns it.
-    owners = np.zeros(1 << slot_bits, np.int64)
+    owners = np.zeros(num_slots, np.int64)
     owners[slots] = keys
     is_owner = owners[slots] == keys
-    slot_counts = np.bincount(slots[is_owner], minlength=len(owners))
+    slot_counts = np.bincount(slots[is_owner], minlength=num_slots)
     used = np.flatnonzero(slot_counts)
     owned = KeyCounts(owners[used], slot_counts[used])
-    others = KeyCounts(*np.unique(keys[~is_owner], return_counts=True))
+    other_keys, other_counts = np.unique(keys[~is_owner], return_counts=True)
+    others = KeyCounts(other_keys, other_counts)
     return _summed([owned, others])
 
 
@@ -82,7 +88,8 @@ def _summed(parts: Sequence[KeyCounts]) -> KeyCounts:
     is_first = np.ones(len(keys), bool)
     is_first[1:] = keys[1:] != keys[:-1]
     firsts = np.flatnonzero(is_first)
-    return KeyCounts(keys[firsts], np.add.reduceat(counts, firsts))
+    sums = np.add.reduceat(counts, firsts)
+    return KeyCounts(keys[firsts], sums)
 
 
 def _concatenated(parts: Sequence[KeyCounts]) -> KeyCounts:
@@ -110,8 +117,10 @@ class _Sum:
     def total(self) -> KeyCounts:
         """Returns all counts, each key once, in ascending order."""
         empty = np.zeros(0, np.int64)
-        self._parts = [_summed(self._parts or [KeyCounts(empty, empty)])]
-        return self._parts[0]
+        parts = self._parts or [KeyCounts(empty, empty)]
+        total = _summed(parts)
+        self._parts = [total]
+        return total
 
 
 class _Batch(NamedTuple):
@@ -161,7 +170,8 @@ class NgramCounter:
 
     def count(self, texts: Iterable[str]) -> None:
         """Counts the n-grams of a stream of texts, which the calling thread reads."""
-        batches = map(self._decoded, bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS))
+        batches_of_texts = bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS)
+        batches = map(self._decoded, batches_of_texts)
         for batch, parts in in_threads(self._counted, batches):
             # Other threads may have counted exact keys when the alphabet became too large.
             must_mix = batch.alphabet is not None and not self._is_exact
@@ -181,7 +191,8 @@ class NgramCounter:
         codes = np.where(codes < len(self._fold), folded, codes)
         if self._is_exact:
             self._extend_alphabet(codes)
-        return _Batch(codes, boundaries, self._alphabet if self._is_exact else None)
+        alphabet = self._alphabet if self._is_exact else None
+        return _Batch(codes, boundaries, alphabet)
 
     def _extend_alphabet(self, codes: np.ndarray) -> None:
         """Adds characters to the alphabet, or mixes all keys if exact keys cannot hold them."""
@@ -207,26 +218,40 @@ class NgramCounter:
         return [(self._max_order, self._counted_exact(batch, batch.alphabet))]
 
     def _counted_mixed(self, batch: _Batch) -> list[tuple[int, KeyCounts]]:
-        flat = collapse(tf.constant(batch.codes), batch.boundaries, SPACE, self._max_chars)
+        flat = collapse(
+            tf.constant(batch.codes),
+            batch.boundaries,
+            SPACE,
+            self._max_chars,
+        )
         keys, _ = ngram_keys(flat, self._orders, None)
         columns = keys.numpy().T
         # With unigrams, there is another column for the spaces after the texts.
         orders = (*self._orders, 1)
         parts = []
         for order, column in zip(orders, columns, strict=False):
-            parts.append((order, count_keys(column[column > 0])))
+            counted = count_keys(column[column > 0])
+            parts.append((order, counted))
         return parts
 
     def _counted_exact(self, batch: _Batch, alphabet: Alphabet) -> KeyCounts:
-        symbols = alphabet.symbol_table(False).astype(np.int64)[batch.codes]
-        flat = collapse(tf.constant(symbols), batch.boundaries, SPACE_SYMBOL, self._max_chars)
+        table = alphabet.symbol_table(False).astype(np.int64)
+        symbols = table[batch.codes]
+        flat = collapse(
+            tf.constant(symbols),
+            batch.boundaries,
+            SPACE_SYMBOL,
+            self._max_chars,
+        )
         padded, _ = padded_keys(flat, self._max_order, self._bits)
         keys = padded.numpy()
         keys = keys[keys > 0]
         if 1 in self._orders:
             # No n-gram begins with the space after a text, which is a unigram nevertheless.
-            num_spaces = np.count_nonzero(flat.ends > flat.starts)
-            space = SPACE_SYMBOL << self._bits * (self._max_order - 1)
+            has_space = flat.ends > flat.starts
+            num_spaces = np.count_nonzero(has_space)
+            num_padded = self._max_order - 1
+            space = SPACE_SYMBOL << self._bits * num_padded
             keys = np.append(keys, np.full(num_spaces, space))
         return count_keys(keys)
 
@@ -243,8 +268,9 @@ class NgramCounter:
         for order in self._orders:
             keys, counts = self._prefixes(counted, order)
             digits = exact_digits(keys, self._bits, order)
-            mixed = mixed_keys(self._alphabet.code_points(digits))
-            self._sums[order].add(_summed([KeyCounts(mixed, counts)]))
+            codes = self._alphabet.code_points(digits)
+            mixed = KeyCounts(mixed_keys(codes), counts)
+            self._sums[order].add(_summed([mixed]))
 
     def _prefixes(self, counted: KeyCounts, order: int) -> KeyCounts:
         """Returns the n-grams of an order that exact keys begin with, ascending with repeats."""
@@ -271,9 +297,12 @@ class NgramCounter:
             keys, counts = self._of_order(order)
             if self._is_exact:
                 keys = renumbered_keys(keys, symbols, self._bits, self._max_order)
-            parts.append(_most_frequent(KeyCounts(keys, counts), min_count, max_per_order))
+            counted = KeyCounts(keys, counts)
+            parts.append(_most_frequent(counted, min_count, max_per_order))
         keys, counts = _concatenated(parts)
-        return alphabet if self._is_exact else None, keys, counts
+        if not self._is_exact:
+            return None, keys, counts
+        return alphabet, keys, counts
 
     def _of_order(self, order: int) -> KeyCounts:
         """Returns the counts of the n-grams of an order, each key once, in ascending order."""
@@ -288,5 +317,6 @@ def _most_frequent(counted: KeyCounts, min_count: int, max_size: int | None) -> 
     is_frequent = counted.counts >= min_count
     keys = counted.keys[is_frequent]
     counts = counted.counts[is_frequent]
-    order = np.lexsort((keys, -counts))[:max_size]
-    return KeyCounts(keys[order], counts[order])
+    order = np.lexsort((keys, -counts))
+    chosen = order[:max_size]
+    return KeyCounts(keys[chosen], counts[chosen])

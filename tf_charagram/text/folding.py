@@ -13,16 +13,10 @@ from unicodedata import normalize
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.dictionary import unicode_ranges
-from tf_charagram.text.keys import MAX_CODE_POINT, OTHER_SYMBOL, Alphabet
-from tf_charagram.text.normalize import (
-    FIRST_BEYOND_ASCII,
-    FlatTexts,
-    flatnonzero,
-    ragged,
-    replaced,
-    without_few,
-)
+from tf_charagram.text.keys import MAX_CODE_POINT, OTHER_SYMBOL, Alphabet, signed
+from tf_charagram.text.normalize import FIRST_BEYOND_ASCII, FlatTexts, replaced
+from tf_charagram.text.unicode import code_points_of, unicode_ranges
+from tf_charagram.text.vectors import column, flatnonzero, ragged, without_few
 
 #: Letters without a decomposition, and punctuation, in ASCII.
 PLAIN = {
@@ -72,18 +66,23 @@ class CharacterFolder:
         codes, self._forms = _changed_forms(kept)
         # Tensors: constants in each function would be saved with each. The last code is unused, so
         # that a search never ends past the end.
-        self._codes = tf.constant(np.append(codes, np.int32(2**31 - 1)))
-        marks = [*unicode_ranges()["marks"], _FIRST_JAMO, _STOP_JAMO]
-        self._marks = tf.constant(np.sort(marks).astype(np.int32))
+        codes = np.append(codes, np.int32(2**31 - 1))
+        self._codes = tf.constant(codes)
+        edges = np.append(unicode_ranges()["marks"], [_FIRST_JAMO, _STOP_JAMO])
+        edges.sort()
+        self._marks = tf.constant(edges.astype(np.int32))
         composites = {}
         for char in kept:
             parts = normalize("NFD", char)
             if len(parts) > 1:
-                composites[_key(parts)] = ord(char)
-        keys = sorted(composites)
+                key = _key(parts)
+                composites[key] = ord(char)
         # The last key is unused, too.
-        self._keys = tf.constant([*keys, 2**63 - 1], tf.int64)
-        self._composites = tf.constant([*(composites[key] for key in keys), 0])
+        composites[2**63 - 1] = 0
+        keys = sorted(composites)
+        letters = [composites[key] for key in keys]
+        self._keys = tf.constant(keys, tf.int64)
+        self._composites = tf.constant(letters)
 
     def __call__(self, codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Folds a batch.
@@ -102,39 +101,42 @@ class CharacterFolder:
         is_changed = tf.gather(self._codes, rows) == chars
         places = places[is_changed]
         forms = tf.gather(self._forms, rows[is_changed])
-        folded = replaced(
-            FlatTexts(codes, boundaries, boundaries),
-            tf.stack([places, places + 1], axis=1),
-            forms,
-        )
+        parts = tf.stack([places, places + 1], axis=1)
+        texts = FlatTexts(codes, boundaries, boundaries)
+        folded = replaced(texts, parts, forms)
         return self._composed(folded.symbols, folded.starts)
 
     def _composed(self, codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Composes characters of the alphabet; drops the other marks after known characters."""
-        places = flatnonzero(codes >= _FIRST_MARK)
-        # Ranges of marks start and end by turns, so after an odd number of edges is a mark.
-        num_edges = tf.searchsorted(self._marks, tf.gather(codes, places), side="right")
-        places = places[num_edges % 2 == 1]
-        # Runs of marks, each with the base before it: the letter that they belong to.
-        after_previous = tf.concat([[-1], places[:-1] + 1], axis=0)
-        begins = flatnonzero(places != after_previous)
-        bases = tf.gather(places, begins) - 1
-        run_of = tf.searchsorted(bases, places) - 1
-        stops = tf.concat([begins[1:], [tf.size(places, tf.int64)]], axis=0)
-        letters, num_composed = self._composites_of(codes, bases, stops - begins)
-        codes = tf.tensor_scatter_nd_update(codes, bases[:, tf.newaxis], letters)
+        places = self._places_of_marks(codes)
+        bases, num_marks = _runs(places)
+        letters, num_composed = self._composites_of(codes, bases, num_marks)
+        codes = tf.tensor_scatter_nd_update(codes, column(bases), letters)
+        # The letter that each mark belongs to.
+        letter_of = tf.searchsorted(bases, places) - 1
+        has_known_letter = self._symbols_of(letters) > OTHER_SYMBOL
+        has_known_letter = tf.gather(has_known_letter, letter_of)
         marks = tf.gather(codes, places)
-        is_jamo = (marks >= _FIRST_JAMO) & (marks < _STOP_JAMO)
-        has_known_base = tf.gather(self._symbols_of(letters) > OTHER_SYMBOL, run_of)
         is_unknown = self._symbols_of(marks) == OTHER_SYMBOL
         # Without its vowel, a Korean syllable would be another one.
-        is_dropped = has_known_base & is_unknown & ~is_jamo
+        is_jamo = (marks >= _FIRST_JAMO) & (marks < _STOP_JAMO)
+        is_dropped = has_known_letter & is_unknown & ~is_jamo
         # The letter contains the marks that it is composed of.
-        is_dropped |= places - tf.gather(bases, run_of) <= tf.gather(num_composed, run_of)
-        dropped = places[is_dropped][:, tf.newaxis]
-        is_true = tf.fill(tf.shape(dropped)[:1], True)
-        drop = tf.scatter_nd(dropped, is_true, tf.shape(codes, tf.int64))
+        number = places - tf.gather(bases, letter_of)
+        is_dropped |= number <= tf.gather(num_composed, letter_of)
+        dropped = places[is_dropped]
+        size = tf.shape(codes, tf.int64)
+        is_true = tf.fill(tf.shape(dropped), True)
+        drop = tf.scatter_nd(column(dropped), is_true, size)
         return without_few(codes, drop, boundaries)
+
+    def _places_of_marks(self, codes: tf.Tensor) -> tf.Tensor:
+        """Finds the marks of a batch; their positions are int64 `(num_marks,)`."""
+        places = flatnonzero(codes >= _FIRST_MARK)
+        chars = tf.gather(codes, places)
+        num_edges = tf.searchsorted(self._marks, chars, side="right")
+        # Ranges of marks start and end by turns, so after an odd number of edges is a mark.
+        return places[num_edges % 2 == 1]
 
     def _composites_of(
         self, codes: tf.Tensor, bases: tf.Tensor, num_marks: tf.Tensor
@@ -156,14 +158,36 @@ class CharacterFolder:
         keys = tf.cast(letters, tf.int64)
         last = tf.size(codes, tf.int64) - 1
         for length in range(1, _MAX_MARKS + 1):
-            marks = tf.gather(codes, tf.minimum(bases + length, last))
+            places = tf.minimum(bases + length, last)
+            marks = tf.gather(codes, places)
             keys = keys * _FACTOR + tf.cast(marks, tf.int64)
             rows = tf.searchsorted(self._keys, keys)
             is_known = tf.gather(self._keys, rows) == keys
             is_known &= num_marks >= length
-            letters = tf.where(is_known, tf.gather(self._composites, rows), letters)
+            composites = tf.gather(self._composites, rows)
+            letters = tf.where(is_known, composites, letters)
             num_composed = tf.where(is_known, np.int64(length), num_composed)
         return letters, num_composed
+
+
+def _runs(places: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Groups adjacent marks.
+
+    Args:
+        places: Positions of marks, ascending, int64 `(num_marks,)`.
+
+    Returns:
+        The position of the letter before each run of marks, and the number of marks in the run,
+        both int64 `(num_runs,)`.
+    """
+    after_last = places[:-1] + 1
+    # No mark is at -1, so the first mark begins a run.
+    expected = tf.concat([[-1], after_last], axis=0)
+    begins = flatnonzero(places != expected)
+    firsts = tf.gather(places, begins)
+    num_marks = tf.size(places, tf.int64)
+    stops = tf.concat([begins[1:], [num_marks]], axis=0)
+    return firsts - 1, stops - begins
 
 
 def _kept_characters(alphabet: Alphabet) -> set[str]:
@@ -171,8 +195,9 @@ def _kept_characters(alphabet: Alphabet) -> set[str]:
     known = [chr(code) for code in alphabet.characters.tolist()]
     capitals = [char.upper() for char in known]
     # "ß" has the two capitals "SS".
-    known += [capital for capital in capitals if len(capital) == 1]
-    return {char for char in known if normalize("NFKC", char) == char}
+    single = [capital for capital in capitals if len(capital) == 1]
+    candidates = {*known, *single}
+    return {char for char in candidates if normalize("NFKC", char) == char}
 
 
 def _changed_forms(kept: set[str]) -> tuple[np.ndarray, tf.RaggedTensor]:
@@ -182,35 +207,33 @@ def _changed_forms(kept: set[str]) -> tuple[np.ndarray, tf.RaggedTensor]:
         The code points, ascending, int32 `(num_changed,)`, and the code points that replace each,
         int32 `(num_changed, None)`.
     """
-    plain = {ord(letter): other for letter, other in PLAIN.items() if letter not in kept}
+    forms_of: dict[int, str | None] = dict.fromkeys(INVISIBLE)
+    for letter, plain in PLAIN.items():
+        if letter not in kept:
+            forms_of[ord(letter)] = plain
+    kept_codes = [ord(char) for char in kept]
     is_changed = np.zeros(MAX_CODE_POINT + 1, bool)
-    is_changed[_in_ranges(unicode_ranges()["decomposed"])] = True
-    is_changed[[ord(char) for char in kept]] = False
-    is_changed[[*plain, *INVISIBLE]] = True
-    codes = np.flatnonzero(is_changed).astype(np.int32)
+    is_changed[code_points_of("decomposed")] = True
+    is_changed[kept_codes] = False
+    is_changed[list(forms_of)] = True
+    codes = np.flatnonzero(is_changed)
+    codes = codes.astype(np.int32)
     # One string with a character a line is normalized much faster than single characters.
-    lines = np.stack([codes, np.full_like(codes, _SEPARATOR)], axis=1)
+    separators = np.full_like(codes, _SEPARATOR)
+    lines = np.stack([codes, separators], axis=1)
     text = lines.tobytes().decode("utf-32-le")
     # The acute accent would become a space and a mark.
     text = text.replace("\u00b4", "'")
     text = normalize("NFKD", text)
-    text = text.translate({**plain, **dict.fromkeys(INVISIBLE)})
+    text = text.translate(forms_of)
     forms = np.frombuffer(text.encode("utf-32-le"), np.int32)
     is_end = forms == _SEPARATOR
     # Without the separators, each end moves by the number of separators before it.
-    splits = np.append(0, np.flatnonzero(is_end) - np.arange(len(codes)))
-    return codes, ragged(tf.constant(forms[~is_end]), tf.constant(splits))
-
-
-def _in_ranges(edges: np.ndarray) -> np.ndarray:
-    """Lists the code points in ranges.
-
-    Args:
-        edges: The ascending code points at which ranges start and end by turns.
-    """
-    flags = np.zeros(edges[-1] + 1, bool)
-    flags[edges] = True
-    return np.flatnonzero(np.logical_xor.accumulate(flags))
+    num_separators = np.arange(len(codes))
+    ends = np.flatnonzero(is_end) - num_separators
+    splits = np.append(0, ends)
+    values = forms[~is_end]
+    return codes, ragged(tf.constant(values), tf.constant(splits))
 
 
 def _key(chars: str) -> int:
@@ -218,4 +241,4 @@ def _key(chars: str) -> int:
     key = 0
     for char in chars:
         key = key * _FACTOR + ord(char)
-    return (key + 2**63) % 2**64 - 2**63
+    return signed(key % 2**64)

@@ -27,7 +27,11 @@ _FIRST_SYMBOL = 3
 MAX_CODE_POINT = 0x10FFFF
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_FINALIZERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+# Shift and multiplier of each step.
+_FINALIZERS = (
+    (30, np.uint64(0xBF58476D1CE4E5B9)),
+    (27, np.uint64(0x94D049BB133111EB)),
+)
 
 
 class Alphabet:
@@ -40,8 +44,9 @@ class Alphabet:
     """
 
     def __init__(self, characters: np.ndarray | None = None) -> None:
-        empty = np.zeros(0, np.int32)
-        self.characters = empty if characters is None else np.asarray(characters, np.int32)
+        if characters is None:
+            characters = np.zeros(0, np.int32)
+        self.characters = np.asarray(characters, np.int32)
 
     @classmethod
     def from_array(cls, characters: np.ndarray) -> Alphabet:
@@ -66,8 +71,18 @@ class Alphabet:
 
     def extended(self, code_points: np.ndarray) -> Alphabet:
         """Returns this alphabet followed by those normalized code points that it lacks."""
-        new = np.setdiff1d(code_points, np.append(self.characters, SPACE))
-        return Alphabet(np.concatenate([self.characters, new])) if len(new) else self
+        known = np.append(self.characters, SPACE)
+        new = np.setdiff1d(code_points, known)
+        if not len(new):
+            return self
+        characters = np.concatenate([self.characters, new])
+        return Alphabet(characters)
+
+    @property
+    def _symbols(self) -> np.ndarray:
+        """The symbols of the characters."""
+        stop = _FIRST_SYMBOL + len(self)
+        return np.arange(_FIRST_SYMBOL, stop)
 
     def symbol_table(self, lowercase: bool) -> np.ndarray:
         """Returns the symbol of every raw code point, int32 `(table_size,)`.
@@ -75,14 +90,17 @@ class Alphabet:
         The last entry applies to all code points from there on. Normalization is included.
         """
         fold = normalized_code_points(lowercase)
-        size = max(len(fold), int(self.characters.max(initial=0)) + 1) + 1
+        max_code = int(self.characters.max(initial=0))
+        # One more entry than code points that differ from the last one.
+        size = max(len(fold), max_code + 1) + 1
         symbols = np.full(size, OTHER_SYMBOL, np.int32)
         symbols[SPACE] = SPACE_SYMBOL
-        symbols[self.characters] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
+        symbols[self.characters] = self._symbols
         normalized = np.arange(size)
         normalized[: len(fold)] = fold
         symbols = symbols[normalized]
-        last = np.flatnonzero(symbols != OTHER_SYMBOL)[-1]
+        has_symbol = symbols != OTHER_SYMBOL
+        last = np.flatnonzero(has_symbol)[-1]
         return symbols[: last + 2]
 
     def code_points(self, symbols: np.ndarray) -> np.ndarray:
@@ -92,21 +110,26 @@ class Alphabet:
 
     def symbol_codes(self) -> np.ndarray:
         """Returns the code point of each symbol, int32 `(3 + len(self),)`; -1 for 0 and 2."""
-        return np.concatenate([[-1, SPACE, -1], self.characters]).astype(np.int32)
+        codes = np.concatenate([[-1, SPACE, -1], self.characters])
+        return codes.astype(np.int32)
 
     def symbols_of(self, other: Alphabet) -> np.ndarray:
-        """Returns the symbol here of each symbol of another alphabet, int64 `(3 + len(other),)`."""
-        size = 1 + max(int(alphabet.characters.max(initial=0)) for alphabet in (self, other))
+        """Maps the symbols of another alphabet to this one, int64 `(3 + len(other),)`."""
+        characters = np.concatenate([self.characters, other.characters])
+        size = int(characters.max(initial=0)) + 1
         symbols = np.full(size, OTHER_SYMBOL, np.int64)
-        symbols[self.characters] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
-        return np.concatenate([np.arange(_FIRST_SYMBOL), symbols[other.characters]])
+        symbols[self.characters] = self._symbols
+        # The first symbols are the same in all alphabets.
+        common = np.arange(_FIRST_SYMBOL)
+        return np.concatenate([common, symbols[other.characters]])
 
     def sorted(self) -> tuple[Alphabet, np.ndarray]:
         """Returns the alphabet in code point order, and the new symbol of each old one."""
         order = np.argsort(self.characters, kind="stable")
+        alphabet = Alphabet(self.characters[order])
         renumbered = np.arange(_FIRST_SYMBOL + len(self), dtype=np.int64)
-        renumbered[_FIRST_SYMBOL + order] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
-        return Alphabet(self.characters[order]), renumbered
+        renumbered[_FIRST_SYMBOL + order] = self._symbols
+        return alphabet, renumbered
 
 
 def symbol_bits(max_order: int) -> int:
@@ -119,9 +142,25 @@ def mix64(values: tf.Tensor) -> tf.Tensor:
 
     This is the finalizer of SplitMix64 (Steele, Lea & Flood 2014).
     """
-    for shift, multiplier in zip((30, 27), _FINALIZERS, strict=True):
-        values = (values ^ tf.bitwise.right_shift(values, np.uint64(shift))) * multiplier
-    return values ^ tf.bitwise.right_shift(values, np.uint64(31))
+    for shift, multiplier in _FINALIZERS:
+        values = _xor_shifted(values, shift) * multiplier
+    return _xor_shifted(values, 31)
+
+
+def _xor_shifted(values: tf.Tensor, shift: int) -> tf.Tensor:
+    shifted = tf.bitwise.right_shift(values, np.uint64(shift))
+    return values ^ shifted
+
+
+def _shifted_left(keys: tf.Tensor, num_bits: int) -> tf.Tensor:
+    return tf.bitwise.left_shift(keys, np.int64(num_bits))
+
+
+def signed(value: int) -> int:
+    """Returns the int64 of the same bits as an unsigned integer below 2^64."""
+    if value >= 2**63:
+        return value - 2**64
+    return value
 
 
 def ngram_keys(
@@ -141,19 +180,29 @@ def ngram_keys(
     """
     remaining, splits = _remaining(texts)
     num_starts = tf.size(remaining)
-    columns = []
+    max_order = max(orders)
     symbols = tf.cast(texts.symbols, tf.int64 if bits else tf.uint64)
-    padded = tf.concat([symbols, tf.zeros([max(orders)], symbols.dtype)], axis=0)
+    padding = tf.zeros([max_order], symbols.dtype)
+    padded = tf.concat([symbols, padding], axis=0)
+    no_key = np.int64(0)
+    columns = []
     state = None
-    for order in range(1, max(orders) + 1):
-        state = _extend(state, padded[order - 1 : num_starts + order - 1], bits)
+    for order in range(1, max_order + 1):
+        # The last symbol of the n-gram at each position.
+        last = order - 1
+        last_symbols = padded[last : last + num_starts]
+        state = _extend(state, last_symbols, bits)
         if order in orders:
+            keys = _finish(state, order, bits)
             # The space after a text starts no longer n-gram, so it has no row.
             exists = remaining >= max(order, 2)
-            columns.append(tf.where(exists, _finish(state, order, bits), np.int64(0)))
+            columns.append(tf.where(exists, keys, no_key))
     if 1 in orders:
-        last_space = _finish(_extend(None, padded[1 : num_starts + 1], bits), 1, bits)
-        columns.append(tf.where(tf.equal(remaining, 2), last_space, np.int64(0)))
+        next_symbols = padded[1 : 1 + num_starts]
+        state = _extend(None, next_symbols, bits)
+        keys = _finish(state, 1, bits)
+        is_last_space = tf.equal(remaining, 2)
+        columns.append(tf.where(is_last_space, keys, no_key))
     return tf.stack(columns, axis=1), splits
 
 
@@ -172,18 +221,24 @@ def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.
         row splits of the texts, as for `ngram_keys`.
     """
     remaining, splits = _remaining(texts)
-    keys = tf.cast(texts.symbols, tf.int64)
-    keys = tf.concat([keys, tf.zeros([order - 1], tf.int64)], axis=0)
+    symbols = tf.cast(texts.symbols, tf.int64)
+    padding = tf.zeros([order - 1], tf.int64)
+    keys = tf.concat([symbols, padding], axis=0)
     width = 1
     while width < order:
         step = min(width, order - width)
+        moved = _shifted_left(keys[:-step], step * bits)
         # Symbols in both halves coincide.
-        keys = tf.bitwise.left_shift(keys[:-step], np.int64(step * bits)) | keys[step:]
+        keys = moved | keys[step:]
         width += step
+    num_inside = tf.minimum(remaining, order)
+    # A single symbol is the space after a text.
+    num_inside = tf.where(remaining < 2, 0, num_inside)
+    num_lost = order - num_inside
     # Shifted out and back, symbols past the end become zeros.
-    num_lost = order - tf.where(remaining < 2, 0, tf.minimum(remaining, order))
     shift = tf.cast(num_lost * bits, tf.int64)
-    keys = tf.bitwise.left_shift(tf.bitwise.right_shift(keys[:-1], shift), shift)
+    keys = tf.bitwise.right_shift(keys[:-1], shift)
+    keys = tf.bitwise.left_shift(keys, shift)
     return keys, splits
 
 
@@ -195,14 +250,27 @@ def _remaining(texts: FlatTexts) -> tuple[tf.Tensor, tf.Tensor]:
         the texts over those positions, int32 `(batch + 1,)`.
     """
     symbols, starts, ends = texts
-    splits = tf.concat([starts, [tf.shape(symbols)[0] - 1]], axis=0)
-    return tf.ragged.range(ends - starts + 1, ends - splits[1:] + 1, -1).values, splits
+    last = tf.size(symbols) - 1
+    splits = tf.concat([starts, [last]], axis=0)
+    # Counts down from the length of each text.
+    at_start = ends - starts + 1
+    at_next_start = ends - splits[1:] + 1
+    remaining = tf.ragged.range(at_start, at_next_start, -1)
+    return remaining.values, splits
 
 
 def prefix_keys(keys: np.ndarray, order: int, max_order: int, bits: int) -> np.ndarray:
     """Returns the keys of the n-grams that padded keys begin with; 0 for no n-gram."""
-    prefixes = keys >> bits * (max_order - order)
-    return np.where(prefixes & ((1 << bits) - 1), prefixes, 0)
+    num_dropped = max_order - order
+    prefixes = keys >> bits * num_dropped
+    last_symbols = prefixes & _mask(bits)
+    # A zero is past the end of the text.
+    return np.where(last_symbols, prefixes, 0)
+
+
+def _mask(bits: int) -> int:
+    """Returns the mask of the last symbol of a key."""
+    return (1 << bits) - 1
 
 
 def renumbered_keys(
@@ -210,24 +278,30 @@ def renumbered_keys(
 ) -> np.ndarray:
     """Replaces each symbol `s` of exact keys by `symbols[s]`; int64 `(num_keys,)`."""
     result = np.zeros_like(keys)
+    mask = _mask(bits)
     for shift in range(0, bits * num_digits, bits):
-        result |= symbols[keys >> shift & ((1 << bits) - 1)] << shift
+        digits = keys >> shift & mask
+        result |= symbols[digits] << shift
     return result
 
 
 def exact_digits(keys: np.ndarray, bits: int, num_digits: int) -> np.ndarray:
     """Splits exact keys into symbols, `(num_keys, num_digits)`; zeros precede shorter n-grams."""
-    shifts = bits * np.arange(num_digits - 1, -1, -1, dtype=np.int64)
-    return keys[:, np.newaxis] >> shifts & ((1 << bits) - 1)
+    places = np.arange(num_digits - 1, -1, -1, dtype=np.int64)
+    shifted = keys[:, np.newaxis] >> bits * places
+    return shifted & _mask(bits)
 
 
 @on_cpu
 def mixed_keys(code_points: np.ndarray) -> np.ndarray:
     """Returns the mixed keys of n-grams given as code points, `(num_ngrams, order)`."""
+    _, order = code_points.shape
     state = None
-    for symbols in code_points.T:
-        state = _extend(state, tf.constant(symbols, tf.uint64), None)
-    return _finish(state, code_points.shape[1], None).numpy()
+    for codes in code_points.T:
+        symbols = tf.constant(codes, tf.uint64)
+        state = _extend(state, symbols, None)
+    keys = _finish(state, order, None)
+    return keys.numpy()
 
 
 def warn_of_mixed_keys(num_characters: int, max_order: int) -> None:
@@ -240,15 +314,22 @@ def warn_of_mixed_keys(num_characters: int, max_order: int) -> None:
 
 
 def _extend(state: tf.Tensor | None, symbols: tf.Tensor, bits: int | None) -> tf.Tensor:
+    """Appends a symbol to each n-gram; `None` has no symbol."""
     if bits:
-        return symbols if state is None else tf.bitwise.left_shift(state, np.int64(bits)) | symbols
+        if state is None:
+            return symbols
+        return _shifted_left(state, bits) | symbols
     if state is None:
         state = tf.zeros_like(symbols)
     return (state ^ symbols) * _MULTIPLIER + np.uint64(1)
 
 
 def _finish(state: tf.Tensor, order: int, bits: int | None) -> tf.Tensor:
+    """Returns the keys of n-grams of an order, positive int64."""
     if bits:
         return state
-    mixed = tf.cast(mix64(state ^ np.uint64(order)), tf.int64) & np.int64(2**63 - 1)
-    return tf.maximum(mixed, np.int64(1))
+    mixed = mix64(state ^ np.uint64(order))
+    signed = tf.cast(mixed, tf.int64)
+    # 0 is no n-gram.
+    positive = signed & np.int64(2**63 - 1)
+    return tf.maximum(positive, np.int64(1))

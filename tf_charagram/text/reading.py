@@ -1,52 +1,35 @@
-"""Reads texts as symbols, with misspelled words corrected; finds words that would be misread."""
+"""Reads texts as symbols, with misspelled words corrected."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
-from tf_charagram.text.candidates import DIGITS
-from tf_charagram.text.correction import WordCorrector
-from tf_charagram.text.dictionary import (
+from tf_charagram.text.folding import CharacterFolder
+from tf_charagram.text.keys import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
+from tf_charagram.text.normalize import SPACE, FlatTexts, collapse, decode, normalized_code_points
+from tf_charagram.text.spelling.candidates import DIGITS
+from tf_charagram.text.spelling.correction import WordCorrector
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.vectors import flatnonzero, interleaved, ragged
+from tf_charagram.text.word_boundaries import (
     NUM_MARKED,
     SYMBOL,
-    Dictionary,
     marked,
     replaced_words,
     tokens_of,
-    words_of,
 )
-from tf_charagram.text.folding import CharacterFolder
-from tf_charagram.text.keys import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
-from tf_charagram.text.normalize import (
-    SPACE,
-    FlatTexts,
-    collapse,
-    decode,
-    flatnonzero,
-    normalized_code_points,
-    ragged,
-)
-from tf_charagram.text.tensors import string_tensor
 
 _TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
 _UNKNOWN = "\ufffd"
 _NO_DIGITS = str.maketrans("", "", "".join(DIGITS))
-#: Minimum occurrences of a word of a dictionary; rarer ones may be typos.
-MIN_COUNT = 5
-# A word may be a tenth as frequent as the known word it would be read as. With `english` and 1.2
-# million words of papers on linguistics, this keeps "chunking" (read as "clunking"), not "tookit".
-_MAX_TIMES_RARER = 10
-# About 250 MB of counts. Texts without end, such as logs, have words without end.
-_MAX_WORDS = 2_000_000
 
 
 class TextReader:
@@ -89,7 +72,8 @@ class TextReader:
         self._keep_unknown = keep_unknown and alphabet is not None
         if self._keep_unknown:
             normalized = normalized_code_points(lowercase)
-            capitals = np.flatnonzero(normalized != np.arange(len(normalized))).astype(np.int32)
+            is_changed = normalized != np.arange(len(normalized))
+            capitals = np.flatnonzero(is_changed).astype(np.int32)
             self._capitals = tf.constant(capitals)
             self._small = tf.constant(normalized[capitals])
         if alphabet is None:
@@ -100,7 +84,8 @@ class TextReader:
             self._space = SPACE_SYMBOL
             symbols = alphabet.symbol_table(lowercase)
             codes = alphabet.symbol_codes()
-            self._code_points = tf.constant(alphabet.code_points(np.arange(3 + len(alphabet))))
+            every_symbol = np.arange(len(codes))
+            self._code_points = tf.constant(alphabet.code_points(every_symbol))
         if dictionary is not None:
             symbols = _marked_symbols(symbols, codes, has_alphabet=alphabet is not None)
         # Tensors: constants in each function would be saved with each.
@@ -146,11 +131,14 @@ class TextReader:
                 lambda: marked_symbols,
             )
         flat = collapse(symbols, boundaries, self._space, self._max_chars)
-        return flat if self._corrector is None else self._corrector(flat)
+        if self._corrector is None:
+            return flat
+        return self._corrector(flat)
 
     def _marked(self, codes: tf.Tensor) -> tf.Tensor:
         """Returns the symbols of code points, with marks if there is a dictionary."""
-        return tf.gather(self._symbols, tf.minimum(codes, len(self._symbols) - 1))
+        last = len(self._symbols) - 1
+        return tf.gather(self._symbols, tf.minimum(codes, last))
 
     def _with_unknown(
         self, symbols: tf.Tensor, codes: tf.Tensor, is_unknown: tf.Tensor
@@ -159,10 +147,14 @@ class TextReader:
         places = tf.where(is_unknown)
         chars = tf.gather_nd(codes, places)
         # Characters outside the alphabet were not lowercased by the table of symbols.
-        rows = tf.minimum(tf.searchsorted(self._capitals, chars), len(self._capitals) - 1)
+        rows = tf.searchsorted(self._capitals, chars)
+        # A character after all capitals is none of them.
+        rows = tf.minimum(rows, len(self._capitals) - 1)
         is_capital = tf.gather(self._capitals, rows) == chars
-        chars = tf.where(is_capital, tf.gather(self._small, rows), chars)
-        return tf.tensor_scatter_nd_add(symbols, places, chars + (UNKNOWN - OTHER_SYMBOL))
+        small = tf.gather(self._small, rows)
+        chars = tf.where(is_capital, small, chars)
+        added = chars + (UNKNOWN - OTHER_SYMBOL)
+        return tf.tensor_scatter_nd_add(symbols, places, added)
 
     @on_cpu
     def strings(self, texts: tf.Tensor) -> tf.Tensor:
@@ -172,29 +164,36 @@ class TextReader:
         that all have one symbol are U+FFFD.
         """
         symbols, starts, ends = self(texts)
-        # Every other row is a text; the rows between hold spaces and truncated parts.
         firsts = tf.minimum(starts + 1, ends)
-        edges = tf.reshape(tf.stack([firsts, ends], axis=1), [-1])
-        splits = tf.concat([[0], edges, [tf.size(symbols)]], axis=0)
+        edges = interleaved(firsts, ends)
+        size = tf.size(symbols)
+        splits = tf.concat([[0], edges, [size]], axis=0)
         rows = ragged(self.code_points(symbols), splits)
-        return tf.strings.unicode_encode(rows, "UTF-8")[1::2]
+        strings = tf.strings.unicode_encode(rows, "UTF-8")
+        # Every other row is a text; the rows between hold spaces and truncated parts.
+        return strings[1::2]
 
     @on_cpu
     def folded(self, texts: Sequence[str]) -> list[str]:
         """Folds texts with `fold_characters`; returns them unchanged without it."""
         if self._fold is None:
             return list(texts)
-        codes, boundaries = decode(string_tensor(texts), self._unicode_form, self._fold)
+        encoded = string_tensor(texts)
+        codes, boundaries = decode(encoded, self._unicode_form, self._fold)
         chars = "".join(map(chr, codes.numpy().tolist()))
         spaces = boundaries.numpy().tolist()
-        return [chars[start + 1 : end] for start, end in pairwise(spaces)]
+        folded = []
+        for before, after in pairwise(spaces):
+            folded.append(chars[before + 1 : after])
+        return folded
 
     def code_points(self, symbols: tf.Tensor) -> tf.Tensor:
         """Returns the code points of symbols, int32 `(num_symbols,)`."""
         if self._alphabet is None:
             return symbols
         is_known = symbols < UNKNOWN
-        codes = tf.gather(self._code_points, tf.where(is_known, symbols, OTHER_SYMBOL))
+        known = tf.where(is_known, symbols, OTHER_SYMBOL)
+        codes = tf.gather(self._code_points, known)
         return tf.where(is_known, codes, symbols - UNKNOWN)
 
     @on_cpu
@@ -206,13 +205,15 @@ class TextReader:
         symbols, starts, ends = self(texts)
         # The space before a text is not one of its characters.
         firsts = starts + 1
+        num_chars = ends - firsts
         num_spaces = _num_between(symbols == self._space, firsts, ends)
-        num_visible = tf.maximum(ends - firsts - num_spaces, 1)
+        num_visible = tf.maximum(num_chars - num_spaces, 1)
         is_unknown = tf.fill(tf.shape(symbols), False)
         if self._alphabet is not None:
             is_unknown = (symbols == OTHER_SYMBOL) | (symbols >= UNKNOWN)
         num_unknown = _num_between(is_unknown, firsts, ends)
-        return 1 - tf.cast(num_unknown / num_visible, tf.float32)
+        unknown_share = num_unknown / num_visible
+        return 1 - tf.cast(unknown_share, tf.float32)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Folds texts and replaces misspelled words; the rest stays as it is written."""
@@ -225,17 +226,22 @@ class TextReader:
         if self._corrector is None:
             return {}
         # Digits may stand for letters, but numbers are not corrected.
-        words = sorted({word for word in words if word.translate(_NO_DIGITS).isalpha()})
-        read = self.read_words(words)
-        return {word: other for word, other in zip(words, read, strict=True) if word != other}
+        correctable = {word for word in words if word.translate(_NO_DIGITS).isalpha()}
+        written = sorted(correctable)
+        changed = {}
+        for word, other in zip(written, self.read_words(written), strict=True):
+            if word != other:
+                changed[word] = other
+        return changed
 
     def read_words(self, words: list[str]) -> list[str]:
         """Corrects lowercase words; joined words get spaces between them.
 
         A word with a character that has no symbol is returned as it is.
         """
+        strings = self.strings(string_tensor(words)).numpy()
         read = []
-        for word, encoded in zip(words, self.strings(string_tensor(words)).numpy(), strict=True):
+        for word, encoded in zip(words, strings, strict=True):
             other = encoded.decode()
             read.append(word if _UNKNOWN in other else other)
         return read
@@ -243,7 +249,9 @@ class TextReader:
     @property
     def resources(self) -> list[Any]:
         """Lookup tables, which a SavedModel must track."""
-        return [] if self._corrector is None else self._corrector.resources
+        if self._corrector is None:
+            return []
+        return self._corrector.resources
 
 
 def _marked_symbols(
@@ -273,60 +281,3 @@ def _num_between(mask: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor) -> tf.Tens
     """Counts the true values of a mask from each start to before each end, int32 `(batch,)`."""
     places = tf.cast(flatnonzero(mask), tf.int32)
     return tf.searchsorted(places, ends) - tf.searchsorted(places, starts)
-
-
-class WordCounts:
-    """Counts the words of texts while another consumer reads them.
-
-    Beyond two million words the rarest are dropped, and counted from zero if they occur again.
-
-    Args:
-        words_of: Splits texts into words.
-
-    Attributes:
-        counts: Occurrences of each word so far.
-    """
-
-    def __init__(self, words_of: Callable[[Iterable[str]], Iterable[str]] = words_of) -> None:
-        self._words_of = words_of
-        self.counts: Counter[str] = Counter()
-
-    def of(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yields the texts, and counts their words."""
-        for text in texts:
-            self.counts.update(self._words_of((text,)))
-            if len(self.counts) > _MAX_WORDS:
-                self.counts = Counter(dict(self.counts.most_common(_MAX_WORDS // 2)))
-            yield text
-
-    def own_words(self, known: Dictionary) -> Dictionary | None:
-        """Returns words that a dictionary lacks and would misread; `None` without any.
-
-        They occur at least five times, and at least a tenth as often as the word that they would be
-        read as, of the dictionary or of the texts, or as the rarest of several; most misspellings
-        are rarer.
-        """
-        own: dict[str, int] = {}
-        for words in self._unknown(known):
-            # More frequent own words count as known: others may be their misspellings.
-            dictionary = known.merged(Dictionary(own)) if own else known
-            reader = TextReader(None, dictionary, lowercase=True, unicode_form=None, max_chars=None)
-            for word, other in zip(words, reader.read_words(words), strict=True):
-                count = self.counts[word]
-                other_count = min(self.counts[part] for part in other.split())
-                if word == other or count * _MAX_TIMES_RARER >= other_count:
-                    own[word] = count
-        return Dictionary(own) if own else None
-
-    def _unknown(self, known: Dictionary) -> Iterator[list[str]]:
-        """Yields frequent unknown words, the most frequent first.
-
-        Words of a list are about equally frequent, so they are not misspellings of one another.
-        """
-        frequent = {word for word, count in self.counts.items() if count >= MIN_COUNT}
-        unknown = sorted(frequent - set(known.words), key=lambda word: (-self.counts[word], word))
-        for _, words in groupby(unknown, self._magnitude):
-            yield list(words)
-
-    def _magnitude(self, word: str) -> int:
-        return int(math.log(self.counts[word] / MIN_COUNT, _MAX_TIMES_RARER))

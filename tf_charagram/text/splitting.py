@@ -19,13 +19,12 @@ import tensorflow as tf
 from tf_charagram.devices import on_cpu
 from tf_charagram.text.normalize import (
     SPACE,
-    between,
     collapse,
     decode,
-    flatnonzero,
     normalized_code_points,
     tensorflow_text,
 )
+from tf_charagram.text.vectors import between, flatnonzero
 
 _APOSTROPHES = (0x2019, 0x02BC, 0xFF07)
 # Control characters, marks of text direction, zero-width spaces, the byte order mark.
@@ -35,23 +34,23 @@ _SEPARATORS = (
 )  # fmt: skip
 
 # Letters, marks and digits except Chinese characters. RE2 has no difference of classes.
-LETTER = r"[^\pP\pS\pZ\p{Cc}\p{Cf}\p{Han}]"
-TOKEN = "|".join(
+_LETTER = r"[^\pP\pS\pZ\p{Cc}\p{Cf}\p{Han}]"
+_TOKEN = "|".join(
     (
         r"\p{Nd}+(?:[.,]\p{Nd}+)+",  # 3.14 and 1,000
         r"\p{Han}\pM*",  # Chinese is written without spaces: each character is a word
         # Persian and Indic words contain joiners; o'clock contains an apostrophe.
-        rf"{LETTER}(?:{LETTER}|\p{{Cf}}+{LETTER})*(?:'{LETTER}+)*",
+        rf"{_LETTER}(?:{_LETTER}|\p{{Cf}}+{_LETTER})*(?:'{_LETTER}+)*",
         r"(?i:'(?:s|re|ve|ll|d|m))\b",
         r"\x{FFFD}+",
         r"[\pP\pS](?:[\pM\x{1F3FB}-\x{1F3FF}]|\x{200D}\pS)*",  # an emoji with its parts
     )
 )
-CONTRACTION = rf"(?i)({LETTER})(n't|'(?:s|re|ve|ll|d|m))\b"
+_CONTRACTION = rf"(?i)({_LETTER})(n't|'(?:s|re|ve|ll|d|m))\b"
 
 # Contractions of the Penn Treebank, also those without an apostrophe.
 _PENN_SPLITS = (
-    CONTRACTION,
+    _CONTRACTION,
     r"(?i)\b(can)(not)\b",
     r"(?i)\b(gon|wan)(na)\b",
     r"(?i)\b(got)(ta)\b",
@@ -71,8 +70,8 @@ _PENN_TOKEN = "|".join(
         r"[:;=]'?-?[()DP]|\^_\^|<3",  # emoticons
         r"\.{2,}|[!?]+|-{2,}|={2,}|\*{2,}|_{2,}|~{2,}|<{2,}|>{2,}",
         # Prefixes belong to their words; other hyphens are tokens.
-        rf"(?i:e|anti|ex|mid|multi|non|post|pre|pro|re|semi)-{LETTER}+",
-        TOKEN,
+        rf"(?i:e|anti|ex|mid|multi|non|post|pre|pro|re|semi)-{_LETTER}+",
+        _TOKEN,
     )
 )
 
@@ -150,7 +149,7 @@ def _fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
 
 
 def _split_folded(
-    codes: tf.RaggedTensor, splits: Sequence[str] = (CONTRACTION,), token: str = TOKEN
+    codes: tf.RaggedTensor, splits: Sequence[str] = (_CONTRACTION,), token: str = _TOKEN
 ) -> tf.RaggedTensor:
     """Splits folded texts; only spaces are lost.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from operator import index
 from typing import Any, TypeVar
 
@@ -41,7 +40,10 @@ class LookupTable(tf.lookup.StaticHashTable):
     def _create_resource(self) -> tf.Tensor:
         if not tf.executing_eagerly():
             return super()._create_resource()
-        return tf.raw_ops.AnonymousHashTable(key_dtype=self.key_dtype, value_dtype=self.value_dtype)
+        return tf.raw_ops.AnonymousHashTable(
+            key_dtype=self.key_dtype,
+            value_dtype=self.value_dtype,
+        )
 
 
 @on_cpu
@@ -85,7 +87,8 @@ def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | b
     Raises:
         ConfigError: A side is not a list of texts, or the two differ in length.
     """
-    lefts, rights = list(texts_of(left, "left")), list(texts_of(right, "right"))
+    lefts = list(texts_of(left, "left"))
+    rights = list(texts_of(right, "right"))
     if len(lefts) != len(rights):
         raise ConfigError(
             f"Number of left texts ({len(lefts)}) does not match number of right texts "
@@ -110,19 +113,35 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
     """
     check_texts(data, name)
     if isinstance(data, tf.data.Dataset):
-        arrays = data.as_numpy_iterator()
-        data = chain.from_iterable(np.ravel(array).tolist() for array in arrays)
-    elif tf.is_tensor(data) or isinstance(data, np.ndarray):
+        return checked_texts(_elements(data), name)
+    if tf.is_tensor(data) or isinstance(data, np.ndarray):
         if not np.ndim(data) or np.size(data) != len(data):
             raise ConfigError(f"`{name}` must be texts (n,). Received: shape {tuple(data.shape)}")
         data = np.ravel(data).tolist()
     if isinstance(data, list | tuple):
-        if not all(issubclass(kind, str | bytes) for kind in set(map(type, data))):
+        kinds = set(map(type, data))
+        # A look at each text is only needed for subclasses of strings, and to name a bad row.
+        if not kinds <= {str, bytes}:
             list(checked_texts(data, name))
         return data
     if not isinstance(data, Iterable):
         raise ConfigError(f"`{name}` must be a list of texts. Received: {data!r}")
     return checked_texts(data, name)
+
+
+def _elements(data: tf.data.Dataset) -> Iterator[Any]:
+    """Yields the elements of a data set, batched or not."""
+    for array in data.as_numpy_iterator():
+        yield from np.ravel(array).tolist()
+
+
+def strings_of(data: Any, name: str = "texts") -> list[str]:
+    """Returns the texts of `texts_of`, decoded from UTF-8.
+
+    Raises:
+        ConfigError: `data` is not texts.
+    """
+    return [decoded(text) for text in texts_of(data, name)]
 
 
 def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
@@ -158,14 +177,14 @@ def check_orders(orders: Iterable[int]) -> tuple[int, ...]:
         ConfigError: There are no orders, or one is not an integer from 1 to 8.
     """
     try:
-        distinct = {index(order) for order in orders}
+        ascending = sorted({index(order) for order in orders})
     except TypeError:
-        distinct = set()
-    if not distinct or not 1 <= min(distinct) <= max(distinct) <= _MAX_ORDER:
+        ascending = []
+    if not ascending or ascending[0] < 1 or ascending[-1] > _MAX_ORDER:
         raise ConfigError(
             f"n-gram orders must be integers from 1 to {_MAX_ORDER}. Received: {orders}"
         )
-    return tuple(sorted(distinct))
+    return tuple(ascending)
 
 
 def check_text_options(lowercase: bool, unicode_form: str | None, max_chars: int | None) -> None:

@@ -12,7 +12,6 @@ import tensorflow as tf
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
-from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.ids import (
     ROWS_OF_UNKNOWN,
     appended,
@@ -23,7 +22,9 @@ from tf_charagram.text.ids import (
     without_unknown,
 )
 from tf_charagram.text.keys import UNKNOWN, ngram_keys
+from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.tensors import LookupTable, check_orders, string_tensor
+from tf_charagram.text.vectors import flatnonzero
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 
@@ -49,7 +50,7 @@ class NgramVectorizer(TextVectorizer):
         longest_only: Whether only the longest n-gram at each position gives its id; see
             `tf_charagram.models.prefix_sums`. Only with a vocabulary with exact keys.
         dictionary: Known words; misspelled and joined words are read as these, see
-            `tf_charagram.text.correction`. Only with `lowercase`.
+            `tf_charagram.text.spelling.correction`. Only with `lowercase`.
         fold_characters: Whether texts are brought to one form: full-width letters, ligatures and
             accents that the vocabulary lacks become plain letters. Only with `lowercase` and a
             vocabulary with exact keys, which is counted in texts as they are.
@@ -98,25 +99,32 @@ class NgramVectorizer(TextVectorizer):
             raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
         if dictionary is not None and not self.lowercase:
             raise ConfigError("`dictionary` needs `lowercase`: its words are lowercase.")
+        is_exact = self.hash_buckets is None
+        if vocabulary is not None:
+            is_exact = vocabulary.bits is not None
         for name in ("longest_only", "fold_characters", "unknown_rows"):
-            is_exact = self.hash_buckets is None if vocabulary is None else vocabulary.bits
             if getattr(self, name) and not is_exact:
                 raise ConfigError(
                     f"`{name}` needs a `vocabulary` with exact keys, of not too many characters "
                     "for its orders."
                 )
-        self.vocabulary, self.dictionary = vocabulary, dictionary
+        self.vocabulary = vocabulary
+        self.dictionary = dictionary
+        alphabet = None
         if vocabulary is not None:
+            alphabet = vocabulary.alphabet
             self.orders = vocabulary.orders
+            keys = tf.constant(vocabulary.keys)
             rows = tf.range(len(vocabulary), dtype=tf.int64)
-            self._table = LookupTable(tf.constant(vocabulary.keys), rows, -1)
-        alphabet = None if vocabulary is None else vocabulary.alphabet
+            self._table = LookupTable(keys, rows, -1)
         if alphabet is not None and self.unknown_rows:
             self._symbol_codes = tf.constant(alphabet.symbol_codes())
         self.reader = self._make_reader(
-            alphabet, dictionary,
-            fold_characters=self.fold_characters, keep_unknown=self.unknown_rows > 0,
-        )  # fmt: skip
+            alphabet,
+            dictionary,
+            fold_characters=self.fold_characters,
+            keep_unknown=self.unknown_rows > 0,
+        )
         # The export of a Keras model finds tables only among the attributes of its layers.
         self._tables = self.reader.resources
 
@@ -205,13 +213,18 @@ class NgramVectorizer(TextVectorizer):
         normalized, spans = self.spans(text)
         texts = string_tensor([text])
         ids = self(texts).values.numpy()
-        is_unknown = ids >= self.num_rows - self.unknown_rows
-        known = ids[~is_unknown].reshape(-1, self.rows_per_ngram).tolist()
-        unknown = ids[is_unknown].reshape(-1, ROWS_OF_UNKNOWN).tolist()
-        return [
-            (normalized[start:stop], tuple(rows))
-            for (start, stop), rows in zip(spans, [*known, *unknown], strict=True)
+        first_unknown = self.num_rows - self.unknown_rows
+        known = ids[ids < first_unknown]
+        unknown = ids[ids >= first_unknown]
+        # The ids of each n-gram.
+        groups = [
+            *known.reshape(-1, self.rows_per_ngram).tolist(),
+            *unknown.reshape(-1, ROWS_OF_UNKNOWN).tolist(),
         ]
+        ngrams = []
+        for (start, stop), group in zip(spans, groups, strict=True):
+            ngrams.append((normalized[start:stop], tuple(group)))
+        return ngrams
 
     def known_share(self, texts: tf.Tensor) -> tf.Tensor:
         """Returns the share of the visible characters of each text that the alphabet has.
@@ -243,21 +256,25 @@ class NgramVectorizer(TextVectorizer):
         texts = self.reader(string_tensor([text]))
         # Truncated parts follow the space at the end.
         symbols = texts.symbols[: texts.ends[0] + 1]
-        codes = self.reader.code_points(symbols).numpy().tolist()
-        texts = without_unknown(texts)
+        codes = self.reader.code_points(symbols).numpy()
+        chars = [chr(code) for code in codes.tolist()]
         bits = None if self.vocabulary is None else self.vocabulary.bits
-        keys, _ = ngram_keys(texts, self.orders, bits)
-        starts, columns = np.nonzero(keys.numpy())
+        keys, _ = ngram_keys(without_unknown(texts), self.orders, bits)
+        has_row = keys.numpy() > 0
         if self.vocabulary is not None:
-            has_row = self._table.lookup(keys).numpy()[starts, columns] >= 0
-            starts, columns = starts[has_row], columns[has_row]
+            rows = self._table.lookup(keys).numpy()
+            has_row &= rows >= 0
+        starts, columns = np.nonzero(has_row)
         # The column after those of the orders holds the space after a text, a unigram.
         starts = starts + (columns == len(self.orders))
-        lengths = np.array([*self.orders, 1])[columns]
-        spans = [*zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
-        places = tf.where(symbols >= UNKNOWN)[:, 0].numpy().tolist()
-        spans += [(place, place + length) for place in places for length in (1, 2)]
-        return "".join(map(chr, codes)), spans
+        orders = np.array([*self.orders, 1])
+        stops = starts + orders[columns]
+        spans = list(zip(starts.tolist(), stops.tolist(), strict=True))
+        # Each unknown character alone, then with the next character.
+        for place in flatnonzero(symbols >= UNKNOWN).numpy().tolist():
+            spans.append((place, place + 1))
+            spans.append((place, place + 2))
+        return "".join(chars), spans
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
         """Adds the n-grams and the words of another vectorizer.
@@ -269,10 +286,12 @@ class NgramVectorizer(TextVectorizer):
         dictionary = other.dictionary
         if self.dictionary is not None:
             dictionary = self.dictionary.merged(dictionary)
-        vocabulary, rows = self.vocabulary, np.arange(self.num_rows)
+        vocabulary = self.vocabulary
+        rows = np.arange(self.num_rows)
         if vocabulary is not None and other.vocabulary is not None:
-            vocabulary, rows = vocabulary.grown(other.vocabulary)
-            rows = np.append(rows, len(vocabulary) + np.arange(self.unknown_rows))
+            vocabulary, known_rows = vocabulary.grown(other.vocabulary)
+            unknown_rows = len(vocabulary) + np.arange(self.unknown_rows)
+            rows = np.append(known_rows, unknown_rows)
         elif dictionary is self.dictionary:
             return self, rows
         return self.with_parts(vocabulary, dictionary), rows
@@ -306,8 +325,12 @@ class NgramVectorizer(TextVectorizer):
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns vocabulary and dictionary as named arrays."""
-        arrays = {} if self.vocabulary is None else self.vocabulary.to_arrays()
-        return arrays if self.dictionary is None else {**arrays, **self.dictionary.to_arrays()}
+        arrays: dict[str, np.ndarray] = {}
+        if self.vocabulary is not None:
+            arrays |= self.vocabulary.to_arrays()
+        if self.dictionary is not None:
+            arrays |= self.dictionary.to_arrays()
+        return arrays
 
 
 def _check_rows(hash_buckets: int | None, rows_per_ngram: int, unknown_rows: int) -> None:

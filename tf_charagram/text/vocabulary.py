@@ -20,7 +20,7 @@ from tf_charagram.text.tensors import (
     check_counting,
     check_orders,
     check_text_options,
-    decoded,
+    strings_of,
     texts_of,
 )
 
@@ -113,32 +113,29 @@ class NgramVocabulary:
         Raises:
             ConfigError: There are no n-grams, or one is not a string, empty, too long or repeated.
         """
-        ngrams = [decoded(ngram) for ngram in texts_of(ngrams, "ngrams")]
+        ngrams = strings_of(ngrams, "ngrams")
         if not ngrams:
             raise ConfigError("`ngrams` must have at least one n-gram. Received: []")
-        orders = check_orders(sorted({len(ngram) for ngram in ngrams}))
-        max_order = orders[-1]
-        # Shorter n-grams are padded on the left with -1, because 0 is a character.
-        codes = np.full((len(ngrams), max_order), -1, np.int32)
-        for row, ngram in zip(codes, ngrams, strict=True):
-            row[max_order - len(ngram) :] = [ord(char) for char in ngram]
-        bits = symbol_bits(max_order)
-        alphabet = Alphabet().extended(np.setdiff1d(codes, [-1]))
-        is_exact = len(alphabet) <= Alphabet.capacity(bits)
-        if is_exact:
-            table = alphabet.symbol_table(False)
-            # The last entry of the table applies to all code points from there on.
-            symbols = table[np.minimum(codes, len(table) - 1)].astype(np.int64)
-            symbols[codes < 0] = 0
-            shifts = bits * np.arange(max_order)[::-1]
-            keys = (symbols << shifts).sum(axis=1)
-        else:
-            warn_of_mixed_keys(len(alphabet), max_order)
-            keys = _mixed(codes, np.count_nonzero(codes >= 0, axis=1))
+        lengths = [len(ngram) for ngram in ngrams]
+        orders = check_orders(sorted(set(lengths)))
         if len(set(ngrams)) < len(ngrams):
             raise ConfigError(f"`ngrams` must be distinct. Received: {len(ngrams)} n-grams")
-        counts = np.ones(len(keys), np.int64)
-        return cls(orders, alphabet if is_exact else None, keys, counts)
+        max_order = orders[-1]
+        counts = np.ones(len(ngrams), np.int64)
+        # Shorter n-grams are padded on the left with -1, because 0 is a character.
+        codes = np.full((len(ngrams), max_order), -1, np.int32)
+        for row, ngram in enumerate(ngrams):
+            start = max_order - len(ngram)
+            codes[row, start:] = [ord(char) for char in ngram]
+        characters = np.setdiff1d(codes, [-1])
+        alphabet = Alphabet().extended(characters)
+        bits = symbol_bits(max_order)
+        if len(alphabet) > Alphabet.capacity(bits):
+            warn_of_mixed_keys(len(alphabet), max_order)
+            keys = _mixed(codes, np.array(lengths))
+            return cls(orders, None, keys, counts)
+        keys = _exact(codes, alphabet, bits)
+        return cls(orders, alphabet, keys, counts)
 
     def ngrams(self) -> list[str]:
         """Returns the n-gram of each row; mixed keys cannot be undone and give `"#<hex key>"`."""
@@ -147,9 +144,11 @@ class NgramVocabulary:
         digits = exact_digits(self.keys, self.bits, self.orders[-1])
         codes = self.alphabet.code_points(digits)
         # A key of a shorter n-gram begins with zeros, which are no characters.
+        num_padded = np.count_nonzero(digits == 0, axis=1)
         ngrams = []
-        for row, symbols in zip(codes, digits, strict=True):
-            ngrams.append("".join(map(chr, row[symbols > 0])))
+        for row, start in enumerate(num_padded.tolist()):
+            chars = codes[row, start:]
+            ngrams.append("".join(map(chr, chars)))
         return ngrams
 
     def grown(self, other: NgramVocabulary) -> tuple[NgramVocabulary, np.ndarray]:
@@ -162,37 +161,48 @@ class NgramVocabulary:
             The grown vocabulary, and the row in it of each row of this one, int64 `(size,)`: the
             same, unless two n-grams share a mixed key, about once in 10^7 large vocabularies.
         """
-        max_order = self.orders[-1]
-        bits = symbol_bits(max_order)
-        alphabet = None
-        if self.alphabet is not None and other.alphabet is not None:
-            alphabet = self.alphabet.extended(other.alphabet.characters)
-            if len(alphabet) > Alphabet.capacity(bits):
-                warn_of_mixed_keys(len(alphabet), max_order)
-                alphabet = None
-        if alphabet is None:
-            own_keys = self._mixed_keys()
-            other_keys = other._mixed_keys()
-        else:
-            # Exact keys of this vocabulary stay, because its alphabet is only extended.
-            symbols = alphabet.symbols_of(other.alphabet)  # type: ignore[arg-type]
-            own_keys = self.keys
-            other_keys = renumbered_keys(other.keys, symbols, bits, max_order)
+        alphabet, own_keys, other_keys = self._keys_with(other)
         keys = np.concatenate([own_keys, other_keys])
-        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        all_counts = np.concatenate([self.counts, other.counts])
+        distinct, first, inverse = np.unique(
+            keys,
+            return_index=True,
+            return_inverse=True,
+        )
         # `np.unique` sorts by key; rows are in the order in which keys first occur.
         order = np.argsort(first)
-        rows = np.argsort(order)[inverse]
-        counts = np.bincount(rows, np.concatenate([self.counts, other.counts]))
+        row_of = np.argsort(order)
+        rows = row_of[inverse]
+        counts = np.bincount(rows, all_counts)
         grown = NgramVocabulary(self.orders, alphabet, distinct[order], counts)
         return grown, rows[: len(self)]
+
+    def _keys_with(self, other: NgramVocabulary) -> tuple[Alphabet | None, np.ndarray, np.ndarray]:
+        """Makes the keys of two vocabularies comparable.
+
+        Returns:
+            The common alphabet, or `None` for mixed keys; and the keys of both.
+        """
+        max_order = self.orders[-1]
+        bits = symbol_bits(max_order)
+        if self.alphabet is not None and other.alphabet is not None:
+            alphabet = self.alphabet.extended(other.alphabet.characters)
+            if len(alphabet) <= Alphabet.capacity(bits):
+                symbols = alphabet.symbols_of(other.alphabet)
+                other_keys = renumbered_keys(other.keys, symbols, bits, max_order)
+                # Exact keys of this vocabulary stay, because its alphabet is only extended.
+                return alphabet, self.keys, other_keys
+            warn_of_mixed_keys(len(alphabet), max_order)
+        return None, self._mixed_keys(), other._mixed_keys()
 
     def _mixed_keys(self) -> np.ndarray:
         """Returns the mixed key of each n-gram, int64 `(size,)`."""
         if self.alphabet is None or self.bits is None:
             return self.keys
         digits = exact_digits(self.keys, self.bits, self.orders[-1])
-        return _mixed(self.alphabet.code_points(digits), np.count_nonzero(digits, axis=1))
+        codes = self.alphabet.code_points(digits)
+        lengths = np.count_nonzero(digits, axis=1)
+        return _mixed(codes, lengths)
 
     def prefixes(self) -> np.ndarray | None:
         """Returns the row of the longest known proper prefix of each n-gram, int64 `(size,)`.
@@ -216,12 +226,18 @@ class NgramVocabulary:
             # A beginning after all keys is not one of them.
             positions = np.minimum(positions, len(keys) - 1)
             is_known = keys[positions] == beginnings
-            prefixes[longer[is_known]] = by_key[positions[is_known]]
+            found = longer[is_known]
+            rows = by_key[positions]
+            prefixes[found] = rows[is_known]
         return prefixes
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Returns the vocabulary as named arrays, from which `from_arrays` restores it."""
-        arrays = {"orders": np.array(self.orders), "keys": self.keys, "counts": self.counts}
+        arrays = {
+            "orders": np.array(self.orders),
+            "keys": self.keys,
+            "counts": self.counts,
+        }
         if self.alphabet is not None:
             arrays["alphabet"] = self.alphabet.characters
         return arrays
@@ -235,7 +251,9 @@ class NgramVocabulary:
             KeyError: An array is missing.
             ValueError: The arrays do not go together.
         """
-        alphabet = Alphabet.from_array(arrays["alphabet"]) if "alphabet" in arrays else None
+        alphabet = None
+        if "alphabet" in arrays:
+            alphabet = Alphabet.from_array(arrays["alphabet"])
         orders = arrays["orders"]
         keys = arrays["keys"]
         counts = arrays["counts"]
@@ -251,6 +269,26 @@ class NgramVocabulary:
         if alphabet is not None and len(alphabet) > Alphabet.capacity(vocabulary.bits or 0):
             raise ValueError(f"the vocabulary has {len(alphabet):,} characters, too many for keys")
         return vocabulary
+
+
+def _exact(code_points: np.ndarray, alphabet: Alphabet, bits: int) -> np.ndarray:
+    """Computes exact keys of n-grams, int64 `(num_ngrams,)`.
+
+    Args:
+        code_points: The n-grams, which end in the last column, `(num_ngrams, max_order)`; -1 before
+            shorter ones.
+        alphabet: An alphabet with all their characters.
+        bits: Bits per symbol.
+    """
+    table = alphabet.symbol_table(False)
+    # The last entry of the table applies to all code points from there on.
+    entries = np.minimum(code_points, len(table) - 1)
+    symbols = table[entries].astype(np.int64)
+    symbols[code_points < 0] = 0
+    keys = np.zeros(len(code_points), np.int64)
+    for column in symbols.T:
+        keys = keys << bits | column
+    return keys
 
 
 def _mixed(code_points: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -69,14 +69,16 @@ class WordVectorizer(TextVectorizer):
             encoded = [word.encode() for word in words]
         except (AttributeError, TypeError, UnicodeEncodeError) as error:
             raise ConfigError(f"`words` must be strings without surrogates: {error}") from error
-        if not encoded or len(set(encoded)) < len(encoded):
+        num_distinct = len(set(encoded))
+        if not encoded or num_distinct < len(encoded):
             raise ConfigError(
                 f"`words` must hold at least one word, without duplicates. Received "
-                f"{len(encoded)} words, {len(set(encoded))} of them distinct."
+                f"{len(encoded)} words, {num_distinct} of them distinct."
             )
         # Arrays, because Keras would traverse a list word by word.
         self._utf8 = np.frombuffer(b"".join(encoded), np.uint8)
-        self._offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        lengths = [len(word) for word in encoded]
+        self._offsets = np.cumsum([0, *lengths], dtype=np.int64)
         rows = tf.range(1, len(encoded) + 1, dtype=tf.int64)
         self._table = LookupTable(tf.constant(encoded), rows, UNKNOWN)
 
@@ -153,7 +155,8 @@ class WordVectorizer(TextVectorizer):
         """Appends the words of another vectorizer."""
         check_growable(self, other)
         words = list(dict.fromkeys([*self.words, *other.words]))
-        return type(self)(**self.settings(), words=words), np.arange(self.num_rows)
+        grown = type(self)(**self.settings(), words=words)
+        return grown, np.arange(self.num_rows)
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns named arrays: all words in UTF-8, and their offsets."""

@@ -28,13 +28,10 @@ from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.text import vectorizer_class
-from tf_charagram.text.dictionary import (
-    Dictionary,
-    counts_of_entries,
-    normalized_words,
-)
-from tf_charagram.text.reading import MIN_COUNT, WordCounts
+from tf_charagram.text.spelling.dictionary import Dictionary, counts_of_entries
+from tf_charagram.text.spelling.own_words import MIN_COUNT, WordCounts
 from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.word_boundaries import normalized_words
 from tf_charagram.training.settings import RunConfig
 
 logger = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from research.baselines.frequencies import WordFrequencies, zipf
-from research.baselines.word_average import WordAverage
-from research.baselines.word_tables import FastTextTable, StoredTable
+from research.baselines.word_average import WordVectorAverage
+from research.baselines.word_tables import FastTextTable, VectorsInMemory
 from tf_charagram.errors import ConfigError, DataError
 
 WORDS = ["the", "cat", "Ann", "dog"]
@@ -19,7 +19,7 @@ TEXTS = ["The cat", "the dog, the dog", "Ann", "xyz", ""]
 
 @pytest.fixture
 def table():
-    return StoredTable(WORDS, VECTORS)
+    return VectorsInMemory(WORDS, VECTORS)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ class TestMean:
     @pytest.mark.parametrize("texts", [None, TEXTS], ids=["all words", "some words"])
     def test_by_hand(self, file, texts):
         """Words that the file lacks, the comma too, are no part of the mean."""
-        found = WordAverage.load(file, texts=texts).encode(TEXTS)
+        found = WordVectorAverage.load(file, texts=texts).encode(TEXTS)
         assert found.dtype == np.float32
         zeros = np.zeros(3)
         assert_allclose(found, [(THE + CAT) / 2, (THE + DOG) / 2, ANN, zeros, zeros], rtol=1e-6)
@@ -47,38 +47,38 @@ class TestMean:
             keyed_vectors.save_word2vec_format(str(tmp_path / name), binary=True)
         else:
             keyed_vectors.save(str(tmp_path / name))
-        found = WordAverage.load(tmp_path / name, texts=["dog"]).encode(["dog", "the"])
+        found = WordVectorAverage.load(tmp_path / name, texts=["dog"]).encode(["dog", "the"])
         assert_allclose(found, [DOG, np.zeros(3)])
 
     def test_notes(self, table):
-        average = WordAverage(table)
+        average = WordVectorAverage(table)
         average.encode(["the cat"])
         assert average.notes() == []
         average.encode(TEXTS)
         assert average.notes() == ["2 of 7 words have no vector: ,, xyz"]
 
     def test_no_texts_and_no_known_word(self, table):
-        assert WordAverage(table).encode([]).shape == (0, 3)
-        assert_allclose(WordAverage(table).encode(["", "x"]), np.zeros((2, 3)))
+        assert WordVectorAverage(table).encode([]).shape == (0, 3)
+        assert_allclose(WordVectorAverage(table).encode(["", "x"]), np.zeros((2, 3)))
 
     def test_errors(self, table, file, tmp_path):
         with pytest.raises(ConfigError, match=r"Unknown weighting 'sff'\. Did you mean 'sif'\?"):
-            WordAverage(table, weighting="sff")
+            WordVectorAverage(table, weighting="sff")
         with pytest.raises(
             ConfigError, match=r"`smoothing` must be above 0. Received: smoothing=0"
         ):
-            WordAverage(table, smoothing=0)
+            WordVectorAverage(table, smoothing=0)
         with pytest.raises(DataError, match=r"cannot be read: .*Check the path"):
-            WordAverage.load(tmp_path / "none")
+            WordVectorAverage.load(tmp_path / "none")
         with pytest.raises(DataError, match="words in the texts, found none among 4 words"):
-            WordAverage.load(file, texts=["xyz"])
+            WordVectorAverage.load(file, texts=["xyz"])
 
 
 class TestWeightings:
     def test_inverse_frequency_by_hand(self, table):
         """p is 3/6 of `the` and 1/6 of `cat`, so that they count twice and six times."""
         frequencies = WordFrequencies({"the": 2, "The": 1, "cat": 1, "other": 2})
-        average = WordAverage(table, weighting="inverse-frequency", frequencies=frequencies)
+        average = WordVectorAverage(table, weighting="inverse-frequency", frequencies=frequencies)
         assert_allclose(average.encode(["The cat"]), [(2 * THE + 6 * CAT) / 2], rtol=1e-6)
         # A word without a count counts as if it occurred once.
         assert_allclose(average.encode(["dog"]), [6 * DOG], rtol=1e-6)
@@ -86,14 +86,14 @@ class TestWeightings:
     def test_zipf_by_hand(self, table):
         """1 + 1/2 + 1/3 + 1/4 is 25/12: `the` has p = 12/25, `dog`, the fourth, 3/25."""
         assert_allclose(zipf(np.array([1, 4]), 4), [12 / 25, 3 / 25])
-        average = WordAverage(table, weighting="inverse-frequency")
+        average = WordVectorAverage(table, weighting="inverse-frequency")
         assert_allclose(
             average.encode(["the dog"]), [(25 / 12 * THE + 25 / 3 * DOG) / 2], rtol=1e-5
         )
 
     def test_ranks_are_those_of_the_file(self, file):
         whole, part = (
-            WordAverage.load(file, weighting="inverse-frequency", texts=texts)
+            WordVectorAverage.load(file, weighting="inverse-frequency", texts=texts)
             for texts in (None, ["dog"])
         )
         assert_allclose(part.encode(["dog"]), whole.encode(["dog"]))
@@ -101,7 +101,7 @@ class TestWeightings:
     def test_sif_by_hand(self, table):
         """Weights a / (a + p), then the rows without their first right singular vector."""
         frequencies = WordFrequencies({"the": 3, "cat": 1})
-        average = WordAverage(table, weighting="sif", frequencies=frequencies, smoothing=0.25)
+        average = WordVectorAverage(table, weighting="sif", frequencies=frequencies, smoothing=0.25)
         rows = np.stack([(0.25 * THE + 0.5 * CAT) / 2, 0.25 * THE, 0.5 * CAT])
         direction = np.linalg.svd(rows)[2][0]
         texts = ["the cat", "the", "cat"]
@@ -113,7 +113,7 @@ class TestWeightings:
 
     def test_sif_needs_texts(self, table):
         with pytest.raises(ConfigError, match="`fit` it on them first"):
-            WordAverage(table, weighting="sif").encode(["the"])
+            WordVectorAverage(table, weighting="sif").encode(["the"])
 
 
 class TestFrequencies:

@@ -9,7 +9,7 @@ import pytest
 from research.papers.catalog import ENTRIES, PAPERS
 from research.papers.context import Context
 from research.papers.runs import NUM_HALVINGS, RUNS, Run, Subset
-from research.papers.sources import ROLES, Alternative, Source, find_sources
+from research.papers.sources import ROLES, Alternative, RoleData, find_sources
 from research.papers.training import Limits, run_order, train_command
 from tests.commands import call
 
@@ -81,7 +81,7 @@ def test_the_papers_data_come_first(tmp_path):
 def test_subsets_contain_smaller_ones(tmp_path):
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("".join(f"l{i}\tr{i}\n" for i in range(64)))
-    sources = {"phrases": Source((str(pairs),), Alternative("pairs", ()))}
+    sources = {"phrases": RoleData((str(pairs),), Alternative("pairs", ()))}
 
     def lines(halvings, is_random):
         run = Run("a", "sentences", "dan", Subset("phrases", halvings, is_random))
@@ -96,7 +96,7 @@ def test_subsets_contain_smaller_ones(tmp_path):
 
 def test_subsets_of_other_pairs_are_others(tmp_path):
     pairs = tmp_path / "pairs.tsv"
-    sources = {"phrases": Source((str(pairs),), Alternative("pairs", ()))}
+    sources = {"phrases": RoleData((str(pairs),), Alternative("pairs", ()))}
     run = Run("a", "sentences", "dan", Subset("phrases", 0, False))
     for text in ("a\tb\nc\td\n", "e\tf\n"):
         pairs.write_text(text)

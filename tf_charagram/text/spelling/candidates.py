@@ -16,37 +16,43 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from tf_charagram.text.normalize import flatnonzero
+from tf_charagram.text.keys import signed
+from tf_charagram.text.spelling.word_filter import (
+    BASE,
+    letter_values,
+    powers,
+    powers_by_place,
+)
 from tf_charagram.text.tensors import LookupTable
-from tf_charagram.text.word_filter import BASE, letter_values, powers, powers_by_place, signed
+from tf_charagram.text.vectors import column, selected
 
 #: Only words of these lengths are read as others: short ones have too many neighbors, and a typo
 #: changes few of the n-grams of long ones.
 MIN_LETTERS = 4
 MAX_LETTERS = 16
 
-#: Binary logarithms of the probability of a typo relative to a wrong letter, per position, from the
-#: 61,615 misspellings of codespell and typos with a single typo. DOUBLED is an extra letter equal
-#: to the one before.
-WRONG = 0.0
-MISSING = 5.1
-ADDED = -0.2
-DOUBLED = 3.3
-SWAPPED = 5.0
-#: Added for typos of the first letter.
-FIRST_LETTER = -2.0
-#: The same for a word without its vowels, or with letters or digits that look alike.
-VARIANT = 0.0
-#: The same for two or three words without the spaces between them.
-JOINED = 3.0
+# Binary logarithms of the probability of a typo relative to a wrong letter, per position, from the
+# 61,615 misspellings of codespell and typos with a single typo. _DOUBLED is an extra letter equal
+# to the one before.
+_WRONG = 0.0
+_MISSING = 5.1
+_ADDED = -0.2
+_DOUBLED = 3.3
+_SWAPPED = 5.0
+# Added for typos of the first letter.
+_FIRST_LETTER = -2.0
+# The same for a word without its vowels, or with letters or digits that look alike.
+_VARIANT = 0.0
+# The same for two or three words without the spaces between them.
+_JOINED = 3.0
 VOWELS = "aeiou"
-LOOK_ALIKE = (("rn", "m"), ("cl", "d"), ("vv", "w"))
+_LOOK_ALIKE = (("rn", "m"), ("cl", "d"), ("vv", "w"))
 #: Digits, and the letters that they look like.
 DIGITS = {"0": "o", "1": "l", "5": "s"}
-#: Binary logarithm of the probability of a word outside the dictionary, such as a name: a constant,
-#: and a term for each letter. Chosen on SICK and the headlines of STS 2013 with joined words.
-UNKNOWN_WORD = -7.5
-UNKNOWN_LETTER = -2.25
+# Binary logarithm of the probability of a word outside the dictionary, such as a name: a constant,
+# and a term for each letter. Chosen on SICK and the headlines of STS 2013 with joined words.
+_UNKNOWN_WORD = -7.5
+_UNKNOWN_LETTER = -2.25
 
 _SEED = 2016
 # The most frequent words: others are seldom written that way, and loading takes time.
@@ -55,6 +61,8 @@ _NUM_WITH_VARIANTS = 30_000
 _BASE = np.int64(signed(BASE))
 _INVERSE = np.int64(signed(pow(BASE, -1, 2**64)))
 _NUM_POWERS = MAX_LETTERS + 2
+# Wrong, missing, added and swapped letters.
+_NUM_KINDS = 4
 
 
 class CandidateTable:
@@ -79,12 +87,14 @@ class CandidateTable:
     ) -> None:
         self.no_word = len(log_counts)
         self._powers = powers(_NUM_POWERS)
-        self._inverses = np.array([signed(pow(BASE, -n, 2**64)) for n in range(_NUM_POWERS)])
+        inverses = [signed(pow(BASE, -power, 2**64)) for power in range(_NUM_POWERS)]
+        self._inverses = np.array(inverses)
         # Added to the key of a pattern, so that it is not the key of a word.
         random = np.random.default_rng(_SEED)
         self._wildcard, self._no_vowels, self._look_alike = random.integers(1, 2**63, 3)
-        total_count = np.exp2(log_counts.astype(np.float64)).sum()
-        log_shares = log_counts - np.log2(max(total_count, 1.0))
+        counts = np.exp2(log_counts.astype(np.float64))
+        total_count = max(counts.sum(), 1.0)
+        log_shares = log_counts - np.log2(total_count)
         # The empty word is certain, a missing key impossible.
         log_probabilities = np.append(log_shares, [0, -np.inf])
         # A tensor: a constant in each function would be saved with each.
@@ -104,14 +114,20 @@ class CandidateTable:
         factors = powers_by_place(lengths)
         words = np.add.reduceat(values * factors, splits[:-1])
         word_rows = np.arange(len(lengths))
+        # A pattern for each letter, which the wildcard replaces.
         wildcards = (self._wildcard - values) * factors
         patterns = np.repeat(words, lengths) + wildcards
         pattern_rows = np.repeat(word_rows, lengths)
         frequent = splits[: _NUM_WITH_VARIANTS + 1]
         num_letters = frequent[-1]
-        values = values[:num_letters]
-        skeletons, skeleton_rows = _without_vowels(values, frequent)
-        look_alikes, look_alike_rows = _look_alikes(values, factors[:num_letters], frequent)
+        frequent_values = values[:num_letters]
+        frequent_factors = factors[:num_letters]
+        skeletons, skeleton_rows = _without_vowels(frequent_values, frequent)
+        look_alikes, look_alike_rows = _look_alikes(
+            frequent_values,
+            frequent_factors,
+            frequent,
+        )
         keys = np.concatenate(
             [
                 words,
@@ -120,13 +136,21 @@ class CandidateTable:
                 look_alikes + self._look_alike,
             ]
         )
-        rows = np.concatenate([word_rows, pattern_rows, skeleton_rows, look_alike_rows])
+        rows = np.concatenate(
+            [
+                word_rows,
+                pattern_rows,
+                skeleton_rows,
+                look_alike_rows,
+            ]
+        )
         # The row replaces the lowest bits of a key: integers sort much faster than pairs.
-        pairs = np.sort((keys & self._key_mask) | rows)
+        pairs = (keys & self._key_mask) | rows
+        pairs.sort()
         keys = pairs & self._key_mask
+        rows = pairs & ~self._key_mask
         # Of words with the same pattern, the first one is the most frequent.
         is_first = np.diff(keys, prepend=0) != 0
-        rows = pairs & ~self._key_mask
         return keys[is_first], rows[is_first]
 
     def readings(self, values: tf.Tensor, has_digits: tf.Tensor) -> tf.Tensor:
@@ -143,17 +167,24 @@ class CandidateTable:
             `(num_unknown, 3)`. All are `no_word` if a word has no reading.
         """
         rows, scores = self._single_words(values, has_digits)
+        best = tf.argmax(scores, axis=1)
         best_scores = tf.reduce_max(scores, axis=1)
-        rows = tf.gather(rows, tf.argmax(scores, axis=1), batch_dims=1)
-        rows = tf.where(best_scores > -np.inf, rows, self.no_word)
-        readings = tf.pad(rows[:, tf.newaxis], [[0, 0], [0, 2]], constant_values=self.no_word)
+        is_read = best_scores > -np.inf
+        best_rows = tf.gather(rows, best, batch_dims=1)
+        rows = tf.where(is_read, best_rows, self.no_word)
+        no_word = tf.fill(tf.shape(rows), self.no_word)
+        readings = tf.stack([rows, no_word, no_word], axis=1)
         # Joined words replace a single word if they are more probable.
         words, parts, joined_scores = self._joined_words(values, has_digits)
-        best_scores = tf.tensor_scatter_nd_max(best_scores, words[:, tf.newaxis], joined_scores)
-        is_best = tf.where(joined_scores == tf.gather(best_scores, words))
-        words = tf.gather(words, is_best)
-        parts = tf.gather_nd(parts, is_best)
-        return tf.tensor_scatter_nd_update(readings, words, parts)
+        best_scores = tf.tensor_scatter_nd_max(
+            best_scores,
+            column(words),
+            joined_scores,
+        )
+        is_best = joined_scores == tf.gather(best_scores, words)
+        words = selected(words, is_best)
+        parts = selected(parts, is_best)
+        return tf.tensor_scatter_nd_update(readings, column(words), parts)
 
     def _lookup(self, keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the rows of words and their log probabilities, -inf for other keys."""
@@ -165,10 +196,12 @@ class CandidateTable:
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the row and the score of each candidate, `(num_unknown, num_candidates)`."""
         width = values.shape[1]
-        shape = [tf.shape(values)[0], 4 * width]
-        typos = tf.reshape(self._error_keys(values), shape)
-        weights = tf.reshape(_error_weights(values), shape)
-        written = tf.reduce_sum(values * self._powers[:width], axis=1, keepdims=True)
+        # Each kind of typo at each letter.
+        num_typos = _NUM_KINDS * width
+        typos = tf.reshape(self._error_keys(values), [-1, num_typos])
+        weights = tf.reshape(_error_weights(values), [-1, num_typos])
+        terms = values * self._powers[:width]
+        written = tf.reduce_sum(terms, axis=1, keepdims=True)
         keys = [
             typos,
             written + self._no_vowels,
@@ -178,9 +211,9 @@ class CandidateTable:
         ]
         rows, scores = self._lookup(tf.concat(keys, axis=1))
         # A word with digits has neither typos nor missing vowels, only the last two candidates.
-        weights = tf.pad(weights, [[0, 0], [0, 1]], constant_values=VARIANT)
-        weights = tf.where(has_digits[:, tf.newaxis], -np.inf, weights)
-        weights = tf.pad(weights, [[0, 0], [0, 2]], constant_values=VARIANT)
+        weights = _with_variants(weights, 1)
+        weights = tf.where(column(has_digits), -np.inf, weights)
+        weights = _with_variants(weights, 2)
         return rows, scores + weights
 
     def _joined_words(
@@ -199,31 +232,33 @@ class CandidateTable:
         starts, start_scores = self._lookup(before)
         # `behind` counts places from the start of the unknown word, the table from their own start.
         ends, end_scores = self._lookup(behind * inverses)
-        is_letter = values != 0
-        length = tf.reduce_sum(tf.cast(is_letter, tf.float32), axis=1)
-        min_score = UNKNOWN_WORD + UNKNOWN_LETTER * length
-        min_score = tf.where(has_digits, np.inf, min_score)
-        # The first word ends before one place, the last begins there or further on.
-        is_in_order = np.triu(np.ones((width, width), bool))
-        is_in_order[0] = False
-        is_possible = is_letter[:, tf.newaxis] & is_in_order
+        min_score = _min_score(values, has_digits)
+        # Tables of the places where the first word ends and where the last one begins.
+        start_table = tf.expand_dims(start_scores, axis=2)
+        end_table = tf.expand_dims(end_scores, axis=1)
+        scores = start_table + end_table
         # The middle word makes no reading more probable, so few pairs need it.
-        scores = start_scores[:, :, tf.newaxis] + end_scores[:, tf.newaxis]
-        is_probable = scores > min_score[:, tf.newaxis, tf.newaxis]
-        places = tf.where(is_possible & is_probable)
+        is_probable = scores > tf.reshape(min_score, [-1, 1, 1])
+        places = tf.where(_is_possible(values) & is_probable)
         words = places[:, 0]
         first = places[:, :2]
         last = tf.gather(places, [0, 2], axis=1)
         # If the last word begins where the first one ends, the middle is the empty word.
         between = tf.gather_nd(before, last) - tf.gather_nd(before, first)
-        middle_keys = between * tf.gather(inverses, places[:, 1])
-        middles, middle_scores = self._lookup(middle_keys)
-        parts = tf.stack([tf.gather_nd(starts, first), middles, tf.gather_nd(ends, last)], axis=1)
+        to_start = tf.gather(inverses, places[:, 1])
+        middles, middle_scores = self._lookup(between * to_start)
+        parts = [
+            tf.gather_nd(starts, first),
+            middles,
+            tf.gather_nd(ends, last),
+        ]
+        parts = tf.stack(parts, axis=1)
         scores = tf.gather_nd(scores, places) + middle_scores
-        probable = flatnonzero(scores > tf.gather(min_score, words))
-        words = tf.gather(words, probable)
-        parts = tf.gather(parts, probable)
-        return words, parts, tf.gather(scores, probable) + JOINED
+        is_probable = scores > tf.gather(min_score, words)
+        words = selected(words, is_probable)
+        parts = selected(parts, is_probable)
+        scores = selected(scores, is_probable)
+        return words, parts, scores + _JOINED
 
     def _error_keys(self, values: tf.Tensor) -> tf.Tensor:
         """Returns the keys of the words that a typo at each position may stem from.
@@ -246,13 +281,51 @@ class CandidateTable:
         next_values = tf.pad(values[:, 1:], [[0, 0], [0, 1]])
         # The change of the key if both letters trade places.
         swapped = (next_values - values) * (factors - next_factors)
+        # In the order of the weights of `_error_weights`.
         corrected = [
             wildcards + after,
             wildcards + behind * _BASE,
             after * _INVERSE,
             behind + swapped,
         ]
-        return before[:, tf.newaxis] + tf.stack(corrected, axis=1)
+        corrected_keys = tf.stack(corrected, axis=1)
+        return tf.expand_dims(before, axis=1) + corrected_keys
+
+
+def _with_variants(weights: tf.Tensor, number: int) -> tf.Tensor:
+    """Appends columns of `_VARIANT`."""
+    padding = [[0, 0], [0, number]]
+    return tf.pad(weights, padding, constant_values=_VARIANT)
+
+
+def _min_score(values: tf.Tensor, has_digits: tf.Tensor) -> tf.Tensor:
+    """Returns the score that joined words must exceed, float32 `(num_words,)`.
+
+    A word with digits is never joined words.
+    """
+    is_letter = tf.cast(values != 0, tf.float32)
+    length = tf.reduce_sum(is_letter, axis=1)
+    of_unknown = _UNKNOWN_WORD + _UNKNOWN_LETTER * length
+    return tf.where(has_digits, np.inf, of_unknown)
+
+
+def _is_possible(values: tf.Tensor) -> tf.Tensor:
+    """Returns where the first word may end and the last one begin.
+
+    Args:
+        values: Values of the letters, 0 past the end, int64 `(num_words, width)`.
+
+    Returns:
+        bool `(num_words, width, width)`: the first word ends before one place, the last begins
+        there or further on.
+    """
+    width = values.shape[1]
+    every = np.ones((width, width), bool)
+    is_in_order = np.triu(every)
+    # No word is empty.
+    is_in_order[0] = False
+    is_letter = tf.expand_dims(values != 0, axis=1)
+    return is_letter & is_in_order
 
 
 def _split_keys(terms: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -266,7 +339,8 @@ def _split_keys(terms: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         of `terms`. The latter count places from the start of the word.
     """
     before = tf.cumsum(terms, axis=1, exclusive=True)
-    return before, tf.reduce_sum(terms, axis=1, keepdims=True) - before
+    whole = tf.reduce_sum(terms, axis=1, keepdims=True)
+    return before, whole - before
 
 
 def _without_vowels(
@@ -281,56 +355,74 @@ def _without_vowels(
         splits: Row splits of the words, `(num_words + 1,)`.
     """
     lengths = np.diff(splits)
-    starts = np.repeat(splits[:-1], lengths)
-    is_kept = np.arange(len(values)) == starts
+    starts = splits[:-1]
+    is_consonant = np.ones(len(values), bool)
     # `np.isin` would sort.
-    is_kept |= np.logical_and.reduce([values != vowel for vowel in _values_of(VOWELS)])
-    num_kept = np.concatenate([[0], np.cumsum(is_kept)])
-    places = num_kept[:-1] - num_kept[starts]
-    terms = np.where(is_kept, values * powers(_NUM_POWERS)[places], 0)
-    keys = np.add.reduceat(terms, splits[:-1])
+    for vowel in _values_of(VOWELS):
+        is_consonant &= values != vowel
+    is_kept = is_consonant
+    is_kept[starts] = True
+    num_kept = np.append(0, np.cumsum(is_kept))
+    # The place of each letter among the kept ones of its word.
+    kept_before_word = np.repeat(num_kept[starts], lengths)
+    places = num_kept[:-1] - kept_before_word
+    factors = powers(_NUM_POWERS)[places]
+    terms = np.where(is_kept, values * factors, 0)
+    keys = np.add.reduceat(terms, starts)
     kept_lengths = np.diff(num_kept[splits])
-    rows = np.flatnonzero((kept_lengths >= MIN_LETTERS) & (kept_lengths < lengths))
+    is_shorter = kept_lengths < lengths
+    is_enough = kept_lengths >= MIN_LETTERS
+    rows = np.flatnonzero(is_enough & is_shorter)
     return keys[rows], rows
 
 
 def _look_alikes(
     values: NDArray[np.int64], factors: NDArray[np.int64], splits: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns the keys of words with one pair of `LOOK_ALIKE` in place of the other; their rows.
+    """Returns the keys of words with one pair of `_LOOK_ALIKE` in place of the other; their rows.
 
     Args:
         values: Values of the letters of all words.
         factors: Their powers of the base.
         splits: Row splits of the words, `(num_words + 1,)`.
     """
-    row_of = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
-    # Keys of the letters of a word before each place, and from it on.
-    sums = np.concatenate([[0], np.cumsum(values * factors)])
-    before = sums[:-1] - sums[splits[row_of]]
-    behind = sums[splits[row_of + 1]] - sums[:-1]
+    lengths = np.diff(splits)
+    word_rows = np.arange(len(lengths))
+    row_of = np.repeat(word_rows, lengths)
+    terms = values * factors
+    sums = np.append(0, np.cumsum(terms))
+    at_start = sums[splits[:-1]]
+    at_end = sums[splits[1:]]
+    # Keys of the letters of a word before each place, and after it.
+    before = sums[:-1] - at_start[row_of]
+    after = at_end[row_of] - sums[1:]
+    is_one_word = row_of[:-1] == row_of[1:]
     keys = []
     rows = []
-    for pair, single in LOOK_ALIKE:
+    for pair, single in _LOOK_ALIKE:
         # Arrays, because NumPy warns if a product of scalars overflows.
         first, second, letter = np.split(_values_of(pair + single), 3)
         # The pair replaces the single letter, and the letters after it move to the right.
         places = np.flatnonzero(values == letter)
-        rest = behind[places] - letter * factors[places]
-        written = (first + second * _BASE) * factors[places]
-        keys.append(before[places] + written + rest * _BASE)
+        written = first + second * _BASE
+        written = written * factors[places]
+        rest = after[places] * _BASE
+        keys.append(before[places] + written + rest)
         rows.append(row_of[places])
         # The single letter replaces the pair, and the letters after it move to the left.
-        places = np.flatnonzero((values[:-1] == first) & (values[1:] == second))
-        places = places[row_of[places] == row_of[places + 1]]
-        rest = behind[places] - first * factors[places] - second * factors[places + 1]
-        keys.append(before[places] + letter * factors[places] + rest * _INVERSE)
+        is_first = values[:-1] == first
+        is_second = values[1:] == second
+        places = np.flatnonzero(is_first & is_second & is_one_word)
+        written = letter * factors[places]
+        rest = after[places + 1] * _INVERSE
+        keys.append(before[places] + written + rest)
         rows.append(row_of[places])
     return np.concatenate(keys), np.concatenate(rows)
 
 
 def _values_of(letters: str) -> NDArray[np.int64]:
-    return letter_values(np.array([ord(letter) for letter in letters]))
+    codes = [ord(letter) for letter in letters]
+    return letter_values(np.array(codes))
 
 
 def _error_weights(values: tf.Tensor) -> tf.Tensor:
@@ -339,16 +431,17 @@ def _error_weights(values: tf.Tensor) -> tf.Tensor:
     Args:
         values: Values of the letters, 0 past the end, int64 `(num_words, width)`.
     """
-    is_doubled = values == tf.pad(values[:, :-1], [[0, 0], [1, 0]])
-    added = tf.where(is_doubled, DOUBLED, ADDED)
+    previous = tf.pad(values[:, :-1], [[0, 0], [1, 0]])
+    is_doubled = values == previous
+    added = tf.where(is_doubled, _DOUBLED, _ADDED)
     shape = tf.shape(added)
-    # In the order of the keys of `_error_keys`.
     weights = [
-        tf.fill(shape, WRONG),
-        tf.fill(shape, MISSING),
+        tf.fill(shape, _WRONG),
+        tf.fill(shape, _MISSING),
         added,
-        tf.fill(shape, SWAPPED),
+        tf.fill(shape, _SWAPPED),
     ]
     at_first = np.zeros(values.shape[1], np.float32)
-    at_first[0] = FIRST_LETTER
-    return tf.stack(weights, axis=1) + at_first
+    at_first[0] = _FIRST_LETTER
+    stacked = tf.stack(weights, axis=1)
+    return stacked + at_first

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.text import normalize
-from tests.text.strategies import any_text, property_settings
+from tests.text.strategies import property_settings
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.dictionary import Dictionary, normalized_words, words_of
-from tf_charagram.text.word_filter import WordFilter
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.word_filter import WordFilter
 
 letters = st.text("aAb\u0130\u03a3\u00c9\u00df\u05d0\u4e2d\U00010400", min_size=1)
 
@@ -30,35 +29,15 @@ def test_counts_without_bounds():
     assert dictionary.log_counts.tolist() == [63.75, 63.75, 0.0]
 
 
-def test_words_in_a_form():
-    assert [*normalized_words(["scho\u0308n"], "NFC")] == ["sch\u00f6n"]
-    assert [*normalized_words(["sch\u00f6n"], None)] == ["sch\u00f6n"]
-
-
-def test_words_of_texts():
-    texts = ["A cat, a CAT and 2 dogs", "caf\u00e9 cafe\u0301 \U00010400", "it's x2"]
-    assert sorted(words_of(texts)) == sorted(
-        ["a", "cat", "a", "cat", "and", "dogs", "caf\u00e9", "\U00010428", "it", "s"]
-    )
-
-
-@property_settings
-@given(st.lists(any_text, max_size=5))
-def test_words_are_those_of_normalized_texts(texts):
-    words = [*words_of(texts)]
-    assert words == [*words_of(map(normalize, texts))]
-    assert all(word.isalpha() and normalize(word, pad=False) == word for word in words)
-
-
 @property_settings
 @given(st.dictionaries(letters, st.integers(1, 2**62), min_size=1))
 def test_array_round_trip(counts):
-    right_words = WordFilter.from_words(counts) if len(counts) > 1 else None
-    dictionary = Dictionary(counts, right_words)
+    accepted_words = WordFilter.from_words(counts) if len(counts) > 1 else None
+    dictionary = Dictionary(counts, accepted_words)
     restored = Dictionary.from_arrays({"keys": np.zeros(2), **dictionary.to_arrays()})
     assert restored.words == dictionary.words
-    for words in (restored.right_words, dictionary.right_words):
-        assert (words and words.bits.tolist()) == (right_words and right_words.bits.tolist())
+    for words in (restored.accepted_words, dictionary.accepted_words):
+        assert (words and words.bits.tolist()) == (accepted_words and accepted_words.bits.tolist())
     assert restored.log_counts.tolist() == dictionary.log_counts.tolist()
     assert max(dictionary.log_counts) < 64
 
@@ -69,9 +48,9 @@ def test_merged():
     assert merged.words == ["cat", "dog", "ant"]
     assert merged.log_counts.tolist() == [6.0, 3.0, 0.0]
     assert first.merged(None) is first
-    right_words = WordFilter.from_words(["ants"])
-    assert Dictionary({"cat": 1}, right_words).merged(first).right_words is right_words
-    assert first.merged(Dictionary({"cat": 1}, right_words)).right_words is right_words
+    accepted_words = WordFilter.from_words(["ants"])
+    assert Dictionary({"cat": 1}, accepted_words).merged(first).accepted_words is accepted_words
+    assert first.merged(Dictionary({"cat": 1}, accepted_words)).accepted_words is accepted_words
 
 
 @pytest.mark.parametrize(("counts", "message"), [
@@ -92,8 +71,8 @@ def test_errors(counts, message):
     ({"dictionary_utf8": np.frombuffer(b"\ncat", np.uint8)}, "distinct, and of letters only"),
     ({"dictionary_utf8": np.frombuffer(b"ca1\ndog", np.uint8)}, "distinct, and of letters only"),
     ({"dictionary_utf8": np.frombuffer(b"ca\xff\ndog", np.uint8)}, "can't decode byte"),
-    ({"dictionary_right_words": np.zeros(0, np.uint8)}, "right words of the dictionary must be"),
-    ({"dictionary_right_words": np.zeros(9)}, "right words of the dictionary must be bytes"),
+    ({"dictionary_right_words": np.zeros(0, np.uint8)}, "accepted words of the dictionary must be"),
+    ({"dictionary_right_words": np.zeros(9)}, "accepted words of the dictionary must be bytes"),
 ])  # fmt: skip
 def test_damaged_arrays(change, message):
     arrays = Dictionary({"cat": 1, "dog": 1}).to_arrays()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.text import reading as module
-from tf_charagram.text.dictionary import Dictionary
-from tf_charagram.text.reading import WordCounts
+from tf_charagram.text.spelling import own_words as module
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.own_words import WordCounts
 
 KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
 

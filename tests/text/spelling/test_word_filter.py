@@ -1,4 +1,4 @@
-"""The filter of right words against the slow reference."""
+"""The filter of accepted words against the slow reference."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ import pytest
 import tensorflow as tf
 
 from tests.reference import word_filter as reference
-from tf_charagram.text.word_filter import WordFilter, letter_values, powers, powers_by_place
+from tf_charagram.text.spelling.word_filter import (
+    WordFilter,
+    letter_values,
+    powers,
+    powers_by_place,
+)
 
 MANY = [f"{first}{second}w\u00f6rd\U00010400"[:size] for first in "abcdefghij"
         for second in "\u017cklmnopqrs" for size in range(2, 8)]  # fmt: skip

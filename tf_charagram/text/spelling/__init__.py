@@ -1,0 +1,1 @@
+"""Spelling: the known words, and the misspelled words that are read as these."""
