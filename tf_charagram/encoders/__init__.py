@@ -15,6 +15,27 @@ from tf_charagram.settings import typed, types_of
 if TYPE_CHECKING:
     import keras
 
+    from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
+    from tf_charagram.encoders.char_cnn import CharCnn
+    from tf_charagram.encoders.char_lstm import CharLstm
+    from tf_charagram.encoders.charagram import Charagram
+    from tf_charagram.encoders.cse import Cse
+    from tf_charagram.encoders.recurrent import Gran, IdentityRnn, Lstm, Rnn
+
+__all__ = [
+    "CharCnn",
+    "CharLstm",
+    "Charagram",
+    "Cse",
+    "Dan",
+    "Gran",
+    "IdentityRnn",
+    "Lstm",
+    "Projection",
+    "Rnn",
+    "WordAverage",
+]
+
 
 class Entry(NamedTuple):
     """An encoder in the registry; its class is imported only when needed.
@@ -47,7 +68,8 @@ ENCODERS = {
 
 #: Class -> module: each encoder can be imported from this package, too.
 CLASSES = {entry.class_name: f"{__name__}.{entry.module}" for entry in ENCODERS.values()}
-__getattr__ = lazy_names(__name__, CLASSES)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, CLASSES)
 
 
 def _entry(name: str) -> Entry:
