@@ -12,6 +12,7 @@ from tf_charagram.lazy import lazy_names, register_with_keras
 from tf_charagram.models.locations import MODELS
 from tf_charagram.tasks import CLASSES as TASK_CLASSES
 from tf_charagram.tasks import MODELS as TASK_MODELS
+from tf_charagram.tasks.train import TrainedRun, train
 
 if TYPE_CHECKING:
     from tf_charagram import encoders, layers, losses, optimizers
@@ -59,6 +60,7 @@ __all__ = [
     "Tagger",
     "TextClassifier",
     "TextEmbedder",
+    "TrainedRun",
     "TrainingError",
     "WordVectorizer",
     "__version__",
@@ -66,6 +68,7 @@ __all__ = [
     "layers",
     "losses",
     "optimizers",
+    "train",
 ]
 
 _lazy = lazy_names(__name__, {**_NAMES, **{name: f"{__name__}.{name}" for name in _MODULES}})

@@ -34,6 +34,7 @@ class Similarity(SupervisedTask):
 
     model_class = PairScorer
     starter = "inference"
+    example_columns = ("text1", "text2", "label")
 
     def read_file(self, path: Path, split: str, name: str) -> ScoredPairs:
         """Reads pairs with scores."""
@@ -80,6 +81,7 @@ class Entailment(LabelTask):
 
     model_class = PairClassifier
     starter = "inference"
+    example_columns = ("text1", "text2", "label")
 
     def read_file(self, path: Path, split: str, name: str) -> Labelled:
         """Reads pairs with labels."""

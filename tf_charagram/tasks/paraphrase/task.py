@@ -90,6 +90,8 @@ class ParaphraseTask(EmbedderTask):
         corpus: The pairs; set by `read`.
     """
 
+    example_columns = ("text1", "text2", "label")
+
     config: ParaphraseConfig
     corpus: PairCorpus
 

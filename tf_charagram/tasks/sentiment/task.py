@@ -15,6 +15,7 @@ class Sentiment(LabelTask):
 
     model_class = TextClassifier
     starter = "sentiment"
+    example_columns = ("text", "label")
 
     def read_file(self, path: Path, split: str, name: str) -> Labelled:
         """Reads texts with labels."""
