@@ -97,10 +97,14 @@ def paper_space(config: RunConfig) -> Space:
 def wide_space(config: RunConfig) -> Space:
     """Returns a space beyond the papers, for other tuners than the grid.
 
-    It has all options of the encoder with a list of choices, and some of its other options.
+    It has all options of the encoder with a list of choices, some of its other options, and what
+    the loss of pairs names.
     """
-    options = types_of(options_class(config.encoder))
+    options = dict(types_of(options_class(config.encoder)))
     space = {**grids.WIDE, **grids.WIDE_OF_TASK.get(config.task, {})}
+    if isinstance(config, ParaphraseConfig):
+        space |= config.loss_options.wide
+        options |= types_of(type(config.loss_options))
     for name, kind in options.items():
         choices = choices_of(kind)
         if choices:

@@ -181,6 +181,8 @@ def make_settings(task: str = "words", **given: Any) -> RunConfig:
     known = set(described(settings_class(task)))
     for entry in ENCODERS.values():
         known |= types_of(entry.options).keys()
+    for options in settings_class(task).option_classes(given).values():
+        known |= types_of(options).keys()
     for name in given:
         if name not in known:
             raise ConfigError(unknown_name("setting", name, known))

@@ -144,6 +144,7 @@ class ParaphraseTask(EmbedderTask):
         trainer = ParaphraseModel(model.encoder)
         trainer.compile(
             optimizer,
+            loss=config.loss_options,
             margin=config.margin,
             negatives=negative_sampler(config),
             **config.update_options(),
