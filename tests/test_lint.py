@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("tf_charagram", "tuning", "export")
-#: Packages whose names are imported when they are used.
-LAZY = ("", ".encoders", ".layers", ".losses", ".search", ".tuning")
+#: Packages whose names are stable; most are imported when they are used.
+STABLE = ("", ".encoders", ".layers", ".losses", ".optimizers", ".search", ".tuning")
 
 pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
 
@@ -27,7 +27,7 @@ def run(*command):
 
 
 def user_names():
-    """Returns module and name of all that the pages import, and of all that is lazy."""
+    """Returns module and name of all that the pages import, and of all that is stable."""
     found = set()
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         # The files that this page makes have a test of their own.
@@ -36,10 +36,20 @@ def user_names():
         imports = r"^from (tf_charagram[\w.]*) import (.+)$"
         for module, names in re.findall(imports, page.read_text(encoding="utf-8"), re.MULTILINE):
             found |= {(module, name.strip()) for name in names.split(",")}
-    for package in LAZY:
+    for package in STABLE:
         module = f"tf_charagram{package}"
         found |= {(module, name) for name in import_module(module).__all__}
     return sorted(found)
+
+
+def test_the_names_of_the_pages_are_stable():
+    page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+    stable = set(re.findall(r"`(tf_charagram[\w.]*)`", page))
+    assert {module for module, _ in user_names()} == stable
+    for package in STABLE:
+        exported = import_module(f"tf_charagram{package}").__all__
+        used = {name for module, name in user_names() if module == f"tf_charagram{package}"}
+        assert used == set(exported), package
 
 
 def test_style():

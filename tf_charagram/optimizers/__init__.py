@@ -13,6 +13,8 @@ from tf_charagram.layers.row_gradients import Gradient, read_rows
 from tf_charagram.layers.xla import in_xla
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, TableOptimizer
 
+__all__ = ["LazyAdagrad", "LazyAdam", "MomentumSgd"]
+
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
