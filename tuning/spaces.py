@@ -43,7 +43,7 @@ def search_space(
     if space == "paper":
         found = _fitting(paper_space(config), config)
     elif space == "wide":
-        found = _fitting(wide_space(config), config)
+        found = _fitting(_wide_space(config), config)
     elif isinstance(space, str):
         raise ConfigError(unknown_name("space", space, ("paper", "wide")))
     else:
@@ -94,7 +94,7 @@ def paper_space(config: RunConfig) -> Space:
     )
 
 
-def wide_space(config: RunConfig) -> Space:
+def _wide_space(config: RunConfig) -> Space:
     """Returns a space beyond the papers, for other tuners than the grid.
 
     It has all options of the encoder with a list of choices, some of its other options, and what

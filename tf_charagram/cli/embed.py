@@ -28,7 +28,7 @@ _FEW_LINES = 1000
 _THREADS = 1
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram embed", description=__doc__)
     parser.add_argument("model", help=MODEL_HELP)
@@ -56,7 +56,7 @@ def make_parser() -> Parser:
 
 def embed(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = vars(make_parser().parse_args(arguments))
+    values = vars(_make_parser().parse_args(arguments))
     load_tensorflow()
     from tf_charagram.bulk.inputs import find_inputs
 

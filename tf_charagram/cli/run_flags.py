@@ -34,7 +34,7 @@ FIRST = (
 )
 
 
-class RunFlags(NamedTuple):
+class _RunFlags(NamedTuple):
     """The parsed arguments of a command about runs.
 
     Attributes:
@@ -50,7 +50,7 @@ class RunFlags(NamedTuple):
 
 def parse_run(
     arguments: Sequence[str], make_parser: Callable[[str, str, bool], SettingsParser]
-) -> RunFlags:
+) -> _RunFlags:
     """Parses the arguments of a command about training runs.
 
     Args:
@@ -87,7 +87,7 @@ def parse_run(
         known |= types_of(options).keys()
     settings = {name: values[name] for name in known & values.keys()}
     config = settings_class(task).from_dict({**defaults, **settings})
-    return RunFlags(config, values, set(given))
+    return _RunFlags(config, values, set(given))
 
 
 def make_run_parser(
