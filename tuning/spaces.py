@@ -41,7 +41,7 @@ def search_space(
     """
     found: Space
     if space == "paper":
-        found = _fitting(paper_space(config), config)
+        found = _fitting(_paper_space(config), config)
     elif space == "wide":
         found = _fitting(_wide_space(config), config)
     elif isinstance(space, str):
@@ -57,7 +57,7 @@ def search_space(
     return found
 
 
-def paper_space(config: RunConfig) -> Space:
+def _paper_space(config: RunConfig) -> Space:
     """Returns the papers' grid.
 
     On words and sentences, Charagram's encoders have Charagram's grid. On sentences, `word_average`

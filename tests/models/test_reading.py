@@ -10,7 +10,7 @@ from tests.c_runtime import measure_in_c_runtime
 from tests.texts import NASTY
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.export.check.checks import measure_in_process
+from tf_charagram.export.check.checks import _measure_in_process
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.dictionary import Dictionary
@@ -49,7 +49,7 @@ def exported(request, embedder, tmp_path_factory):
                       "text_inputs": ["texts"], "texts": [b"a"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("measure", [measure_in_process, measure_in_c_runtime])
+@pytest.mark.parametrize("measure", [_measure_in_process, measure_in_c_runtime])
 def test_signature(exported, measure):
     """A fresh process reads texts as Python does, and in lowercase with single spaces."""
     embedder, request = exported

@@ -118,7 +118,7 @@ class _RunRecord:
         return {**changed, **search}
 
 
-def read_run(folder: str | Path) -> _RunRecord:
+def _read_run(folder: str | Path) -> _RunRecord:
     """Reads the folder of a run or of a search.
 
     Raises:
@@ -178,7 +178,7 @@ def _find_runs(folder: str | Path) -> list[_RunRecord]:
     found = []
     for path in Path(folder).iterdir():
         try:
-            found.append(read_run(path))
+            found.append(_read_run(path))
         except RunError:
             continue
     return sorted(found, key=lambda run: run.started, reverse=True)
@@ -301,7 +301,7 @@ def runs(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     folder = Path(_make_parser().parse_args(arguments).folder)
     if (folder / _CONFIG).is_file() or (folder / _SEARCH).is_file():
-        _print_run(table_console(), read_run(folder))
+        _print_run(table_console(), _read_run(folder))
         return 0
     found = _find_runs(folder)
     if found:

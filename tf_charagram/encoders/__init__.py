@@ -92,7 +92,7 @@ def vectorizer_of(name: str) -> str:
     return options_class(name).vectorizer
 
 
-def encoders_with(option: str) -> tuple[str, ...]:
+def _encoders_with(option: str) -> tuple[str, ...]:
     """Returns the names of the encoders that have an option."""
     return tuple(name for name, entry in ENCODERS.items() if option in types_of(entry.options))
 
@@ -106,7 +106,7 @@ def make_options(encoder: str, values: Mapping[str, Any]) -> EncoderOptions:
     types = types_of(options_class(encoder))
     for name, value in values.items():
         if name not in types:
-            having = encoders_with(name)
+            having = _encoders_with(name)
             elsewhere = f" `{name}` is an option of {', '.join(having)}." if having else ""
             raise ConfigError(
                 f"`{name}` is not an option of the encoder '{encoder}'. Received: {name}={value!r}."

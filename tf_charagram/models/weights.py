@@ -233,18 +233,18 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
     largest = _largest(rows if scales is None else scales)
     if not largest <= _MAX_WEIGHT:
         raise ValueError(f"the array '{name}' contains {largest}")
-    table = aligned_empty(weight.shape)
+    table = _aligned_empty(weight.shape)
     if scales is None:
         table[...] = rows
     else:
         for first in range(0, len(rows), _BLOCK_ROWS):
             block = slice(first, first + _BLOCK_ROWS)
             table[block] = _StoredTable(rows[block], scales[block]).restored(weight.shape[-1])
-    weight.assign(shared_tensor(table))
+    weight.assign(_shared_tensor(table))
 
 
-def aligned_empty(shape: Sequence[int]) -> np.ndarray:
-    """Returns an uninitialized float32 array for `shared_tensor`.
+def _aligned_empty(shape: Sequence[int]) -> np.ndarray:
+    """Returns an uninitialized float32 array for `_shared_tensor`.
 
     NumPy asks for huge pages before the memory is used, so that nothing is moved later.
     """
@@ -257,8 +257,8 @@ def aligned_empty(shape: Sequence[int]) -> np.ndarray:
     return room[first : first + size].reshape(shape)
 
 
-def shared_tensor(array: np.ndarray) -> tf.Tensor:
-    """Returns a tensor that shares the memory of an array of `aligned_empty`, to be left as is."""
+def _shared_tensor(array: np.ndarray) -> tf.Tensor:
+    """Returns a tensor that shares the memory of an array of `_aligned_empty`, to be left as is."""
     return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
 
 
