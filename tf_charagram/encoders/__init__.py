@@ -147,8 +147,3 @@ def encoder_name(encoder: keras.layers.Layer) -> str:
             "that was made smaller can be exported; keep the model it was made from."
         )
     return name
-
-
-def encoder_from_config(name: str, config: dict[str, Any]) -> keras.layers.Layer:
-    """Restores an encoder from its registered name and its `get_config()`."""
-    return encoder_class(name).from_config(config)
