@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _OTHER_BYTES = 50_000
 
 
-def make_parser() -> SettingsParser:
+def _make_parser() -> SettingsParser:
     """Returns the parser."""
     parser = SettingsParser(prog="charagram export", description=__doc__)
     parser.add_argument("model", metavar="RUN", help=MODEL_HELP)
@@ -42,7 +42,7 @@ def make_parser() -> SettingsParser:
 
 def export(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     # Wrong flags fail before TensorFlow is loaded, which takes seconds.
     if values.keep is not None:
         check_positive(keep=values.keep)
@@ -55,7 +55,7 @@ def export(arguments: Sequence[str]) -> int:
 
     folder = ServingFolder(values.to)
     model = load_any(values.model)
-    texts = real_texts(values.texts, values.model, model)
+    texts = _real_texts(values.texts, values.model, model)
     about = about_run(values.model)
     changes = []
     if options != ShrinkOptions():
@@ -102,7 +102,7 @@ def _made_smaller(
     return model.from_parts(vectorizer, encoder), options
 
 
-def real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
+def _real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
     """Returns the first texts of a file, of a training set or of the starter set.
 
     Args:

@@ -191,7 +191,7 @@ def model_from_table(
     return TextEmbedder(vectorizer, encoder)
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the command line."""
     parser = Parser(prog="charagram convert", description=__doc__)
     parser.add_argument("model", nargs="?", help=f"to word2vec: {MODEL_HELP}")
@@ -217,7 +217,7 @@ def make_parser() -> Parser:
 
 def convert(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     sources = [values.texts, values.ngrams, values.table]
     check_not_read(values.out, [path for path in sources if path is not None])
     has_table = bool(values.ngrams and values.table)

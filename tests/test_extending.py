@@ -20,12 +20,15 @@ ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "extending.md"
 ENCODER, ENCODER_TEST = "tf_charagram/encoders/ngram_mean.py", "tests/encoders/test_ngram_mean.py"
 OPTIONS, ENCODERS = "tf_charagram/encoders/options.py", "tf_charagram/encoders/__init__.py"
+LOSS = "tf_charagram/tasks/paraphrase/losses/softmax.py"
+LOSS_TEST = "tests/tasks/paraphrase/test_softmax.py"
 READER, READER_TEST = "tf_charagram/data/readers/biosses.py", "tests/data/readers/test_biosses.py"
 TASK, TASK_TEST = "tf_charagram/tasks/duplicates", "tests/tasks/test_duplicates.py"
 TASKS = "tf_charagram/tasks/__init__.py"
 #: Section -> files that it changes.
 CHANGED = {
     "An encoder": {ENCODER, OPTIONS, ENCODERS, ENCODER_TEST},
+    "A loss": {LOSS, LOSS_TEST},
     "A data set": {READER, READER_TEST},
     "A task": {f"{TASK}/__init__.py", f"{TASK}/task.py", TASKS, TASK_TEST},
 }
@@ -114,14 +117,15 @@ def test_few_files_change(extended):
 
 @pytest.mark.long
 def test_their_tests_pass(extended):
-    tests = [ENCODER_TEST, "tests/encoders/test_contracts.py", READER_TEST, TASK_TEST]
-    names = "ngram_mean or biosses or duplicates"
+    contracts = "tests/encoders/test_contracts.py"
+    tests = [ENCODER_TEST, contracts, LOSS_TEST, READER_TEST, TASK_TEST]
+    names = "ngram_mean or softmax or biosses or duplicates"
     pytest_ = ["-m", "pytest", "-v", "-p", "no:cacheprovider"]
     ended = run(extended[0], *pytest_, "-k", names, *tests)
     assert ended.returncode == 0, ended.stdout
     passed = Counter(re.findall(r"^(\S+?)::.* PASSED", ended.stdout, re.MULTILINE))
-    assert passed[ENCODER_TEST] > 12 and passed[ENCODER_TEST] + passed[tests[1]] >= 20
-    assert (passed[READER_TEST], passed[TASK_TEST]) == (5, 2)
+    assert passed[ENCODER_TEST] > 12 and passed[ENCODER_TEST] + passed[contracts] >= 20
+    assert (passed[LOSS_TEST], passed[READER_TEST], passed[TASK_TEST]) == (4, 5, 2)
 
 
 def test_options_are_flags_of_their_encoder(extended):
@@ -131,6 +135,32 @@ def test_options_are_flags_of_their_encoder(extended):
     assert "--activation" not in shown and "--ngrams" in shown
     ended = run(extended[0], *train, "cse", "--combiner", "sqrtn")
     assert ended.returncode == 2 and "unknown flag --combiner" in ended.stderr
+
+
+def test_options_are_flags_of_their_loss(extended):
+    train = ["-m", "tf_charagram.train"]
+    shown = run(extended[0], *train, "--loss", "softmax", "--help-all").stdout
+    assert "--temperature" in shown and "softmax: divisor of the cosines [0.05]" in shown
+    assert "loss of pairs: margin, softmax [margin]" in shown
+    ended = run(extended[0], *train, "--temperature", "0.1")
+    assert ended.returncode == 2 and "unknown flag --temperature" in ended.stderr
+
+
+WIDE = """
+from tf_charagram.tasks import make_settings
+from tf_charagram.tuning.spaces import search_space
+softmax = make_settings("words", loss="softmax", temperature=0.2)
+print(softmax.to_dict()["temperature"], search_space("wide", softmax)["temperature"])
+margin = softmax.replace(loss="margin")
+print("temperature" in margin.to_dict(), "temperature" in search_space("wide", margin))
+"""
+
+
+def test_tuning_knows_the_loss(extended, tmp_path):
+    shutil.copytree(extended[0] / "tf_charagram", tmp_path / "tf_charagram")
+    shutil.copytree(ROOT / "tuning", tmp_path / "tf_charagram" / "tuning")
+    ended = run(tmp_path, "-c", WIDE)
+    assert ended.stdout.splitlines() == ["0.2 (0.02, 0.05, 0.1)", "False False"], ended.stderr
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import ChainMap
 from importlib import import_module
 
 import keras
@@ -27,7 +28,8 @@ def test_every_name_is_there():
 
 
 def test_every_registered_class_is_known_before_it_is_imported():
-    known = {**layers.LAYERS, **encoders.CLASSES, **tf_charagram._MODELS, **tf_charagram._TRAINING}
+    others = (tf_charagram._MODELS, tf_charagram._TRAINING, tf_charagram._VECTORIZERS)
+    known = dict(ChainMap(layers.LAYERS, encoders.CLASSES, *others))
     for name in known:
         import_module(known[name])
     registered = keras.saving.get_custom_objects()

@@ -13,13 +13,17 @@ from tf_charagram.models.locations import MODELS
 from tf_charagram.optimizers import CLASSES as OPTIMIZERS
 from tf_charagram.tasks import CLASSES as TASK_CLASSES
 from tf_charagram.tasks import MODELS as TASK_MODELS
+from tf_charagram.tasks.train import TrainedRun, train
 
 if TYPE_CHECKING:
+    from tf_charagram import encoders, layers, losses, optimizers
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
     from tf_charagram.tasks.tagging.model import Tagger
+    from tf_charagram.text.characters import CharacterVectorizer
     from tf_charagram.text.vectorizer import NgramVectorizer
+    from tf_charagram.text.words import WordVectorizer
 
 _MODELS = {
     **TASK_CLASSES,
@@ -29,13 +33,20 @@ _TRAINING = {
     **OPTIMIZERS,
     "MarginLoss": "tf_charagram.losses.margin",
 }
-_OTHERS = {
+_VECTORIZERS = {
+    "CharacterVectorizer": "tf_charagram.text.characters",
     "NgramVectorizer": "tf_charagram.text.vectorizer",
+    "WordVectorizer": "tf_charagram.text.words",
+}
+_NAMES = {
+    **_MODELS,
+    **_VECTORIZERS,
     "ParaphraseModel": "tf_charagram.tasks.paraphrase.model",
 }
 _MODULES = ("encoders", "layers", "losses", "optimizers")
 
 __all__ = [
+    "CharacterVectorizer",
     "CharagramError",
     "ConfigError",
     "DataError",
@@ -47,24 +58,34 @@ __all__ = [
     "Tagger",
     "TextClassifier",
     "TextEmbedder",
+    "TrainedRun",
     "TrainingError",
+    "WordVectorizer",
     "__version__",
+    "encoders",
+    "layers",
+    "losses",
+    "optimizers",
+    "train",
 ]
 
-_lazy = lazy_names(
-    __name__, {**_MODELS, **_OTHERS, **{name: f"{__name__}.{name}" for name in _MODULES}}
-)
+_lazy = lazy_names(__name__, {**_NAMES, **{name: f"{__name__}.{name}" for name in _MODULES}})
 MODELS.update(TASK_MODELS)
 
 
 def _register() -> None:
-    register_with_keras(__name__, {**_MODELS, **_TRAINING, **LAYERS, **CLASSES})
+    for classes in (_MODELS, _TRAINING, _VECTORIZERS, LAYERS, CLASSES):
+        register_with_keras(__name__, classes)
 
 
-def __getattr__(name: str) -> Any:
+def _registered(name: str) -> Any:
     value = _lazy(name)
     _register()
     return value
 
+
+if not TYPE_CHECKING:
+    # Type checkers would take any name for a lazy one.
+    __getattr__ = _registered
 
 _register()

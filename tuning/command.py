@@ -48,7 +48,7 @@ _HELP = {
 }
 
 
-def make_parser(
+def _make_parser(
     task: str = "words", encoder: str = "charagram", show_all: bool = False
 ) -> SettingsParser:
     """Returns the parser: how to search, the settings of the task and of the encoder."""
@@ -75,7 +75,7 @@ def make_parser(
 
 def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    config, values, given = parse_run(arguments, make_parser)
+    config, values, given = parse_run(arguments, _make_parser)
     settings = TuneConfig(**{name: values[name] for name in types_of(TuneConfig)})
     with quiet(values["quiet"]):
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)

@@ -24,7 +24,7 @@ from tf_charagram.tuning.search import Search
 _MAX_COLLISIONS = 10_000
 
 
-class SafeOracle(keras_tuner.Oracle):
+class _SafeOracle(keras_tuner.Oracle):
     """Writes whole files, and recovers from a kill between two of them."""
 
     ongoing_trials: dict[str, Trial]
@@ -59,7 +59,7 @@ class SafeOracle(keras_tuner.Oracle):
         self.ongoing_trials = {}
 
 
-class GridOracle(SafeOracle):
+class _GridOracle(_SafeOracle):
     """Tries all combinations in order, the last setting fastest.
 
     KerasTuner's grid cannot be resumed, and lets all workers but one wait.
@@ -79,27 +79,27 @@ class GridOracle(SafeOracle):
         }
 
 
-class RandomOracle(SafeOracle, oracles.RandomSearchOracle):
+class _RandomOracle(_SafeOracle, oracles.RandomSearchOracle):
     """Tries random combinations, each once."""
 
 
-class BayesianOracle(SafeOracle, oracles.BayesianOptimizationOracle):
+class _BayesianOracle(_SafeOracle, oracles.BayesianOptimizationOracle):
     """Tries combinations that a Gaussian process expects to score best."""
 
 
-class HyperbandOracle(SafeOracle, oracles.HyperbandOracle):
+class _HyperbandOracle(_SafeOracle, oracles.HyperbandOracle):
     """Tries many combinations for a short time, and the best of them again for longer."""
 
 
 _ORACLES = {
-    "grid": GridOracle,
-    "random": RandomOracle,
-    "bayesian": BayesianOracle,
-    "hyperband": HyperbandOracle,
+    "grid": _GridOracle,
+    "random": _RandomOracle,
+    "bayesian": _BayesianOracle,
+    "hyperband": _HyperbandOracle,
 }
 
 
-def make_oracle(search: Search) -> SafeOracle:
+def make_oracle(search: Search) -> _SafeOracle:
     """Returns a new oracle for a search.
 
     Raises:

@@ -41,9 +41,9 @@ def search_space(
     """
     found: Space
     if space == "paper":
-        found = _fitting(paper_space(config), config)
+        found = _fitting(_paper_space(config), config)
     elif space == "wide":
-        found = _fitting(wide_space(config), config)
+        found = _fitting(_wide_space(config), config)
     elif isinstance(space, str):
         raise ConfigError(unknown_name("space", space, ("paper", "wide")))
     else:
@@ -57,7 +57,7 @@ def search_space(
     return found
 
 
-def paper_space(config: RunConfig) -> Space:
+def _paper_space(config: RunConfig) -> Space:
     """Returns the papers' grid.
 
     On words and sentences, Charagram's encoders have Charagram's grid. On sentences, `word_average`
@@ -94,13 +94,17 @@ def paper_space(config: RunConfig) -> Space:
     )
 
 
-def wide_space(config: RunConfig) -> Space:
+def _wide_space(config: RunConfig) -> Space:
     """Returns a space beyond the papers, for other tuners than the grid.
 
-    It has all options of the encoder with a list of choices, and some of its other options.
+    It has all options of the encoder with a list of choices, some of its other options, and what
+    the loss of pairs names.
     """
-    options = types_of(options_class(config.encoder))
+    options = dict(types_of(options_class(config.encoder)))
     space = {**grids.WIDE, **grids.WIDE_OF_TASK.get(config.task, {})}
+    if isinstance(config, ParaphraseConfig):
+        space |= config.loss_options.wide
+        options |= types_of(type(config.loss_options))
     for name, kind in options.items():
         choices = choices_of(kind)
         if choices:

@@ -38,7 +38,7 @@ _FAILURES = (TrainingError, ConfigError, MemoryError, tf.errors.ResourceExhauste
 
 
 @dataclass(frozen=True)
-class TrialResult:
+class _TrialResult:
     """The result of a trial, a row of the tables.
 
     Attributes:
@@ -123,7 +123,7 @@ class TrialTuner(BaseTuner):
         self.oracle.end_trial(trial)
         write_results(self._search, self._folder)
 
-    def _run(self, trial: Trial, path: Path) -> TrialResult:
+    def _run(self, trial: Trial, path: Path) -> _TrialResult:
         """Trains the model of a trial; returns and writes its result."""
         values = self.hypermodel.settings(trial.hyperparameters)
         # Hyperband decides the number of epochs.
@@ -133,7 +133,7 @@ class TrialTuner(BaseTuner):
             result = self._result(trial.trial_id, values)
         except _FAILURES as error:
             reason = str(error) or type(error).__name__
-            result = TrialResult(trial.trial_id, FAILED, values, reason=reason)
+            result = _TrialResult(trial.trial_id, FAILED, values, reason=reason)
         write_json(path / _FILE, asdict(result))
         return result
 
@@ -150,7 +150,7 @@ class TrialTuner(BaseTuner):
             run.loop.checkpoint_at_end = False
             run.run(resume=True, export=False)
 
-    def _result(self, trial_id: str, values: dict[str, Any]) -> TrialResult:
+    def _result(self, trial_id: str, values: dict[str, Any]) -> _TrialResult:
         """Returns the result of a trial that was trained; its score is the best of its history."""
         folder = RunFolder(self._folder.trials / trial_id)
         select = self._search.config.select
@@ -159,7 +159,7 @@ class TrialTuner(BaseTuner):
         known = [score for score in scores if score is not None]
         if not known:
             raise TrainingError(f"no score on {select}: all pairs get the same cosine")
-        return TrialResult(
+        return _TrialResult(
             id=trial_id,
             status=COMPLETED,
             values=values,
@@ -170,17 +170,17 @@ class TrialTuner(BaseTuner):
         )
 
 
-def _read_result(folder: Path) -> TrialResult | None:
+def _read_result(folder: Path) -> _TrialResult | None:
     path = folder / _FILE
     try:
-        return TrialResult(**read_json(path))
+        return _TrialResult(**read_json(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:
         raise RunError(f"{path} is damaged: {error!r}.") from error
 
 
-def read_results(folder: SearchFolder) -> list[TrialResult]:
+def read_results(folder: SearchFolder) -> list[_TrialResult]:
     """Returns the results of all trials that have ended, in order.
 
     Raises:
@@ -196,10 +196,10 @@ def read_results(folder: SearchFolder) -> list[TrialResult]:
     return results
 
 
-def best_first(results: list[TrialResult]) -> list[TrialResult]:
+def best_first(results: list[_TrialResult]) -> list[_TrialResult]:
     """Returns results from best to worst, failed ones last."""
 
-    def key(result: TrialResult) -> tuple[bool, float]:
+    def key(result: _TrialResult) -> tuple[bool, float]:
         return result.status == FAILED, -(result.score or 0.0)
 
     return sorted(results, key=key)
@@ -222,7 +222,7 @@ def write_results(search: Search, folder: SearchFolder) -> None:
             shutil.rmtree(run.model, ignore_errors=True)
 
 
-def _write_table(search: Search, path: Path, results: list[TrialResult]) -> None:
+def _write_table(search: Search, path: Path, results: list[_TrialResult]) -> None:
     """Writes a row per result; a setting and a set have a column each."""
     columns = ["id", "status"]
     for name in search.space:

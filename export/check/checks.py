@@ -92,7 +92,7 @@ class VersionChecks:
     def check_in_process(self) -> list[Outcome]:
         """Checks the answers of a fresh process, which has only `tensorflow`."""
         where = " and ".join([CLEAN, *self.request["packages"]])
-        return judged(where, measure_in_process(self.request), self.golden)
+        return judged(where, _measure_in_process(self.request), self.golden)
 
     def check_server(self, client: RestClient) -> list[Outcome]:
         """Checks the answers of a server.
@@ -120,7 +120,7 @@ class VersionChecks:
         return judged(client.url, probe.measure(load, self.request), self.golden)
 
 
-def measure_in_process(request: dict[str, Any]) -> dict[str, Any]:
+def _measure_in_process(request: dict[str, Any]) -> dict[str, Any]:
     """Runs `probe.measure` in a process of its own; `{"error"}` if the process fails.
 
     Args:

@@ -19,7 +19,7 @@ from tf_charagram.reporting import load_tensorflow, table_console
 _STATES = {True: "pass", False: "FAIL", None: "skip"}
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram check", description=__doc__)
     parser.add_argument(
@@ -41,7 +41,7 @@ def make_parser() -> Parser:
 
 def check(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status, 1 if a check failed."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     load_tensorflow()
     from tf_charagram.export.check.checks import VersionChecks, version_folder
     from tf_charagram.export.serving.client import RestClient

@@ -103,7 +103,7 @@ def saved_model(tf: Any, folder: str) -> Call:
     return call
 
 
-def main(request_path: str, answer_path: str) -> None:
+def _main(request_path: str, answer_path: str) -> None:
     """Measures a SavedModel in this process."""
     request = pickle.loads(Path(request_path).read_bytes())
     packages = request["packages"]
@@ -122,4 +122,4 @@ def main(request_path: str, answer_path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    _main(*sys.argv[1:])

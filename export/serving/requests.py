@@ -158,10 +158,10 @@ def write_warmup(path: Path, name: str, model: TextModel, texts: Sequence[bytes]
             names = [spec.name for spec in function.input_signature]
             for size in _WARMUP_SIZES:
                 batch = list(islice(cycle(texts), size))
-                writer.write(prediction_log(name, signature, make_inputs(names, batch, batch)))
+                writer.write(_prediction_log(name, signature, make_inputs(names, batch, batch)))
 
 
-def prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
+def _prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
     """Serializes a request as a `tensorflow.serving.PredictionLog`.
 
     Its class is in the package tensorflow-serving-api, which export does not need.

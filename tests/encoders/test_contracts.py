@@ -16,7 +16,7 @@ from tests.contracts import (
     shape_and_type,
     some_now,
 )
-from tf_charagram.encoders import ENCODERS, encoder_class, encoder_from_config, encoder_name
+from tf_charagram.encoders import ENCODERS, encoder_class, encoder_name
 from tf_charagram.errors import ConfigError
 
 NUM_ROWS = 12
@@ -82,7 +82,7 @@ def test_contract_with_dropout(name, check, tmp_path):
 def test_registry(name):
     encoder = make(name)
     assert encoder_name(encoder) == name
-    restored = encoder_from_config(name, encoder.get_config())
+    restored = encoder_class(name).from_config(encoder.get_config())
     assert type(restored) is type(encoder)
     assert restored.get_config() == encoder.get_config()
 

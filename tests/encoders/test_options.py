@@ -11,7 +11,6 @@ import pytest
 from tf_charagram.encoders import (
     ENCODERS,
     encoder_class,
-    encoders_with,
     make_options,
     options_class,
     vectorizer_of,
@@ -64,9 +63,10 @@ def test_an_option_is_a_flag(name):
     assert not taken & types_of(options).keys()
 
 
-def test_encoders_with_an_option():
-    assert encoders_with("word_dim") == ("projection", "dan", "cse")
-    assert encoders_with("margin") == ()
+def test_an_error_names_the_encoders_with_an_option():
+    others = "`word_dim` is an option of projection, dan, cse"
+    with pytest.raises(ConfigError, match=others):
+        make_options("charagram", {"word_dim": 3})
 
 
 @pytest.mark.parametrize(

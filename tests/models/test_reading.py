@@ -10,7 +10,7 @@ from tests.c_runtime import measure_in_c_runtime
 from tests.texts import NASTY
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.export.check.checks import measure_in_process
+from tf_charagram.export.check.checks import _measure_in_process
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.spelling.dictionary import Dictionary
@@ -50,7 +50,7 @@ def exported(request, embedder, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "measure", [pytest.param(measure_in_process, marks=pytest.mark.variant), measure_in_c_runtime]
+    "measure", [pytest.param(_measure_in_process, marks=pytest.mark.variant), measure_in_c_runtime]
 )
 def test_signature(exported, measure):
     """A fresh process reads texts as Python does, and in lowercase with single spaces."""

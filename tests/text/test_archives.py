@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tf_charagram.errors import RunError
-from tf_charagram.layers import NgramVectorizer
+from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = ["A cat", "the dog", "caf\u00e9 au lait"]
 

@@ -22,7 +22,7 @@ from tests.commands import (
     process,
 )
 from tests.contracts import some_now
-from tf_charagram.cli.runs import read_run
+from tf_charagram.cli.runs import _read_run
 from tf_charagram.errors import TrainingError
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.pair_stream import PairStream
@@ -254,4 +254,4 @@ def test_a_loss_that_is_not_finite(data, tmp_path):
     with pytest.raises(TrainingError, match=r"not finite at step 0\..*smaller --learning-rate"):
         training.run(resume=False)
     assert "smaller --learning-rate" in (tmp_path / "run" / "problem.txt").read_text()
-    assert read_run(tmp_path / "run").status == "diverged"
+    assert _read_run(tmp_path / "run").status == "diverged"

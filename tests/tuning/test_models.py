@@ -107,7 +107,7 @@ def test_early_stopping(data):
         ({"task": "pos"}, "`task` must be words or sentences"),
         ({"encoder": "cse"}, "no grid for the encoder 'cse' on words"),
         ({"space": {"dmi": (1, 2)}}, "`dmi` is not an option"),
-        ({"dmi": 3}, "`dmi` is not an option"),
+        ({"dmi": 3}, "Unknown setting 'dmi'. Did you mean 'dim'"),
     ],
 )
 def test_errors(settings, message):

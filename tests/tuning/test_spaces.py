@@ -12,7 +12,6 @@ from tf_charagram.tasks import TASKS, settings_class
 from tf_charagram.tuning.spaces import (
     label,
     num_combinations,
-    paper_space,
     search_space,
     settings_of,
     tuner_values,
@@ -126,7 +125,7 @@ def test_kerastuner_gets_numbers(name, choices, values):
 @pytest.mark.parametrize(("task", "encoder"), [("words", "cse"), ("sentences", "gran")])
 def test_no_grid_in_the_papers(task, encoder):
     with pytest.raises(ConfigError, match=f"no grid for the encoder '{encoder}' on {task}.*wide"):
-        paper_space(config_of(task, encoder))
+        search_space("paper", config_of(task, encoder))
 
 
 def test_settings_without_effect_are_not_searched():

@@ -14,7 +14,7 @@ from tf_charagram.reporting import make_table, number, table_console
 _PPDB = "ppdb-{1.0,2.0}-{s,m,l,xl,xxl,xxxl}-{lexical,phrasal,o2m,m2o,all}"
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram data", description=__doc__)
     parser.add_argument(
@@ -28,7 +28,7 @@ def make_parser() -> Parser:
 
 def data(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     if not values.action:
         return _list()
     verb, *names = values.action

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tf_charagram.search.matching import Duplicates
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram dedupe", description=__doc__)
     parser.add_argument("table", help="table, or file of texts")
@@ -33,7 +33,7 @@ def make_parser() -> Parser:
 
 def dedupe(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     check_not_read(values.output, [values.table])
     load_tensorflow()
     from tf_charagram.data.readers.pairs import read_labels

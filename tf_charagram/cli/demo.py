@@ -10,7 +10,7 @@ from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.reporting import load_tensorflow
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram demo", description=__doc__)
     parser.add_argument("model", help=MODEL_HELP)
@@ -26,7 +26,7 @@ def make_parser() -> Parser:
 
 def demo(arguments: Sequence[str]) -> int:
     """Runs the command until Ctrl-C; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     load_tensorflow()
     from tf_charagram.demo.answers import Answers, load_embedder
     from tf_charagram.demo.server import DemoServer

@@ -21,7 +21,7 @@ _PACKAGE = "tf-charagram"
 _FOR_DEVELOPERS = ("test", "bench")
 
 
-def packages_table() -> tuple[Table, bool]:
+def _packages_table() -> tuple[Table, bool]:
     """Returns a table of the required packages, and whether all without an extra are there."""
     table = make_table("Packages", ("package", "extra", "needs", "found", "to install it"), ())
     # Without an extra first: a package that is always required belongs to none.
@@ -60,7 +60,7 @@ def doctor(arguments: Sequence[str]) -> int:
     """Runs the command; returns 1 if a package that is always required is missing."""
     Parser(prog="charagram doctor", description=__doc__).parse_args(arguments)
     console = table_console()
-    table, is_complete = packages_table()
+    table, is_complete = _packages_table()
     console.print(table)
     try:
         load_tensorflow()

@@ -6,19 +6,29 @@ The vectors go to one file, or to a folder of shards, where `--resume` goes on a
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.errors import ConfigError
+from tf_charagram.files.json_files import to_json_lines
+from tf_charagram.files.writing import whole_file
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile
     from tf_charagram.models.embedder import TextEmbedder
+
+# Writes one batch: texts, and their embeddings, float32 `(len(texts), dim)`.
+_WriteVectors: TypeAlias = Callable[[Sequence[str], np.ndarray], None]
 
 _JOB_FLAGS = ("format", "shard_lines")
 _RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
@@ -28,7 +38,7 @@ _FEW_LINES = 1000
 _THREADS = 1
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram embed", description=__doc__)
     parser.add_argument("model", help=MODEL_HELP)
@@ -56,7 +66,7 @@ def make_parser() -> Parser:
 
 def embed(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = vars(make_parser().parse_args(arguments))
+    values = vars(_make_parser().parse_args(arguments))
     load_tensorflow()
     from tf_charagram.bulk.inputs import find_inputs
 
@@ -102,7 +112,6 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
-    from tf_charagram.data.writers import check_vector_file, open_vector_file
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.models.locations import read_config
     from tf_charagram.training.processor import limit_threads
@@ -111,7 +120,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     model, output = values["model"], values["output"]
     # Errors before standard input is awaited.
     read_config(model)
-    check_vector_file(output)
+    _check_vector_file(output)
     lines = read_texts(files)
     first = list(islice(lines, _FEW_LINES))
     # For a few texts, folding takes longer than it saves.
@@ -119,7 +128,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     embedder = TextEmbedder.load(model, folded=is_long, keep_words=values["keep_words"])
     batches = embedder.encode_batches(chain(first, lines))
     with (
-        open_vector_file(output, embedder.dim) as write,
+        _open_vector_file(output, embedder.dim) as write,
         LineProgress(files) as progress,
     ):
         for texts, vectors in batches:
@@ -135,3 +144,80 @@ def _say_corrections(embedder: TextEmbedder, first: list[str], values: dict[str,
     corrections.add(first)
     is_long = len(first) == _FEW_LINES
     corrections.say(values["show_corrections"], f"first {_FEW_LINES:,} lines" if is_long else "")
+
+
+@contextmanager
+def _open_vector_file(path: str | Path, dim: int) -> Iterator[_WriteVectors]:
+    """Opens a file for embeddings, which appears only once it is complete.
+
+    Args:
+        path: `FILE.npy`: one array; `FILE.tsv`: the text, then the numbers; `FILE.jsonl`: objects
+            with `text` and `embedding`; `-`: standard output, as tsv.
+        dim: Width of the embeddings.
+
+    Raises:
+        ConfigError: The suffix is unknown.
+        RunError: The file cannot be written.
+    """
+    _check_vector_file(path)
+    suffix = Path(path).suffix
+    if str(path) == "-":
+        yield _line_writer(sys.stdout, _to_tsv)
+    elif suffix == ".npy":
+        with whole_file(path) as file, _open_array(file, dim) as write:
+            yield write
+    else:
+        with whole_file(path, "w") as file:
+            yield _line_writer(file, _to_tsv if suffix == ".tsv" else _to_json_line)
+
+
+def _check_vector_file(path: str | Path) -> None:
+    """Checks the name of a file for embeddings before they are computed.
+
+    Raises:
+        ConfigError: `_open_vector_file` cannot write such a file.
+    """
+    if str(path) != "-" and Path(path).suffix not in (".npy", ".tsv", ".jsonl"):
+        raise ConfigError(
+            "--output must end in .npy, .tsv or .jsonl, be -, or end in / for a folder of shards. "
+            f"Received: {path}"
+        )
+
+
+def _line_writer(file: IO[str], to_line: Callable[[str, list[str]], str]) -> _WriteVectors:
+    def write(texts: Sequence[str], vectors: np.ndarray) -> None:
+        for text, vector in zip(texts, vectors.tolist(), strict=True):
+            file.write(to_line(text, [f"{value:.6g}" for value in vector]))
+
+    return write
+
+
+def _to_tsv(text: str, numbers: list[str]) -> str:
+    # A tab or a line end inside a text would start the next column or row.
+    return "\t".join([" ".join(text.split()), *numbers]) + "\n"
+
+
+def _to_json_line(text: str, numbers: list[str]) -> str:
+    return to_json_lines([{"text": text, "embedding": list(map(float, numbers))}])
+
+
+@contextmanager
+def _open_array(file: IO[bytes], dim: int) -> Iterator[_WriteVectors]:
+    """Appends rows after a header, in which NumPy leaves room for the final number of rows."""
+    num_rows = 0
+
+    def write(texts: Sequence[str], vectors: np.ndarray) -> None:
+        nonlocal num_rows
+        num_rows += len(texts)
+        file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+
+    def write_header() -> None:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (num_rows, dim)}
+        np.lib.format.write_array_header_1_0(file, header)
+
+    write_header()
+    yield write
+    # The number of rows is known only now; the header has the same length as before.
+    file.seek(0)
+    write_header()
+    file.seek(0, os.SEEK_END)

@@ -26,7 +26,7 @@ _NUM_RESAMPLES = 1000
 _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram evaluate", description=__doc__)
     parser.add_argument("model", nargs="*", metavar="MODEL", help=MODEL_HELP)
@@ -86,7 +86,7 @@ def _typos(value: str) -> int | str:
 
 def evaluate(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    parser = make_parser()
+    parser = _make_parser()
     values = parser.parse_args(arguments)
     if not (values.model or values.baseline):
         parser.error("the following arguments are required: model, or --baseline")

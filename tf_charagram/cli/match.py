@@ -20,7 +20,7 @@ _NUM_BINS = 20
 _BAR = 40
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram match", description=__doc__)
     parser.add_argument("left", help="table, or file of texts")
@@ -54,7 +54,7 @@ def add_threshold_flags(parser: Parser, default: str) -> None:
 
 def match(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     check_not_read(values.output, [values.left, values.right])
     load_tensorflow()
     from tf_charagram.data.readers.pairs import read_labels

@@ -10,14 +10,14 @@ from tf_charagram.models.locations import read_card, read_config, shipped_models
 from tf_charagram.reporting import make_table, table_console
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     return Parser(prog="charagram models", description=__doc__)
 
 
 def models(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    make_parser().parse_args(arguments)
+    _make_parser().parse_args(arguments)
     table = make_table(
         "Models that ship with the package",
         ("name", "summary", "scores", "licence"),

@@ -34,7 +34,7 @@ FIRST = (
 )
 
 
-class RunFlags(NamedTuple):
+class _RunFlags(NamedTuple):
     """The parsed arguments of a command about runs.
 
     Attributes:
@@ -50,7 +50,7 @@ class RunFlags(NamedTuple):
 
 def parse_run(
     arguments: Sequence[str], make_parser: Callable[[str, str, bool], SettingsParser]
-) -> RunFlags:
+) -> _RunFlags:
     """Parses the arguments of a command about training runs.
 
     Args:
@@ -63,11 +63,18 @@ def parse_run(
         RunError: The model of `--init` cannot be read.
     """
     # The task and the encoder decide which flags there are, so they are known before the parser.
-    defaults = run_defaults(**_deciding(arguments))
+    deciding = _deciding(arguments)
+    loss = deciding.pop("loss")
+    defaults = run_defaults(**deciding)
     task = defaults["task"]
     encoder = defaults["encoder"]
     is_short_help = "--help" in arguments or "-h" in arguments
     parser = make_parser(task, encoder, not is_short_help)
+    chosen = {"encoder": encoder} if loss is None else {"encoder": encoder, "loss": loss}
+    option_classes = settings_class(task).option_classes(chosen)
+    for chooser, options in option_classes.items():
+        if chooser != "encoder":
+            add_flags(parser, settings_flags(options), show_all=not is_short_help)
     names = {action.dest for action in parser._actions}
     parser.set_defaults({name: value for name, value in defaults.items() if name in names})
     # Without defaults, the result has the given flags. --print_config prints defaults, too, and
@@ -75,10 +82,12 @@ def parse_run(
     is_printed = any(argument.startswith("--print_config") for argument in arguments)
     given = parser.parse_args(arguments, defaults=is_printed).as_dict()
     values = {**parser.get_defaults().as_dict(), **given}
-    known = types_of(settings_class(task)).keys() | types_of(options_class(encoder)).keys()
+    known = set(types_of(settings_class(task)))
+    for options in option_classes.values():
+        known |= types_of(options).keys()
     settings = {name: values[name] for name in known & values.keys()}
     config = settings_class(task).from_dict({**defaults, **settings})
-    return RunFlags(config, values, set(given))
+    return _RunFlags(config, values, set(given))
 
 
 def make_run_parser(
@@ -145,7 +154,7 @@ def _deciding(arguments: Sequence[str]) -> dict[str, Any]:
     """Returns the settings that determine the flags and their defaults."""
     parser = Parser(add_help=False, prog="charagram")
     parser.add_argument("--task", default="words")
-    for flag in ("--encoder", "--init", "--preset"):
+    for flag in ("--encoder", "--init", "--preset", "--loss"):
         parser.add_argument(flag)
     parser.add_argument("--config", action=_File, default=argparse.SUPPRESS)
     known, _ = parser.parse_known_args(arguments)

@@ -37,7 +37,7 @@ _SEARCH = "search.json"
 
 
 @dataclass(frozen=True)
-class RunRecord:
+class _RunRecord:
     """A run, or a search for settings; read without TensorFlow.
 
     Attributes:
@@ -118,7 +118,7 @@ class RunRecord:
         return {**changed, **search}
 
 
-def read_run(folder: str | Path) -> RunRecord:
+def _read_run(folder: str | Path) -> _RunRecord:
     """Reads the folder of a run or of a search.
 
     Raises:
@@ -138,7 +138,7 @@ def read_run(folder: str | Path) -> RunRecord:
             raise RunError(f"{folder} is not a run folder but a model: give the folder of its run.")
         metrics = read_json(files.metrics) if files.metrics.is_file() else {}
         trials = _read_trials(files.path) if is_search else None
-        record = RunRecord(
+        record = _RunRecord(
             folder=files.path,
             settings=saved["settings"],
             version=saved["versions"]["tf_charagram"],
@@ -167,7 +167,7 @@ def _status(files: RunFolder, metrics: dict[str, Any], trials: list[dict[str, An
     return "diverged" if files.problem.is_file() else "unfinished"
 
 
-def find_runs(folder: str | Path) -> list[RunRecord]:
+def _find_runs(folder: str | Path) -> list[_RunRecord]:
     """Returns the runs and searches directly in a folder, the newest first.
 
     Raises:
@@ -178,7 +178,7 @@ def find_runs(folder: str | Path) -> list[RunRecord]:
     found = []
     for path in Path(folder).iterdir():
         try:
-            found.append(read_run(path))
+            found.append(_read_run(path))
         except RunError:
             continue
     return sorted(found, key=lambda run: run.started, reverse=True)
@@ -189,7 +189,7 @@ def _read_trials(folder: Path) -> list[dict[str, Any]]:
     return [read_json(path) for path in paths if path.parent.name.isdecimal()]
 
 
-def runs_table(runs: Sequence[RunRecord]) -> Table:
+def _runs_table(runs: Sequence[_RunRecord]) -> Table:
     """Returns a table with a row for each run."""
     # Without lines between the columns it fits 80 characters.
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -211,7 +211,7 @@ def runs_table(runs: Sequence[RunRecord]) -> Table:
     return table
 
 
-def _best_score(run: RunRecord) -> str:
+def _best_score(run: _RunRecord) -> str:
     """Formats the set that selects weights and its best score; empty before the first score."""
     name = run.selects
     if name is None:
@@ -231,7 +231,7 @@ def _epochs(value: float | None) -> str:
     return number(value, ".0f" if is_large else ".3g")
 
 
-def print_run(console: Console, run: RunRecord) -> None:
+def _print_run(console: Console, run: _RunRecord) -> None:
     """Prints settings, history, scores and trials of a run."""
     lines = [
         f"{run.folder}: {run.task} with {run.settings['encoder']}, {run.status}",
@@ -255,7 +255,7 @@ def print_run(console: Console, run: RunRecord) -> None:
         console.print(_scores_table(run))
 
 
-def _scores_table(run: RunRecord) -> Table:
+def _scores_table(run: _RunRecord) -> Table:
     """Returns the scores of the weights that were kept, and the best of all evaluations."""
     table = make_table("Scores", ("set",), ("kept", "best", "at epoch"))
     for name in run.set_names():
@@ -264,7 +264,7 @@ def _scores_table(run: RunRecord) -> Table:
     return table
 
 
-def _trials_table(run: RunRecord, trials: Sequence[dict[str, Any]]) -> Table:
+def _trials_table(run: _RunRecord, trials: Sequence[dict[str, Any]]) -> Table:
     """Returns the best trials of a search."""
 
     def rank(trial: dict[str, Any]) -> tuple[bool, float]:
@@ -285,7 +285,7 @@ def _trials_table(run: RunRecord, trials: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram runs", description=__doc__)
     parser.add_argument(
@@ -299,13 +299,13 @@ def make_parser() -> Parser:
 
 def runs(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    folder = Path(make_parser().parse_args(arguments).folder)
+    folder = Path(_make_parser().parse_args(arguments).folder)
     if (folder / _CONFIG).is_file() or (folder / _SEARCH).is_file():
-        print_run(table_console(), read_run(folder))
+        _print_run(table_console(), _read_run(folder))
         return 0
-    found = find_runs(folder)
+    found = _find_runs(folder)
     if found:
-        table_console().print(runs_table(found))
+        table_console().print(_runs_table(found))
     else:
         sys.stdout.write(f"No runs in {folder}.\n")
     return 0

@@ -29,7 +29,7 @@ PROMPT = "text> "
 _BATCH = 1000
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram search", description=__doc__)
     parser.add_argument(
@@ -75,7 +75,7 @@ def add_scoring_flags(parser: Parser) -> None:
 
 def search(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     check_positive(k=values.k)
     if values.spelling and (values.save or values.on):
         raise ConfigError("--spelling takes a file of words. Leave out --save and --on.")

@@ -18,7 +18,7 @@ _BATCH_SIZE = 1000
 _MAX_CHARS = 1_000_000
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram tag", description=__doc__)
     parser.add_argument("model", help=f"{MODEL_HELP}, of a tagger")
@@ -39,7 +39,7 @@ def make_parser() -> Parser:
 
 def tag(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    values = _make_parser().parse_args(arguments)
     load_tensorflow()
     from tf_charagram.bulk.inputs import LineProgress, find_inputs, read_texts, to_text
     from tf_charagram.files.writing import whole_file

@@ -39,7 +39,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
-class Source:
+class _Source:
     """A data set that can be downloaded.
 
     Attributes:
@@ -69,17 +69,17 @@ _SIM = "wordsim_similarity_goldstandard.txt"
 _REL = "wordsim_relatedness_goldstandard.txt"
 
 
-def _wordsim(url: str, sha1: str, *members: str, licence: str = _NOT_STATED) -> Source:
-    return Source(url, "wordsim", licence, members, f"sha1:{sha1}")
+def _wordsim(url: str, sha1: str, *members: str, licence: str = _NOT_STATED) -> _Source:
+    return _Source(url, "wordsim", licence, members, f"sha1:{sha1}")
 
 
-def _ws353(*members: str) -> Source:
+def _ws353(*members: str) -> _Source:
     url = "http://alfonseca.org/pubs/ws353simrel.tar.gz"
     sha1 = "1b9ca7f4d61682dea0004acbd48ce74275d5bfff"
     return _wordsim(url, sha1, *members, licence="CC BY 4.0")
 
 
-SOURCES: dict[str, Source] = {
+SOURCES: dict[str, _Source] = {
     "SL999": _wordsim(
         "https://fh295.github.io/SimLex-999.zip",
         "0d3afe35b89d60acf11c28324ac7be10253fda39",
@@ -105,32 +105,32 @@ SOURCES: dict[str, Source] = {
         "8c43b0a34823def29ad4c4f4d7e9d3b91acf8b8d",
         "SimVerb-3500.txt",
     ),
-    "STS2012": Source(f"{_STS}/4/40/STS2012-en-test.zip", "sts", is_folder=True),
-    "STS2013": Source(f"{_STS}/2/2f/STS2013-en-test.zip", "sts", is_folder=True),
-    "STS2014": Source(f"{_STS}/8/8c/STS2014-en-test.zip", "sts", is_folder=True),
-    "STS2015": Source(f"{_STS}/d/da/STS2015-en-test.zip", "sts", is_folder=True),
-    "STS2016": Source(f"{_STS}/9/98/STS2016-en-test.zip", "sts", is_folder=True),
-    "SICK": Source(
+    "STS2012": _Source(f"{_STS}/4/40/STS2012-en-test.zip", "sts", is_folder=True),
+    "STS2013": _Source(f"{_STS}/2/2f/STS2013-en-test.zip", "sts", is_folder=True),
+    "STS2014": _Source(f"{_STS}/8/8c/STS2014-en-test.zip", "sts", is_folder=True),
+    "STS2015": _Source(f"{_STS}/d/da/STS2015-en-test.zip", "sts", is_folder=True),
+    "STS2016": _Source(f"{_STS}/9/98/STS2016-en-test.zip", "sts", is_folder=True),
+    "SICK": _Source(
         "https://zenodo.org/record/2787612/files/SICK.zip", "sts", "CC BY-NC-SA 3.0", ("SICK.txt",)
     ),
     **{
-        f"EWT-{split}": Source(f"{_EWT}/en_ewt-ud-{split}.conllu", "tagged", "CC BY-SA 4.0")
+        f"EWT-{split}": _Source(f"{_EWT}/en_ewt-ud-{split}.conllu", "tagged", "CC BY-SA 4.0")
         for split in ("train", "dev", "test")
     },
-    "SST": Source(
+    "SST": _Source(
         "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
         "sentiment",
         is_folder=True,
         num_bytes=789_539,
     ),
-    "glove.6B.300d": Source(
+    "glove.6B.300d": _Source(
         "https://nlp.stanford.edu/data/glove.6B.zip",
         "vectors",
         "PDDL 1.0",
         ("glove.6B.300d.txt",),
         num_bytes=862_182_613,
     ),
-    "wiki-news-300d-1M": Source(
+    "wiki-news-300d-1M": _Source(
         "https://dl.fbaipublicfiles.com/fasttext/vectors-english/wiki-news-300d-1M.vec.zip",
         "vectors",
         "CC BY-SA 3.0",
@@ -138,7 +138,7 @@ SOURCES: dict[str, Source] = {
         num_bytes=681_808_098,
     ),
 } | {
-    f"ppdb-{version}-{size}-{kind}": Source(
+    f"ppdb-{version}-{size}-{kind}": _Source(
         f"{_PPDB}ppdb-{version}-{size}-{kind}.gz", "pairs", "CC BY 3.0 US (paraphrase.org)"
     )
     for version, size, kind in product(
@@ -207,7 +207,7 @@ def cache_folder() -> Path:
     return Path(folder).expanduser().resolve()
 
 
-def _file_name(source: Source) -> str:
+def _file_name(source: _Source) -> str:
     return PurePosixPath(source.url).name
 
 
@@ -223,7 +223,7 @@ def _target(name: str) -> Path:
     return folder / (source.members[0] if source.members else _file_name(source))
 
 
-def _download(source: Source, path: Path) -> None:
+def _download(source: _Source, path: Path) -> None:
     """Downloads a file unless it is there with the right checksum."""
     import pooch
     from rich.console import Console
@@ -280,7 +280,7 @@ def _check_gzip(path: Path) -> None:
                 raise DataError(path, "expected a gzip file, found something else")
 
 
-def _unpack(archive: Path, source: Source, target: Path) -> None:
+def _unpack(archive: Path, source: _Source, target: Path) -> None:
     """Writes the members of a set, found by file name, or a folder of all files."""
     try:
         if source.is_folder:

@@ -15,6 +15,27 @@ from tf_charagram.settings import typed, types_of
 if TYPE_CHECKING:
     import keras
 
+    from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
+    from tf_charagram.encoders.char_cnn import CharCnn
+    from tf_charagram.encoders.char_lstm import CharLstm
+    from tf_charagram.encoders.charagram import Charagram
+    from tf_charagram.encoders.cse import Cse
+    from tf_charagram.encoders.recurrent import Gran, IdentityRnn, Lstm, Rnn
+
+__all__ = [
+    "CharCnn",
+    "CharLstm",
+    "Charagram",
+    "Cse",
+    "Dan",
+    "Gran",
+    "IdentityRnn",
+    "Lstm",
+    "Projection",
+    "Rnn",
+    "WordAverage",
+]
+
 
 class EncoderEntry(NamedTuple):
     """An encoder in the registry; its class is imported only when needed.
@@ -47,7 +68,8 @@ ENCODERS = {
 
 #: Class -> module: each encoder can be imported from this package, too.
 CLASSES = {entry.class_name: f"{__name__}.{entry.module}" for entry in ENCODERS.values()}
-__getattr__ = lazy_names(__name__, CLASSES)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, CLASSES)
 
 
 def _entry(name: str) -> EncoderEntry:
@@ -70,7 +92,7 @@ def vectorizer_of(name: str) -> str:
     return options_class(name).vectorizer
 
 
-def encoders_with(option: str) -> tuple[str, ...]:
+def _encoders_with(option: str) -> tuple[str, ...]:
     """Returns the names of the encoders that have an option."""
     return tuple(name for name, entry in ENCODERS.items() if option in types_of(entry.options))
 
@@ -84,7 +106,7 @@ def make_options(encoder: str, values: Mapping[str, Any]) -> EncoderOptions:
     types = types_of(options_class(encoder))
     for name, value in values.items():
         if name not in types:
-            having = encoders_with(name)
+            having = _encoders_with(name)
             elsewhere = f" `{name}` is an option of {', '.join(having)}." if having else ""
             raise ConfigError(
                 f"`{name}` is not an option of the encoder '{encoder}'. Received: {name}={value!r}."
@@ -125,8 +147,3 @@ def encoder_name(encoder: keras.layers.Layer) -> str:
             "that was made smaller can be exported; keep the model it was made from."
         )
     return name
-
-
-def encoder_from_config(name: str, config: dict[str, Any]) -> keras.layers.Layer:
-    """Restores an encoder from its registered name and its `get_config()`."""
-    return encoder_class(name).from_config(config)

@@ -141,7 +141,7 @@ def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> 
 
 
 @dataclass(frozen=True)
-class MisspellingEvaluation:
+class _MisspellingEvaluation:
     """The scores of all methods on a list of misspellings.
 
     Attributes:
@@ -190,7 +190,7 @@ def evaluate_misspellings(
     bad_lines: BadLines,
     num_resamples: int,
     seed: int,
-) -> MisspellingEvaluation:
+) -> _MisspellingEvaluation:
     """Scores embedders on a list of misspellings.
 
     Args:
@@ -218,16 +218,16 @@ def evaluate_misspellings(
     for model, label in zip(models, model_labels(models), strict=True):
         prefix = f"{label}: " if len(models) > 1 else ""
         embedder = TextEmbedder.load(model, folded=True)
-        for method, ranks in model_ranks(embedder, words, queries).items():
+        for method, ranks in _model_ranks(embedder, words, queries).items():
             by_method[prefix + method] = ranks
     by_method[EDIT_DISTANCE] = _ranks(queries, _edit_blocks(queries.wrong, words))
     scores = {}
     for method, ranks in by_method.items():
         scores[method] = score_ranks(ranks, num_resamples=num_resamples, seed=seed)
-    return MisspellingEvaluation(queries, len(words), list(models), scores)
+    return _MisspellingEvaluation(queries, len(words), list(models), scores)
 
 
-def model_ranks(
+def _model_ranks(
     embedder: TextEmbedder, words: Sequence[str], queries: MisspellingQueries
 ) -> dict[str, Indices]:
     """Returns the ranks of the right forms `(num_queries,)`, by vectors alone and after correction.

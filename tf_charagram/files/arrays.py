@@ -22,7 +22,7 @@ _MAX_RATIO = 100
 _MAX_EXTRA_BYTES = 1 << 24
 
 
-class ArrayInfo(NamedTuple):
+class _ArrayInfo(NamedTuple):
     """Header of an array, checked against the size of its data."""
 
     shape: tuple[int, ...]
@@ -36,7 +36,7 @@ class ArrayFile:
         infos: Headers of the arrays by name.
     """
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], infos: dict[str, ArrayInfo]) -> None:
+    def __init__(self, arrays: Mapping[str, np.ndarray], infos: dict[str, _ArrayInfo]) -> None:
         self._arrays = arrays
         self.infos = infos
 
@@ -96,7 +96,7 @@ def _damage() -> Iterator[None]:
         raise ValueError(str(error) or repr(error)) from error
 
 
-def _read_info(archive: ZipFile, entry: ZipInfo, kinds: str) -> ArrayInfo:
+def _read_info(archive: ZipFile, entry: ZipInfo, kinds: str) -> _ArrayInfo:
     with archive.open(entry) as file, warnings.catch_warnings():
         # NumPy warns of headers written by Python 2.
         warnings.simplefilter("ignore")
@@ -112,4 +112,4 @@ def _read_info(archive: ZipFile, entry: ZipInfo, kinds: str) -> ArrayInfo:
         raise ValueError(
             f"the array '{entry.filename}' announces {announced:,} bytes and has {num_bytes:,}"
         )
-    return ArrayInfo(shape, dtype)
+    return _ArrayInfo(shape, dtype)

@@ -1,19 +1,36 @@
-"""The layers by name, those that turn strings into ids among them."""
+"""The layers by name."""
+
+from typing import TYPE_CHECKING
 
 from tf_charagram.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tf_charagram.layers.bilstm import BiLstm
+    from tf_charagram.layers.conv_pooling import ConvPooling
+    from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum
+    from tf_charagram.layers.peephole_lstm import PeepholeLSTM, PeepholeLSTMCell
+    from tf_charagram.layers.plain_lstm import PlainLSTM
+
+__all__ = [
+    "BiLstm",
+    "ConvPooling",
+    "PaddedEmbedding",
+    "PeepholeLSTM",
+    "PeepholeLSTMCell",
+    "PlainLSTM",
+    "RaggedEmbeddingSum",
+]
 
 #: Name -> module.
 LAYERS = {
     "BiLstm": "tf_charagram.layers.bilstm",
-    "CharacterVectorizer": "tf_charagram.text.characters",
     "ConvPooling": "tf_charagram.layers.conv_pooling",
-    "NgramVectorizer": "tf_charagram.text.vectorizer",
     "PaddedEmbedding": "tf_charagram.layers.embedding_table",
     "PeepholeLSTM": "tf_charagram.layers.peephole_lstm",
     "PeepholeLSTMCell": "tf_charagram.layers.peephole_lstm",
     "PlainLSTM": "tf_charagram.layers.plain_lstm",
     "RaggedEmbeddingSum": "tf_charagram.layers.embedding_table",
-    "WordVectorizer": "tf_charagram.text.words",
 }
 
-__getattr__ = lazy_names(__name__, LAYERS)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, LAYERS)

@@ -71,7 +71,7 @@ class ChunkedIds(NamedTuple):
 Ids: TypeAlias = tf.RaggedTensor | ChunkedIds
 
 
-class Chunks(NamedTuple):
+class _Chunks(NamedTuple):
     """Where the ids of the chunks of a batch are.
 
     Attributes:
@@ -87,7 +87,7 @@ class Chunks(NamedTuple):
 
 def cut_into_chunks(
     starts: tf.Tensor, lengths: tf.Tensor, offsets: tf.Tensor, num_chunks: int | None
-) -> Chunks:
+) -> _Chunks:
     """Cuts the texts of a batch into chunks.
 
     Args:
@@ -108,7 +108,7 @@ def cut_into_chunks(
         begins = (tf.range(num_chunks) - tf.gather(ends - counts, texts)) * width
         sizes = tf.where(texts < num_texts, tf.gather(lengths, texts) - begins, 0)
     firsts, sizes, texts = stored(tf.gather(starts, texts) + begins, sizes, texts)
-    return Chunks(firsts[:, tf.newaxis] + offsets, offsets < sizes[:, tf.newaxis], texts)
+    return _Chunks(firsts[:, tf.newaxis] + offsets, offsets < sizes[:, tf.newaxis], texts)
 
 
 def chunked_ids(

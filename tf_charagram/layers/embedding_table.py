@@ -44,7 +44,7 @@ def unfilled_tables() -> Iterator[None]:
         _is_filled.reset(token)
 
 
-class EmbeddingTable(ConfiguredLayer):
+class _EmbeddingTable(ConfiguredLayer):
     """Holds a table of embeddings, one row per id.
 
     With an optimizer of `tf_charagram.optimizers`, the table has a sparse gradient, a
@@ -137,16 +137,16 @@ def mark_row_sparse(
 def embedding_tables(layer: keras.layers.Layer) -> list[keras.Variable]:
     """Returns the embedding tables of a layer, such as an encoder."""
     parts = vars(layer).values()
-    return [part.table for part in parts if isinstance(part, EmbeddingTable)]
+    return [part.table for part in parts if isinstance(part, _EmbeddingTable)]
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class RaggedEmbeddingSum(EmbeddingTable):
+class RaggedEmbeddingSum(_EmbeddingTable):
     """Sums the embeddings of ragged ids (Charagram, section 3, inside of equation 1).
 
     Rows are summed on the CPU. Only the rows of a batch are read while training with a sparse
     gradient, and from a table on another device. Arguments and errors are those of
-    `EmbeddingTable`.
+    `_EmbeddingTable`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`, or `ChunkedIds`.
@@ -181,10 +181,10 @@ class RaggedEmbeddingSum(EmbeddingTable):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class PaddedEmbedding(EmbeddingTable):
+class PaddedEmbedding(_EmbeddingTable):
     """Looks ragged ids up in a table and pads the vectors with zeros.
 
-    Only the rows of the batch are read. Arguments and errors are those of `EmbeddingTable`.
+    Only the rows of the batch are read. Arguments and errors are those of `_EmbeddingTable`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.

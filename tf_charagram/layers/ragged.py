@@ -22,7 +22,7 @@ from tf_charagram.layers.xla import in_xla, lookup
 _ROW_BITS = np.int64(32)
 
 
-def row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
+def _row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
     """Returns the row of each value of a ragged tensor, int64 `(num_values,)`.
 
     Args:
@@ -57,7 +57,7 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
 def _entries(ids: tf.RaggedTensor) -> tf.Tensor:
     """Returns the row and the value of each id, int64 `(num_ids, 2)`."""
     # Complex numbers interleave pairs in one pass; stacking columns copies each number alone.
-    parts = [tf.bitcast(x, tf.float64) for x in (row_ids(ids), tf.cast(ids.values, tf.int64))]
+    parts = [tf.bitcast(x, tf.float64) for x in (_row_ids(ids), tf.cast(ids.values, tf.int64))]
     return tf.reshape(tf.bitcast(tf.complex(*parts), tf.int64), [-1, 2])
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tf_charagram.lazy import lazy_names
 
-__getattr__ = lazy_names(__name__, {"MarginLoss": "tf_charagram.losses.margin"})
+if TYPE_CHECKING:
+    from tf_charagram.losses.margin import MarginLoss
+else:
+    __getattr__ = lazy_names(__name__, {"MarginLoss": "tf_charagram.losses.margin"})
+
+__all__ = ["MarginLoss"]
 
 # Squared lengths up to this count as zero.
 _EPSILON = 1e-12

@@ -80,7 +80,7 @@ class MarginLoss(keras.losses.Loss):
         if self._draws is not None:
             step = self._draws.uniform([], maxval=2**31, dtype=tf.int64)
         chosen, exists = self._sampler(normalize_rows(embeddings), groups, step)
-        hinges = margin_hinges(embeddings, chosen, self.margin) * tf.cast(exists, tf.float32)
+        hinges = _margin_hinges(embeddings, chosen, self.margin) * tf.cast(exists, tf.float32)
         return tf.reduce_sum(tf.reshape(hinges, [2, -1]), axis=0)
 
     def get_config(self) -> dict[str, Any]:
@@ -110,14 +110,14 @@ def margin_loss(
     Raises:
         tf.errors.InvalidArgumentError: While taking the gradient, if it or a hinge is not finite.
     """
-    hinges = margin_hinges(embeddings, negatives, margin)
+    hinges = _margin_hinges(embeddings, negatives, margin)
     num_pairs = tf.maximum(tf.size(hinges) // 2, 1)
     return tf.reduce_sum(
         hinges * (tf.cast(exists, hinges.dtype) / tf.cast(num_pairs, hinges.dtype))
     )
 
 
-def margin_hinges(embeddings: tf.Tensor, negatives: tf.Tensor, margin: float) -> tf.Tensor:
+def _margin_hinges(embeddings: tf.Tensor, negatives: tf.Tensor, margin: float) -> tf.Tensor:
     """Computes the hinge `max(0, m - cos(x1, x2) + cos(x, t))` of each text.
 
     The gradient flows through the negatives as well. A zero vector has cosine 0 with every vector,

@@ -14,7 +14,7 @@ import tensorflow as tf
 from keras.layers import Layer
 
 from tf_charagram._version import __version__
-from tf_charagram.encoders import encoder_class, encoder_from_config, encoder_name
+from tf_charagram.encoders import encoder_class, encoder_name
 from tf_charagram.encoders.base import check_num_ids, device_scope
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.arrays import open_arrays, read_arrays
@@ -174,8 +174,9 @@ def load_model(
 def _layers(config: dict[str, Any], head_class: type[Layer] | None) -> list[Layer]:
     """Makes the encoder and the head, if any, that settings from a file describe."""
     encoder = config["encoder"]
-    with tf.device(device_scope(encoder_class(encoder["name"]))):
-        layers = [encoder_from_config(encoder["name"], _plain(encoder["config"]))]
+    cls = encoder_class(encoder["name"])
+    with tf.device(device_scope(cls)):
+        layers = [cls.from_config(_plain(encoder["config"]))]
     if head_class is not None:
         layers.append(head_class.from_config(_plain(config["head"])))
     return layers

@@ -38,8 +38,8 @@ def fold(
         folded = type(encoder).from_config(encoder.get_config())
     for weight, old in zip(folded.weights, encoder.weights, strict=True):
         weight.assign(old)
-    table = fold_table(encoder.ngram_table.numpy(), prefixes)
-    order = most_read_first(vocabulary.counts, prefixes)
+    table = _fold_table(encoder.ngram_table.numpy(), prefixes)
+    order = _most_read_first(vocabulary.counts, prefixes)
     # In chunks, because a copy of the table may not fit into memory.
     for first in range(0, len(order), _CHUNK):
         rows = order[first : first + _CHUNK]
@@ -54,7 +54,7 @@ def fold(
     return type(vectorizer).from_state(config, state), folded
 
 
-def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
+def _most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
     """Returns the rows of a folded table, most frequently read first.
 
     A row is read only where no longer n-gram has a row.
@@ -70,7 +70,7 @@ def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
     return np.argsort(-reads, kind="stable")
 
 
-def fold_table(table: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
+def _fold_table(table: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
     """Adds to the row of each n-gram the rows of its known prefixes, in place; returns the table.
 
     Args:

@@ -27,7 +27,7 @@ _ZERO = 8
 _TINY = np.float32(1e-30)
 
 
-class StoredTable(NamedTuple):
+class _StoredTable(NamedTuple):
     """A stored table.
 
     Attributes:
@@ -53,7 +53,7 @@ class StoredTable(NamedTuple):
         return table
 
 
-def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
+def stored_table(table: np.ndarray, dtype: str) -> _StoredTable:
     """Converts a table to another type.
 
     An integer row is the float32 row divided by its scale and rounded. The scale is the row's
@@ -72,13 +72,13 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
         [[127, -64], [0, 0]]
     """
     if dtype == "float32":
-        return StoredTable(table)
+        return _StoredTable(table)
     if dtype in _MAX_LEVEL:
         rows, scales = whole_numbers(table, dtype)
-        return StoredTable(_packed(rows) if dtype == "int4" else rows, scales)
+        return _StoredTable(_packed(rows) if dtype == "int4" else rows, scales)
     if _row_maxima(table, dtype).max() > np.finfo(np.float16).max:
         raise ConfigError("The table has numbers too large for float16. Use dtype=int8.")
-    return StoredTable(table.astype(np.float16))
+    return _StoredTable(table.astype(np.float16))
 
 
 def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
@@ -233,18 +233,18 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
     largest = _largest(rows if scales is None else scales)
     if not largest <= _MAX_WEIGHT:
         raise ValueError(f"the array '{name}' contains {largest}")
-    table = aligned_empty(weight.shape)
+    table = _aligned_empty(weight.shape)
     if scales is None:
         table[...] = rows
     else:
         for first in range(0, len(rows), _BLOCK_ROWS):
             block = slice(first, first + _BLOCK_ROWS)
-            table[block] = StoredTable(rows[block], scales[block]).restored(weight.shape[-1])
-    weight.assign(shared_tensor(table))
+            table[block] = _StoredTable(rows[block], scales[block]).restored(weight.shape[-1])
+    weight.assign(_shared_tensor(table))
 
 
-def aligned_empty(shape: Sequence[int]) -> np.ndarray:
-    """Returns an uninitialized float32 array for `shared_tensor`.
+def _aligned_empty(shape: Sequence[int]) -> np.ndarray:
+    """Returns an uninitialized float32 array for `_shared_tensor`.
 
     NumPy asks for huge pages before the memory is used, so that nothing is moved later.
     """
@@ -257,8 +257,8 @@ def aligned_empty(shape: Sequence[int]) -> np.ndarray:
     return room[first : first + size].reshape(shape)
 
 
-def shared_tensor(array: np.ndarray) -> tf.Tensor:
-    """Returns a tensor that shares the memory of an array of `aligned_empty`, to be left as is."""
+def _shared_tensor(array: np.ndarray) -> tf.Tensor:
+    """Returns a tensor that shares the memory of an array of `_aligned_empty`, to be left as is."""
     return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
 
 

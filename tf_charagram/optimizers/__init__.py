@@ -1,12 +1,22 @@
 """Keras optimizers: row-sparse Adam and AdaGrad, and SGD."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tf_charagram.lazy import lazy_names
 
-#: Class -> module.
-CLASSES = {
-    "LazyAdagrad": "tf_charagram.optimizers.adagrad",
-    "LazyAdam": "tf_charagram.optimizers.adam",
-    "MomentumSgd": "tf_charagram.optimizers.sgd",
-}
+if TYPE_CHECKING:
+    from tf_charagram.optimizers.adagrad import LazyAdagrad
+    from tf_charagram.optimizers.adam import LazyAdam
+    from tf_charagram.optimizers.sgd import MomentumSgd
+else:
+    #: Class -> module.
+    CLASSES = {
+        "LazyAdagrad": "tf_charagram.optimizers.adagrad",
+        "LazyAdam": "tf_charagram.optimizers.adam",
+        "MomentumSgd": "tf_charagram.optimizers.sgd",
+    }
+    __getattr__ = lazy_names(__name__, CLASSES)
 
-__getattr__ = lazy_names(__name__, CLASSES)
+__all__ = ["LazyAdagrad", "LazyAdam", "MomentumSgd"]

@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.encoders import options_class
+from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.settings import types_of
+from tf_charagram.settings import described, types_of
 from tf_charagram.tasks.defaults import (
     check_start,
     fine_tuning,
@@ -177,6 +177,15 @@ def make_settings(task: str = "words", **given: Any) -> RunConfig:
         >>> make_settings("sentences").batch_size
         100
     """
+    # Options of other encoders have an error of their own, which names the encoders.
+    known = set(described(settings_class(task)))
+    for entry in ENCODERS.values():
+        known |= types_of(entry.options).keys()
+    for options in settings_class(task).option_classes(given).values():
+        known |= types_of(options).keys()
+    for name in given:
+        if name not in known:
+            raise ConfigError(unknown_name("setting", name, known))
     deciding = {name: given[name] for name in ("encoder", "init", "preset") if name in given}
     cls = settings_class(task)
     return cls.from_dict({**run_defaults(task, **deciding), **given})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
 from tf_charagram.checks import (
@@ -16,7 +16,7 @@ from tf_charagram.checks import (
 )
 from tf_charagram.encoders import make_options, options_class, vectorizer_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.settings import option, typed, types_of
+from tf_charagram.settings import described, option, typed, types_of
 
 _AT_LEAST = {
     "epochs": 1e-6,
@@ -168,6 +168,17 @@ class RunConfig:
             given = {**self.default_options(), **(self.encoder_options or {})}
             self._set(encoder_options=make_options(self.encoder, given))
 
+    @classmethod
+    def option_classes(cls, settings: Mapping[str, Any]) -> dict[str, type]:
+        """Returns the classes of further settings that some settings choose, by the latter.
+
+        The field `encoder_options` has the ones that `encoder` chooses, and so on.
+
+        Raises:
+            ConfigError: A name is unknown.
+        """
+        return {"encoder": options_class(settings.get("encoder", cls.encoder))}
+
     def default_options(self) -> dict[str, Any]:
         """Returns encoder options that have another default in this task."""
         return {}
@@ -180,14 +191,17 @@ class RunConfig:
     def replace(self, **values: Any) -> Self:
         """Returns the same settings with other values, also of options of the encoder.
 
-        The options of another encoder have their defaults.
+        The options of another encoder, or of another loss, have their defaults.
 
         Raises:
             ConfigError: A name is unknown, a value is out of range, or two do not go together.
         """
         settings = self.to_dict()
-        if values.get("encoder", self.encoder) != self.encoder:
-            settings = {name: settings[name] for name in _names(self)}
+        for chooser in self.option_classes(settings):
+            old = getattr(self, chooser)
+            if values.get(chooser, old) != old:
+                for name in asdict(getattr(self, f"{chooser}_options")):
+                    del settings[name]
         return type(self).from_dict({**settings, **values})
 
     def update_options(self) -> dict[str, Any]:
@@ -197,8 +211,10 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings by name, with the options of the encoder next to the others."""
-        settings = {name: getattr(self, name) for name in _names(self)}
-        return settings | asdict(self.encoder_options)
+        settings = {name: getattr(self, name) for name in described(type(self))}
+        for chooser in self.option_classes(settings):
+            settings |= asdict(getattr(self, f"{chooser}_options"))
+        return settings
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
@@ -208,14 +224,18 @@ class RunConfig:
             ConfigError: A name is unknown, a value is out of range, or two do not go together.
         """
         types = types_of(cls)
-        names = _names(cls)
-        values = {}
-        for name in names:
-            if name in settings:
-                values[name] = typed(name, settings[name], types[name])
-        # The constructor checks the names of options, which depend on the encoder.
-        options = {name: value for name, value in settings.items() if name not in names}
-        return cls(**values, encoder_options=options)
+        names = described(cls)
+        classes = cls.option_classes(settings)
+        values: dict[str, Any] = {f"{chooser}_options": {} for chooser in classes}
+        for name, value in settings.items():
+            if name in names:
+                values[name] = typed(name, value, types[name])
+                continue
+            # The constructor reports an unknown name as an option that the encoder lacks.
+            owners = [chooser for chooser in classes if name in types_of(classes[chooser])]
+            owner = owners[0] if owners else "encoder"
+            values[f"{owner}_options"][name] = value
+        return cls(**values)
 
 
 @dataclass(frozen=True)
@@ -241,11 +261,6 @@ class LabelledConfig(RunConfig):
         """Checks the values."""
         super().__post_init__()
         check_penalty("l2_head", self.l2_head)
-
-
-def _names(config: RunConfig | type[RunConfig]) -> list[str]:
-    """Returns the names of the settings without the options of the encoder."""
-    return [declared.name for declared in fields(config) if declared.name != "encoder_options"]
 
 
 def _check_text_settings(config: RunConfig) -> None:

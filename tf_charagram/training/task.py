@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -16,7 +16,8 @@ from rich.table import Table
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError
-from tf_charagram.files.writing import check_is_file
+from tf_charagram.files.json_files import to_json_lines
+from tf_charagram.files.writing import check_is_file, whole_file
 from tf_charagram.models.locations import model_files
 from tf_charagram.training.building import grow_from, load_pretrained, make_encoder
 from tf_charagram.training.run_folder import RunFolder
@@ -58,6 +59,7 @@ class Task(ABC):
         data_help: Description of `--data`, if there is no default.
         trial_epochs: Default length of a trial of a search.
         num_resamples: Bootstrap resamples of the intervals of the final scores.
+        example_columns: Columns of an example from Python; empty if examples must be in files.
         num_words_found: Number of words found in the file of `--word-vectors`, if there is one.
     """
 
@@ -66,6 +68,7 @@ class Task(ABC):
     data_help: ClassVar[str] = "files to train on"
     trial_epochs: ClassVar[float] = 10.0
     num_resamples: ClassVar[int] = 1000
+    example_columns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, config: Any, bad_lines: BadLines) -> None:
         self.config = config
@@ -112,6 +115,25 @@ class Task(ABC):
             return ()
         check_is_file(name)
         return (Path(name),)
+
+    @classmethod
+    def write_examples(cls, examples: Sequence[Any], path: Path) -> None:
+        """Writes examples from Python to a file that the task reads.
+
+        Raises:
+            ConfigError: Examples of this task must be in files, or one is not as expected.
+        """
+        if not cls.example_columns:
+            raise ConfigError("Examples of this task must be in files: give their paths.")
+        rows = []
+        for example in examples:
+            if isinstance(example, str) or len(example) > len(cls.example_columns):
+                raise ConfigError(
+                    f"An example must be ({', '.join(cls.example_columns)}). Received: {example!r}"
+                )
+            rows.append(dict(zip(cls.example_columns, example, strict=False)))
+        with whole_file(path, "w") as file:
+            file.write(to_json_lines(rows))
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:

@@ -56,7 +56,7 @@ class ColumnOptions(TypedDict, total=False):
     on_bad_line: str | BadLines
 
 
-class Row(NamedTuple):
+class _Row(NamedTuple):
     """One row of a table.
 
     Attributes:
@@ -79,7 +79,7 @@ def read_columns(
     allow_unscored: bool = False,
     split: str | None = None,
     on_bad_line: str | BadLines = "error",
-) -> list[Row]:
+) -> list[_Row]:
     """Reads the texts and the label, or the score, of each row of a table.
 
     Args:
@@ -114,7 +114,7 @@ def read_columns(
             name = table.names[empty]
             table.report(line, f"expected a {kind} in column {name}, but it is empty")
             continue
-        rows.append(Row(line, tuple(texts), label))
+        rows.append(_Row(line, tuple(texts), label))
     if not rows:
         raise DataError(path, f"no rows found: {table.bad.summary()}. {table.advice()}")
     _check_content(table, rows, chosen, is_scored)
@@ -262,7 +262,7 @@ def _holds_numbers(table: Rows, column: int) -> bool:
 
 
 def _check_content(
-    table: Rows, rows: Sequence[Row], chosen: Sequence[int], is_scored: bool
+    table: Rows, rows: Sequence[_Row], chosen: Sequence[int], is_scored: bool
 ) -> None:
     """Raises a `DataError` if a column has numbers instead of texts, or numbers of the rows."""
     *_, label = names = [table.names[i] for i in chosen]

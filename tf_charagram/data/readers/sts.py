@@ -67,7 +67,7 @@ def read_sts(
         DataError: A file cannot be read, a line is bad, the number of scores differs from that of
             the pairs, or there are fewer than 2 rows.
     """
-    name = name or sts_name(path) or set_name(path)
+    name = name or _sts_name(path) or set_name(path)
     kind, _, part = name.partition(".")
     if kind == "SICK":
         return read_scored_pairs(path, 1.0, 5.0, name=name, split=part, on_bad_line=on_bad_line)
@@ -114,7 +114,7 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
                 # The last file: `SICK_test.txt` has no scores, `SICK_test_annotated.txt` does.
                 sick_parts[f"SICK.{part.lower()}"] = path
             continue
-        name = sts_name(path)
+        name = _sts_name(path)
         is_train = _TRAIN.search(str(path.relative_to(folder))) is not None
         # A file with all sets of a year repeats the pairs of its sets.
         if name is None or is_train or name.lower().endswith(".all"):
@@ -129,15 +129,15 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
     return dict(sorted(sets.items())) | sick_parts | whole_sick
 
 
-def sts_name(path: str | Path) -> str | None:
+def _sts_name(path: str | Path) -> str | None:
     """Returns the name of the set in a file, if known.
 
     Example:
-        >>> sts_name("sts/2012.OnWN.tsv")
+        >>> _sts_name("sts/2012.OnWN.tsv")
         'STS2012.OnWN'
-        >>> sts_name("STS2013-test/STS.input.headlines.txt")
+        >>> _sts_name("STS2013-test/STS.input.headlines.txt")
         'STS2013.headlines'
-        >>> sts_name("SICK_test_annotated.txt")
+        >>> _sts_name("SICK_test_annotated.txt")
         'SICK.test'
     """
     sick = _SICK.fullmatch(set_name(path))
@@ -176,4 +176,4 @@ def _official_files(path: Path) -> tuple[Path, ...] | None:
     return tuple(map(path.with_name, names))
 
 
-FORMAT = SetFormat("sts", find_sts, read_sts, lambda path: sts_name(path) is not None)
+FORMAT = SetFormat("sts", find_sts, read_sts, lambda path: _sts_name(path) is not None)

@@ -26,6 +26,7 @@ class Similarity(SupervisedTask):
 
     model_class = PairScorer
     starter = "inference"
+    example_columns = ("text1", "text2", "label")
 
     def read_file(self, path: Path, split: str, name: str) -> ScoredPairs:
         """Reads pairs with scores."""
@@ -76,6 +77,7 @@ class Entailment(SupervisedTask):
 
     model_class = PairClassifier
     starter = "inference"
+    example_columns = ("text1", "text2", "label")
 
     def read_file(self, path: Path, split: str, name: str) -> Labelled:
         """Reads pairs with labels."""
@@ -87,6 +89,7 @@ class Sentiment(SupervisedTask):
 
     model_class = TextClassifier
     starter = "sentiment"
+    example_columns = ("text", "label")
 
     def read_file(self, path: Path, split: str, name: str) -> Labelled:
         """Reads texts with labels."""

@@ -12,8 +12,9 @@ from tf_charagram.checks import check_margin
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.row_gradients import Gradient
 from tf_charagram.losses import normalize_rows
-from tf_charagram.losses.margin import margin_loss
 from tf_charagram.losses.negatives import NegativeSampler
+from tf_charagram.tasks.paraphrase.losses import PairBatch, PairLoss
+from tf_charagram.tasks.paraphrase.losses.margin import PairMargin
 from tf_charagram.training.step_model import StepModel
 
 #: Ids of lefts and rights, and numbers of lefts and rights that are equal for equal texts.
@@ -26,7 +27,7 @@ _SPACES = r"[\s\v\x{85}\p{Z}]+"
 
 
 class ParaphraseModel(StepModel):
-    """Trains an encoder with the margin loss and negatives mined in the batch.
+    """Trains an encoder with a loss of pairs and negatives mined in the batch.
 
     A model made by `from_embedder` trains on raw pairs: `fit`, `evaluate` and `validation_data`
     take a `tf.data.Dataset` of batches of `(lefts, rights)`, strings `(B,)` each. This works under
@@ -80,6 +81,7 @@ class ParaphraseModel(StepModel):
         self,
         optimizer: keras.optimizers.Optimizer,
         *,
+        loss: PairLoss | None = None,
         margin: float = 0.4,
         negatives: str | NegativeSampler = "max",
         metrics: Sequence[keras.metrics.Metric] = (),
@@ -89,6 +91,7 @@ class ParaphraseModel(StepModel):
 
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
+            loss: Loss of a batch of pairs. Default: the margin loss.
             margin: m of the loss, in [0, 2].
             negatives: `"max"`, `"mix"`, `"random"`, or a sampler with further settings.
             metrics: Keras metrics of the vectors of lefts and rights, both `(B, dim)`, such as
@@ -101,23 +104,24 @@ class ParaphraseModel(StepModel):
         check_margin(margin)
         super().compile(optimizer, **kwargs)
         self.pair_metrics = list(metrics)
+        self.pair_loss = loss or PairMargin()
         self.margin = margin
         if not isinstance(negatives, NegativeSampler):
             negatives = NegativeSampler(negatives)
         self.negatives = negatives
 
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
-        """Returns the margin loss of a batch, without penalties."""
+        """Returns the loss of a batch, without penalties."""
         embeddings = self.vectors_of(ids, training)
         for metric in self.pair_metrics:
             metric.update_state(*tf.split(tf.stop_gradient(embeddings), 2))
         normalized = normalize_rows(tf.stop_gradient(embeddings))
         chosen, exists = self.negatives(normalized, text_ids, self.step)
-        return margin_loss(embeddings, chosen, exists, self.margin)
+        return self.pair_loss(PairBatch(embeddings, text_ids, chosen, exists, self.margin))
 
     def assert_finite(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
-        """Returns the loss once all is finite; `margin_loss` checks itself and its gradient."""
-        if getattr(self.encoder, "has_no_products", False):
+        """Returns the loss once all is finite; some losses check themselves and their gradient."""
+        if self.pair_loss.checks_itself and getattr(self.encoder, "has_no_products", False):
             return loss
         return super().assert_finite(loss, gradients)
 

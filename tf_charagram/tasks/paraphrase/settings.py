@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from tf_charagram.checks import check_at_least, check_margin, check_weights
-from tf_charagram.settings import option
+from tf_charagram.settings import option, typed, types_of
+from tf_charagram.tasks.paraphrase.losses import LOSSES, loss_class
 from tf_charagram.training.settings import RunConfig
 
 _BATCH_SIZES = {"sentences": 100}
@@ -43,6 +45,10 @@ class EmbedderConfig(RunConfig):
 class ParaphraseConfig(EmbedderConfig):
     """Settings of a training run on paraphrase pairs.
 
+    Attributes:
+        loss_options: The loss, a `PairLoss`. It can be given as a mapping of some of its options;
+            the others have their defaults.
+
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
@@ -74,6 +80,8 @@ class ParaphraseConfig(EmbedderConfig):
         "objective",
     )
     file_order_first: bool = option(False, "keep the order of the file in the first epoch", "data")
+    loss: str = option("margin", f"loss of pairs: {', '.join(LOSSES)}", "objective")
+    loss_options: Any = None
 
     def __post_init__(self) -> None:
         """Checks the values."""
@@ -82,8 +90,20 @@ class ParaphraseConfig(EmbedderConfig):
         check_at_least(self, {"batch_size": 2}, hint)
         check_weights("data_weights", self.data_weights, "--data", self.data)
 
+    @classmethod
+    def option_classes(cls, settings: Mapping[str, Any]) -> dict[str, type]:
+        """Returns the classes of the options of the encoder and of the loss."""
+        loss = loss_class(settings.get("loss", cls.loss))
+        return {**super().option_classes(settings), "loss": loss}
+
     def _fill_in(self) -> None:
         super()._fill_in()
+        loss = loss_class(self.loss)
+        if type(self.loss_options) is not loss:
+            types = types_of(loss)
+            given = self.loss_options or {}
+            values = {name: typed(name, value, types[name]) for name, value in given.items()}
+            self._set(loss_options=loss(**values))
         if self.batch_size is None:
             self._set(batch_size=_BATCH_SIZES.get(self.task, 25))
 

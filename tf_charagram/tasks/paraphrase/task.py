@@ -96,6 +96,8 @@ class _ParaphraseTask(EmbedderSets, Task):
         corpus: The pairs; set by `read`.
     """
 
+    example_columns = ("text1", "text2", "label")
+
     config: ParaphraseConfig
     corpus: PairCorpus
 
@@ -158,6 +160,7 @@ class _ParaphraseTask(EmbedderSets, Task):
         trainer = ParaphraseModel(model.encoder)
         trainer.compile(
             optimizer,
+            loss=config.loss_options,
             margin=config.margin,
             negatives=negative_sampler(config),
             **config.update_options(),

@@ -56,6 +56,15 @@ class Tagging(LabelledSets, Task):
 
     config: TaggingConfig
 
+    @classmethod
+    def write_examples(cls, examples: Sequence[Any], path: Path) -> None:
+        """Writes sentences, lists of words and tags, with a word per line."""
+        with whole_file(path, "w") as file:
+            for sentence in examples:
+                for word, tag in sentence:
+                    file.write(f"{' '.join(word.split())}\t{tag}\n")
+                file.write("\n")
+
     def __init__(self, config: TaggingConfig, bad_lines: BadLines) -> None:
         if encoder_class(config.encoder).vectorizer == "words":
             raise ConfigError(
