@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +155,5 @@ def _tensors(infos: Any) -> dict[str, dict[str, Any]]:
 def _versions() -> dict[str, str]:
     versions = {"tf-charagram": __version__}
     for package in ("tensorflow", "keras", _TEXT):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
+        versions[package] = version(package)
     return versions
