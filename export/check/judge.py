@@ -46,10 +46,6 @@ class _Failed(Exception):
     """A check failed; the message says why."""
 
 
-class _Skipped(Exception):
-    """A check was skipped; the message says why."""
-
-
 def questions(
     inputs: Sequence[str], golden: Sequence[GoldenCall], max_bytes: int | None = None
 ) -> dict[str, tuple[str, Inputs]]:
@@ -81,26 +77,26 @@ def judged(where: str, measured: Mapping[str, Any], golden: Sequence[GoldenCall]
     if "error" in measured:
         return [Result(where, "loads", False, measured["error"])]
     answers = measured["answers"]
-    checks: dict[str, Callable[[], str]] = {
-        "golden answers": lambda: _golden(answers, golden),
-        "huge texts": lambda: _shapes(_arrays(answers["huge texts"])),
-        "empty batch": lambda: _empty_batch(answers),
-        "latency": lambda: _latency(measured["latency"]),
-    }
     results = [Result(where, "loads", True, f"in {measured['load_s']:.2f} s")]
-    for name, check in checks.items():
-        try:
-            results.append(Result(where, name, True, check()))
-        except _Skipped as reason:
-            results.append(Result(where, name, None, str(reason)))
-        except _Failed as failure:
-            results.append(Result(where, name, False, str(failure)))
+    if golden:
+        results.append(_judged(where, "golden answers", _golden, answers, golden))
+    else:
+        results.append(Result(where, "golden answers", None, "no golden file"))
+    results.append(_judged(where, "huge texts", _huge_texts, answers))
+    results.append(_judged(where, "empty batch", _empty_batch, answers))
+    results.append(_judged(where, "latency", _latency, measured["latency"]))
     return results
 
 
+def _judged(where: str, name: str, check: Callable[..., str], *arguments: Any) -> Result:
+    """Runs a check, which returns details or raises `_Failed`."""
+    try:
+        return Result(where, name, True, check(*arguments))
+    except _Failed as failure:
+        return Result(where, name, False, str(failure))
+
+
 def _golden(answers: Answers, golden: Sequence[GoldenCall]) -> str:
-    if not golden:
-        raise _Skipped("no golden file")
     largest = 0.0
     for call in golden:
         try:
@@ -109,6 +105,10 @@ def _golden(answers: Answers, golden: Sequence[GoldenCall]) -> str:
         except _Failed as failure:
             raise _Failed(f"{call.signature}: {failure}") from None
     return f"differences up to {largest:.1g}"
+
+
+def _huge_texts(answers: Answers) -> str:
+    return _shapes(_arrays(answers["huge texts"]))
 
 
 def _empty_batch(answers: Answers) -> str:

@@ -12,14 +12,14 @@ from tf_charagram.evaluation.statistics import (
     interval,
     pearson,
     resample_counts,
-    resampled_pearson,
-    resampled_spearman,
+    _resampled_pearson,
+    _resampled_spearman,
     spearman,
 )
 
 TWINS = [
-    (resampled_pearson, pearson),
-    (resampled_spearman, spearman),
+    (_resampled_pearson, pearson),
+    (_resampled_spearman, spearman),
 ]
 
 

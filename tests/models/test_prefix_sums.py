@@ -13,7 +13,7 @@ from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.prefix_sums import fold_table, most_read_first
+from tf_charagram.models.prefix_sums import _fold_table, _most_read_first
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer
@@ -75,7 +75,7 @@ def test_prefixes():
 def test_fold_table():
     table = np.array([[1.0], [10.0], [100.0], [1000.0]])
     # Row 3 is the prefix of row 0, and row 1 that of row 3.
-    assert_array_equal(fold_table(table, np.array([3, -1, -1, 1]))[:, 0], [1011, 10, 100, 1010])
+    assert_array_equal(_fold_table(table, np.array([3, -1, -1, 1]))[:, 0], [1011, 10, 100, 1010])
 
 
 def test_models_that_cannot_be_folded():
@@ -99,4 +99,4 @@ def test_rows_that_are_read_most_come_first():
     """`a` occurs 9 times, 6 of them in `ab`, 5 of these in `abc`; `b` and `bc` 7 and 4 times."""
     counts, prefixes = np.array([9, 7, 6, 4, 5]), np.array([-1, -1, 0, 1, 2])
     # Reads: 3, 3, 1, 4 and 5.
-    assert_array_equal(most_read_first(counts, prefixes), [4, 3, 0, 1, 2])
+    assert_array_equal(_most_read_first(counts, prefixes), [4, 3, 0, 1, 2])

@@ -56,24 +56,28 @@ def comparison_table(
         comparisons: Header and values of each difference. Intervals get a column of their own.
         title: Appended to the title.
     """
-    # Header and cells of each column after the names of the sets.
-    cells: list[tuple[str, list[str]]] = []
+    headers = ["pairs"]
+    # The cells of each set.
+    lines = [[f"{score.num_pairs:,}"] for score in rows]
+    notes = _notes(rows)
     for name, scores in columns:
-        cells.append((name, [number(score.value) for score in scores]))
+        headers.append(name)
+        notes += _notes(scores)
+        for line, score in zip(lines, scores, strict=True):
+            line.append(number(score.value))
     for name, changes in comparisons:
-        cells.append((name, [number(change.value, "+.2f") for change in changes]))
-        if any(change.interval for change in changes):
-            intervals = [interval(change.interval, "+.2f") for change in changes]
-            cells.append((INTERVAL, intervals))
-    headers = [name for name, _ in cells]
-    table = make_table(_TITLE + title, ["set", "metric"], ["pairs", *headers])
+        headers.append(name)
+        has_intervals = any(change.interval for change in changes)
+        if has_intervals:
+            headers.append(INTERVAL)
+        for line, change in zip(lines, changes, strict=True):
+            line.append(number(change.value, "+.2f"))
+            if has_intervals:
+                line.append(interval(change.interval, "+.2f"))
+    table = make_table(_TITLE + title, ["set", "metric"], headers)
     for index, score in enumerate(rows):
         _start_section(table, rows, index)
-        line = [column[index] for _, column in cells]
-        table.add_row(_label(score), score.metric, f"{score.num_pairs:,}", *line)
-    notes = _notes(rows)
-    for _, scores in columns:
-        notes += _notes(scores)
+        table.add_row(_label(score), score.metric, *lines[index])
     # Models share most notes: each is shown once.
     table.caption = escape("\n".join(dict.fromkeys(notes)))
     return table

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.ragged import gather_padded
+from tf_charagram.layers.ragged import full_mask, gather_padded
 from tf_charagram.layers.recurrence import over_time
 
 
@@ -77,21 +77,19 @@ class PeepholeLSTMCell(_PeepholeLayer):
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         """Creates the weights."""
+        dim = input_shape[-1]
         width = self.num_blocks * self.units
-        self.kernel = self.add_weight(
-            shape=(input_shape[-1], width), name="kernel",
-            initializer=keras.initializers.GlorotUniform(seed=self.seed),
-        )  # fmt: skip
+        glorot = keras.initializers.GlorotUniform(seed=self.seed)
+        orthogonal = keras.initializers.Orthogonal(seed=self.seed + 1)
+        self.kernel = self.add_weight((dim, width), glorot, name="kernel")
         self.recurrent_kernel = self.add_weight(
-            shape=(self.units, width), name="recurrent_kernel",
-            initializer=keras.initializers.Orthogonal(seed=self.seed + 1),
-        )  # fmt: skip
-        self.bias = self.add_weight(shape=(width,), initializer=self._initial_bias, name="bias")
+            (self.units, width), orthogonal, name="recurrent_kernel"
+        )
+        self.bias = self.add_weight((width,), self._initial_bias, name="bias")
         self.peepholes = None
         if self.use_peepholes:
-            self.peepholes = self.add_weight(
-                shape=(self.num_blocks - 1, self.units), initializer="zeros", name="peepholes"
-            )
+            shape = (self.num_blocks - 1, self.units)
+            self.peepholes = self.add_weight(shape, "zeros", name="peepholes")
         self.built = True
 
     def _initial_bias(self, shape: tuple[int, ...], dtype: Any = None) -> tf.Tensor:
@@ -102,7 +100,8 @@ class PeepholeLSTMCell(_PeepholeLayer):
         """Returns `x K + b` for inputs `(..., dim)`, the part of the gates without the state."""
         flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
         projected = tf.matmul(flat, self.kernel.value) + self.bias.value
-        return tf.reshape(projected, tf.concat([tf.shape(inputs)[:-1], [projected.shape[1]]], 0))
+        shape = tf.concat([tf.shape(inputs)[:-1], [projected.shape[1]]], axis=0)
+        return tf.reshape(projected, shape)
 
     def recurrent_weights(self) -> tuple[tf.Tensor, list[tf.Tensor] | None]:
         """Returns R and the rows of the peepholes, read once for all steps."""
@@ -121,14 +120,17 @@ class PeepholeLSTMCell(_PeepholeLayer):
         """Returns the next h and c, given the results of `project` and `recurrent_weights`."""
         recurrent_kernel, peepholes = weights
         gates = projected + tf.matmul(h, recurrent_kernel)
-        i, f, g, *o = tf.split(gates, self.num_blocks, axis=1)
+        i, f, g, *output_gates = tf.split(gates, self.num_blocks, axis=1)
         if peepholes is not None:
-            i, f = i + c * peepholes[0], f + c * peepholes[1]
+            i += c * peepholes[0]
+            f += c * peepholes[1]
         c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
         h = tf.tanh(c)
         if self.use_output_gate:
-            gate = o[0] if peepholes is None else o[0] + c * peepholes[2]
-            h = tf.sigmoid(gate) * h
+            [o] = output_gates
+            if peepholes is not None:
+                o += c * peepholes[2]
+            h = tf.sigmoid(o) * h
         return h, c
 
     def call(
@@ -197,9 +199,10 @@ class PeepholeLSTM(_PeepholeLayer):
     ) -> tf.Tensor:
         """Returns the last state, or all of them."""
         del training
-        shape = tf.shape(inputs)
-        mask = tf.ones(shape[:2], tf.bool) if mask is None else mask
-        return self._run(self.cell.project(tf.transpose(inputs, [1, 0, 2])), mask)
+        if mask is None:
+            mask = full_mask(inputs)
+        inputs_by_time = tf.transpose(inputs, [1, 0, 2])
+        return self._run(self.cell.project(inputs_by_time), mask)
 
     def call_rows(self, rows: tf.Tensor, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Returns the states of texts whose steps are rows of a small table.
@@ -211,7 +214,9 @@ class PeepholeLSTM(_PeepholeLayer):
             ids: int64 `(batch, time)`, rows of the table, any at padding.
             mask: bool `(batch, time)`, true at real steps.
         """
-        return self._run(gather_padded(self.cell.project(rows), tf.transpose(ids)), mask)
+        ids_by_time = tf.transpose(ids)
+        projected = gather_padded(self.cell.project(rows), ids_by_time)
+        return self._run(projected, mask)
 
     def _run(self, projected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Runs over projected inputs `(time, batch, width)`."""

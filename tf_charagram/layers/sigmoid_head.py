@@ -50,25 +50,19 @@ class SigmoidHead(ConfiguredLayer):
         # Masks of vectors of other layers are ignored.
         self.supports_masking = True
         self.scale = self.add_weight(shape=(), initializer="ones", trainable=False, name="scale")
-        self.kernels = [
-            self.add_weight(
-                shape=(dim, hidden_dim),
-                initializer=keras.initializers.VarianceScaling(
-                    _INITIAL_VARIANCE, "fan_in", "untruncated_normal", seed=seed + i
-                ),
-                name=f"{name}_kernel",
+        self.kernels = []
+        for name in self.feature_names:
+            initializer = keras.initializers.VarianceScaling(
+                _INITIAL_VARIANCE, "fan_in", "untruncated_normal", seed=seed + len(self.kernels)
             )
-            for i, name in enumerate(self.feature_names)
-        ]
-        self.bias = self.add_weight(shape=(hidden_dim,), initializer="zeros", name="bias")
+            kernel = self.add_weight((dim, hidden_dim), initializer, name=f"{name}_kernel")
+            self.kernels.append(kernel)
+        self.bias = self.add_weight((hidden_dim,), "zeros", name="bias")
+        initializer = keras.initializers.GlorotUniform(seed=seed + len(self.kernels))
         self.output_kernel = self.add_weight(
-            shape=(hidden_dim, num_outputs),
-            initializer=keras.initializers.GlorotUniform(seed=seed + len(self.kernels)),
-            name="output_kernel",
+            (hidden_dim, num_outputs), initializer, name="output_kernel"
         )
-        self.output_bias = self.add_weight(
-            shape=(num_outputs,), initializer="zeros", name="output_bias"
-        )
+        self.output_bias = self.add_weight((num_outputs,), "zeros", name="output_bias")
         self.built = True
 
     def features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -78,9 +72,9 @@ class SigmoidHead(ConfiguredLayer):
     def call(self, vectors: tf.Tensor) -> tf.Tensor:
         """Returns the logits, float32 `(batch, num_outputs)`."""
         features = self.features(vectors / self.scale.value)
-        products = [
-            feature @ kernel.value for feature, kernel in zip(features, self.kernels, strict=True)
-        ]
+        products = []
+        for feature, kernel in zip(features, self.kernels, strict=True):
+            products.append(feature @ kernel.value)
         hidden = tf.sigmoid(tf.add_n(products) + self.bias.value)
         return hidden @ self.output_kernel.value + self.output_bias.value
 
@@ -93,8 +87,9 @@ class SigmoidHead(ConfiguredLayer):
             vectors: float32 `(n, dim)`.
         """
         numbers = np.asarray(vectors, np.float64)
-        size = np.sqrt(np.mean(np.square(numbers))) if numbers.size else 0.0
-        if np.isfinite(size) and size > 1e-6:
+        size = np.sqrt(np.mean(np.square(numbers)))
+        # False for NaN as well.
+        if 1e-6 < size < np.inf:
             self.scale.assign(size)
 
 

@@ -29,7 +29,8 @@ def fold(
     of the vocabulary are mixed.
     """
     vocabulary: NgramVocabulary | None = getattr(vectorizer, "vocabulary", None)
-    if vocabulary is None or vectorizer.longest_only or not hasattr(encoder, "ngram_table"):
+    has_table = hasattr(encoder, "ngram_table")
+    if vocabulary is None or vectorizer.longest_only or not has_table:
         return vectorizer, encoder
     prefixes = vocabulary.prefixes()
     if prefixes is None:  # The keys of the vocabulary are mixed, so they have no prefixes.
@@ -38,23 +39,25 @@ def fold(
         folded = type(encoder).from_config(encoder.get_config())
     for weight, old in zip(folded.weights, encoder.weights, strict=True):
         weight.assign(old)
-    table = fold_table(encoder.ngram_table.numpy(), prefixes)
-    order = most_read_first(vocabulary.counts, prefixes)
+    table = _fold_table(encoder.ngram_table.numpy(), prefixes)
+    order = _most_read_first(vocabulary.counts, prefixes)
+    folded_table = folded.ngram_table.value
     # In chunks, because a copy of the table may not fit into memory.
     for first in range(0, len(order), _CHUNK):
         rows = order[first : first + _CHUNK]
         positions = tf.range(first, first + len(rows))
-        folded.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
-    read_in_place(folded.ngram_table.value)
+        update = tf.IndexedSlices(table[rows], positions)
+        folded_table.scatter_update(update)
+    read_in_place(folded_table)
     # The vocabulary must have the order of the table's rows.
     state = vectorizer.state()
-    for name in ("keys", "counts"):
-        state[name] = state[name][order]
+    state["keys"] = state["keys"][order]
+    state["counts"] = state["counts"][order]
     config = {**vectorizer.settings(), "longest_only": True}
     return type(vectorizer).from_state(config, state), folded
 
 
-def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
+def _most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
     """Returns the rows of a folded table, most frequently read first.
 
     A row is read only where no longer n-gram has a row.
@@ -70,7 +73,7 @@ def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
     return np.argsort(-reads, kind="stable")
 
 
-def fold_table(table: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
+def _fold_table(table: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
     """Adds to the row of each n-gram the rows of its known prefixes, in place; returns the table.
 
     Args:

@@ -131,17 +131,24 @@ class TextIndex:
         if not 0 <= min_score <= 1:
             raise ConfigError(f"`min_score` must be in [0, 1]. Received: {min_score}")
         queries = [decoded(text) for text in texts_of(queries, "queries")]
-        hits: list[list[Hit]] = [[] for _ in queries]
+        hits = []
         for start in range(0, len(queries), _BATCH):
-            batch = self.scorer.prepare(queries[start : start + _BATCH])
-            pairs, scores = best_pairs(self.scorer, batch, self._prepared, k, min_score)
-            for (query, text), score in zip(pairs.tolist(), scores.tolist(), strict=True):
-                for row in self._rows[text][:k]:
-                    hits[start + query].append(Hit(row, score, self.texts[row]))
+            hits += self._search_batch(queries[start : start + _BATCH], k, min_score)
+        return hits
+
+    def _search_batch(self, queries: list[str], k: int, min_score: float) -> list[list[Hit]]:
+        prepared = self.scorer.prepare(queries)
+        pairs, scores = best_pairs(self.scorer, prepared, self._prepared, k, min_score)
+        hits: list[list[Hit]] = [[] for _ in queries]
+        query_rows, text_rows = pairs.T.tolist()
+        for query, text, score in zip(query_rows, text_rows, scores.tolist(), strict=True):
+            for row in self._rows[text][:k]:
+                hits[query].append(Hit(row, score, self.texts[row]))
         for found in hits:
             # "Cat" and "cat" have equal scores, and their rows may alternate.
             found.sort(key=lambda hit: (-hit.score, hit.row))
-        return [found[:k] for found in hits]
+            del found[k:]
+        return hits
 
     def add(self, texts: Iterable[str | bytes]) -> None:
         """Adds texts after the others. Only new texts are embedded; words are counted again.
@@ -170,9 +177,11 @@ class TextIndex:
         path = Path(path)
         check_free(path)
         with partial_folder(path) as partial:
-            (partial / _TEXTS).write_text(json.dumps(self.texts), encoding="utf-8")
-            np.save(partial / _VECTORS, self._prepared.vectors)
-            checksums = {name: sha256_of(partial / name) for name in (_TEXTS, _VECTORS)}
+            texts_file = partial / _TEXTS
+            vectors_file = partial / _VECTORS
+            texts_file.write_text(json.dumps(self.texts), encoding="utf-8")
+            np.save(vectors_file, self._prepared.vectors)
+            checksums = {_TEXTS: sha256_of(texts_file), _VECTORS: sha256_of(vectors_file)}
             settings = {"scorer": self.scorer.settings(), "sha256": checksums}
             write_json(partial / SETTINGS, settings)
             partial.rename(path)
