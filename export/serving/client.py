@@ -96,7 +96,7 @@ class RestClient:
                 # NumPy's own type of strings drops NULs at their ends.
                 return np.array([value.encode() for value in values], object)
             return array.astype(np.float32, casting="same_kind")
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             problem = f"no output '{output}' in the answer: {answer[:100]!r}"
             raise self._error(problem) from error
 

@@ -8,12 +8,12 @@ import pytest
 from tests.reference import bootstrap as reference
 from tf_charagram.evaluation import statistics as module
 from tf_charagram.evaluation.statistics import (
+    _resampled_pearson,
+    _resampled_spearman,
     bootstrap,
     interval,
     pearson,
     resample_counts,
-    _resampled_pearson,
-    _resampled_spearman,
     spearman,
 )
 
