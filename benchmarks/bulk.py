@@ -46,7 +46,7 @@ def write_lines(path: Path, lines: list[str], number: int) -> Path:
 def embed(embedder: TextEmbedder, model: str, path: Path, out: Path) -> float:
     """Embeds a file into shards; returns the seconds, from the first byte to the manifest."""
     job = EmbedJob(model, tuple(find_inputs([str(path)])), str(out))
-    folder = ShardFolder(job.output, job.settings(), resume=False, overwrite=True)
+    folder = ShardFolder(job.output, job.identity(), resume=False, overwrite=True)
 
     def run() -> None:
         for record in run_local(job, {}, embedder):

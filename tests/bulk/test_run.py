@@ -190,21 +190,24 @@ class TestChanges:
         embed_files(make_job())
         with open(files[0][0], "a") as file:
             file.write("more\n")
-        with pytest.raises(RunError, match=r" inputs=\[{'path': '.*a\.txt', 'bytes': \d+}\]\. "):
+        with pytest.raises(RunError, match=r"other settings: \S*a\.txt was \d+, is \d+\. "):
             embed_files(make_job(), resume=True)
 
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"shard_lines": 11}, "shard_lines=11"),
-            ({"shard_lines": 11, "format": "parquet"}, "format=parquet, shard_lines=11"),
+            ({"shard_lines": 11}, "shard_lines was 10, is 11"),
+            (
+                {"shard_lines": 11, "format": "parquet"},
+                "format was npy, is parquet, shard_lines was 10, is 11",
+            ),
         ],
     )
     def test_settings(self, make_job, settings, message):
         if "format" in settings:
             pytest.importorskip("pyarrow")
         embed_files(make_job())
-        with pytest.raises(RunError, match=f"has other settings than {message}\\. .*--overwrite"):
+        with pytest.raises(RunError, match=f"other settings: {message}\\. .*--overwrite"):
             embed_files(make_job(**settings), resume=True)
 
     def test_model(self, make_job, model, tmp_path):
@@ -213,7 +216,7 @@ class TestChanges:
         embedder = TextEmbedder.load(tmp_path / "other")
         embedder.encoder.ngram_table.assign_add(np.ones(embedder.encoder.ngram_table.shape))
         embedder.save(tmp_path / "other")
-        with pytest.raises(RunError, match="has other settings than model_sha256="):
+        with pytest.raises(RunError, match="other settings: model_sha256 was "):
             embed_files(make_job(model=str(tmp_path / "other")), resume=True)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.errors import RunError
+from tf_charagram.files.identity import changes_since
 from tf_charagram.files.json_files import (
     append_json_line,
     read_json,
@@ -67,12 +68,12 @@ _SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")
 class ShardFolder:
     """The files of bulk embedding: opens a new folder, or resumes one.
 
-    `manifest.json` has the settings of the folder and `is_complete`; `shards.jsonl` has a line for
+    `manifest.json` has the identity of the folder and `is_complete`; `shards.jsonl` has a line for
     each shard that is done.
 
     Args:
         path: The folder.
-        settings: Settings that a resumed run must share; JSON values.
+        identity: The `settings` and `data_files` that a resumed run must share.
         resume: Keep the shards in the folder, if there are any.
         overwrite: Delete the shards in the folder, but no other files.
 
@@ -86,7 +87,7 @@ class ShardFolder:
     """
 
     def __init__(
-        self, path: str | Path, settings: dict[str, Any], *, resume: bool, overwrite: bool
+        self, path: str | Path, identity: dict[str, Any], *, resume: bool, overwrite: bool
     ) -> None:
         self.path = Path(path)
         self.manifest = self.path / "manifest.json"
@@ -104,11 +105,11 @@ class ShardFolder:
                     f"{self.path} is not a folder of shards, so nothing is written there."
                 )
             if not overwrite:
-                self._check_settings(settings)
+                self._check_identity(identity)
                 self._read_records()
         # Written before shards are deleted, so that a killed process leaves no records of them.
         self._write_records()
-        write_json(self.manifest, {**settings, "is_complete": False})
+        write_json(self.manifest, {**identity, "is_complete": False})
         if overwrite:
             with writing(self.path):
                 for path in self.path.iterdir():
@@ -129,21 +130,12 @@ class ShardFolder:
         self._write_records()
         write_json(self.manifest, {**read_json(self.manifest), "is_complete": True})
 
-    def _check_settings(self, settings: dict[str, Any]) -> None:
-        try:
-            old = read_json(self.manifest)
-            changed = {name: value for name, value in settings.items() if old[name] != value}
-            if "inputs" in changed:
-                # Only the new files, because there may be thousands of inputs.
-                new = [file for file in settings["inputs"] if file not in old["inputs"]]
-                changed["inputs"] = new or settings["inputs"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{self.manifest} is damaged: {error!r}.") from error
+    def _check_identity(self, identity: dict[str, Any]) -> None:
+        changed = changes_since(self.manifest, identity)
         if changed:
-            values = ", ".join(f"{name}={value}" for name, value in changed.items())
             raise RunError(
-                f"{self.manifest} has other settings than {values}. Resume with the same, start "
-                "again with --overwrite, or give another --output."
+                f"{self.path} was started with other settings: {', '.join(changed)}. Resume with "
+                "the same, start again with --overwrite, or give another --output."
             )
 
     def _read_records(self) -> None:

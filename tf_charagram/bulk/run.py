@@ -66,16 +66,16 @@ class EmbedJob:
         """The model, which is loaded when it is first used."""
         return TextEmbedder.load(self.model, folded=True, keep_words=self.keep_words)
 
-    def settings(self) -> dict[str, Any]:
-        """Returns the settings that a resumed run must share."""
-        return {
+    def identity(self) -> dict[str, Any]:
+        """Returns the settings, and the files with their sizes, that a resumed run must share."""
+        settings = {
             "model_sha256": model_sha256(self.model),
             "format": self.format,
-            "dtype": "float32",
             "shard_lines": self.shard_lines,
             "keep_words_sha256": self.keep_words and sha256_of(self.keep_words),
-            "inputs": [{"path": file.path, "bytes": file.size} for file in self.inputs],
         }
+        sizes = {file.path: file.size for file in self.inputs}
+        return {"settings": settings, "data_files": sizes}
 
     def pending_shards(self, number: int, done: dict[str, Record]) -> Iterator[Shard]:
         """Streams the shards of an input that are not done yet.
@@ -152,7 +152,7 @@ def embed_files(
     else:
         run = partial(run_local, embedder=job.embedder)
     with FolderLock(job.output):
-        folder = ShardFolder(job.output, job.settings(), resume=resume, overwrite=overwrite)
+        folder = ShardFolder(job.output, job.identity(), resume=resume, overwrite=overwrite)
         done = dict(folder.records)
         bytes_done = sum(record["text_bytes"] for record in done.values())
         with LineProgress(job.inputs, bytes_done) as progress:
