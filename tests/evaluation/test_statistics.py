@@ -8,18 +8,18 @@ import pytest
 from tests.reference import bootstrap as reference
 from tf_charagram.evaluation import statistics as module
 from tf_charagram.evaluation.statistics import (
-    _resampled_pearson,
-    _resampled_spearman,
     bootstrap,
     interval,
     pearson,
     resample_counts,
+    resampled_pearson,
+    resampled_spearman,
     spearman,
 )
 
 TWINS = [
-    (_resampled_pearson, pearson),
-    (_resampled_spearman, spearman),
+    (resampled_pearson, pearson),
+    (resampled_spearman, spearman),
 ]
 
 

@@ -21,7 +21,7 @@ from tf_charagram.lazy import extra_module
 Batch = dict[str, np.ndarray]
 
 
-class ShardActor:
+class _ShardActor:
     """Embeds shards as an actor of `ray.data.Dataset.map_batches`.
 
     Args:
@@ -33,11 +33,10 @@ class ShardActor:
 
     def __call__(self, batch: Batch) -> Batch:
         """Takes the columns of `Shard`; returns the column `record`, as JSON."""
-        columns = {name: batch[name].tolist() for name in Shard._fields}
+        columns = [batch[name].tolist() for name in Shard._fields]
         records = []
-        for index in range(len(batch["name"])):
-            shard = Shard(**{name: column[index] for name, column in columns.items()})
-            record = self._job.embed(shard, self._job.embedder)
+        for values in zip(*columns, strict=True):
+            record = self._job.embed(Shard(*values), self._job.embedder)
             records.append(json.dumps(record))
         return {"record": np.array(records, object)}
 
@@ -76,7 +75,7 @@ def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) 
         files = data.from_items(numbers, override_num_blocks=len(numbers))
         # Readers take no core: the actors may hold them all.
         records = files.flat_map(read, num_cpus=0).map_batches(
-            ShardActor, fn_constructor_args=(job,), batch_size=1, compute=actors, num_cpus=1
+            _ShardActor, fn_constructor_args=(job,), batch_size=1, compute=actors, num_cpus=1
         )
     try:
         for row in records.iter_rows():

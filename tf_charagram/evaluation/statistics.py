@@ -99,7 +99,7 @@ def bootstrap(
     Returns:
         `(num_resamples,)`; NaN if one side of a resample is constant.
     """
-    resampled = _resampled_spearman if metric == "spearman" else _resampled_pearson
+    resampled = resampled_spearman if metric == "spearman" else resampled_pearson
     # Sets of equal size must not share resamples: errors of their means would add up.
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])
     values = [np.empty(0)]
@@ -124,7 +124,7 @@ def resample_counts(
         yield counts.reshape(shape).astype(np.float64)
 
 
-def _resampled_pearson(
+def resampled_pearson(
     predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
 ) -> Floats:
     """Computes Pearson's r of resamples from five weighted sums: one matrix product.
@@ -147,7 +147,7 @@ def _resampled_pearson(
     return _ratio(covariance, mean_xx - mean_x**2, mean_yy - mean_y**2)
 
 
-def _resampled_spearman(
+def resampled_spearman(
     predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
 ) -> Floats:
     """Computes Spearman's rho of resamples: Pearson's r of their average ranks.

@@ -25,14 +25,15 @@ def score_table(scores: Sequence[SetScore]) -> Table:
     for index, score in enumerate(scores):
         _start_section(table, scores, index)
         cells = [
+            f"{score.num_pairs:,}",
             _correlation(score, "spearman", score.spearman),
             _correlation(score, "pearson", score.pearson),
         ]
         if has_intervals:
             cells.append(interval(score.interval))
-        table.add_row(_label(score), f"{score.num_pairs:,}", *cells)
-    caption = [f"{_PRIMARY} primary correlation", *_notes(scores)]
-    table.caption = escape("\n".join(caption))
+        table.add_row(_label(score), *cells)
+    caption = "\n".join([f"{_PRIMARY} primary correlation", *_notes(scores)])
+    table.caption = escape(caption)
     return table
 
 
@@ -120,12 +121,15 @@ def _notes(scores: Sequence[SetScore]) -> list[str]:
     """Returns notes on left-out pairs and undefined correlations."""
     notes = []
     for score in scores:
-        if score.num_unscored and not score.is_mean:
-            notes.append(f"{score.name}: {score.num_unscored:,} without a human score left out.")
-        if score.value is None and not score.is_mean:
-            notes.append(f"{score.name}: no correlation, because all cosines or scores are equal.")
+        name = score.name
         if score.left_out:
-            notes.append(f"{score.name}: without {', '.join(score.left_out)}, no correlation.")
+            notes.append(f"{name}: without {', '.join(score.left_out)}, no correlation.")
+        if score.is_mean:
+            continue
+        if score.num_unscored:
+            notes.append(f"{name}: {score.num_unscored:,} without a human score left out.")
+        if score.value is None:
+            notes.append(f"{name}: no correlation, because all cosines or scores are equal.")
     return notes
 
 

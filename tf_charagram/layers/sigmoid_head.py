@@ -50,7 +50,7 @@ class SigmoidHead(ConfiguredLayer):
         # Masks of vectors of other layers are ignored.
         self.supports_masking = True
         self.scale = self.add_weight(shape=(), initializer="ones", trainable=False, name="scale")
-        self.kernels = []
+        self.kernels: list[keras.Variable] = []
         for name in self.feature_names:
             initializer = keras.initializers.VarianceScaling(
                 _INITIAL_VARIANCE, "fan_in", "untruncated_normal", seed=seed + len(self.kernels)

@@ -102,13 +102,14 @@ class AnsweringModel(HeadedModel):
         texts, row_indices = distinct(chain(*sides))
         vectors = self.embedder.encode(texts, batch_size=batch_size)
         rows = row_indices.reshape(len(sides), -1)
-        num_examples = rows.shape[1]
-        answers = []
         # An empty list is one empty batch.
-        for start in range(0, max(num_examples, 1), batch_size):
+        num_examples = max(rows.shape[1], 1)
+        answers = []
+        for start in range(0, num_examples, batch_size):
+            batch_rows = rows[:, start : start + batch_size]
             # The head expects all lefts, then all rights.
-            batch_rows = rows[:, start : start + batch_size].ravel()
-            answers.append(self._answers(vectors[batch_rows]).numpy())
+            batch_vectors = vectors[batch_rows.ravel()]
+            answers.append(self._answers(batch_vectors))
         return np.concatenate(answers)
 
     def signatures(self) -> dict[str, Any]:
@@ -146,8 +147,9 @@ class LabellingModel(AnsweringModel):
 
     def outputs(self, answers: tf.Tensor) -> dict[str, tf.Tensor]:
         """Returns `label`, strings `(n,)`, and `scores`, float32 `(n, num_labels)`."""
+        labels = tf.constant(list(self.labels))
         best = tf.argmax(answers, axis=1)
-        return {"label": tf.gather(tf.constant(list(self.labels)), best), "scores": answers}
+        return {"label": tf.gather(labels, best), "scores": answers}
 
     def most_probable(self, probabilities: NDArray[np.float32]) -> list[Classified]:
         """Returns the most probable label of each row."""

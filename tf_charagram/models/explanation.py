@@ -69,11 +69,13 @@ def explain(
     right_names, right_parts = _parts(vectorizer, encoder, right)
     # The parts of a text sum to its embedding, so these products sum to the dot product.
     products = left_parts @ right_parts.T
-    left_length = np.linalg.norm(left_parts.sum(axis=0))
-    right_length = np.linalg.norm(right_parts.sum(axis=0))
-    scale = left_length * right_length
+    left_sum = left_parts.sum(axis=0)
+    right_sum = right_parts.sum(axis=0)
+    scale = np.linalg.norm(left_sum) * np.linalg.norm(right_sum)
+    contributions = np.zeros_like(products)
     # Zero vectors have no direction; their cosine is 0.
-    contributions = products / scale if scale > 1e-12 else np.zeros_like(products)
+    if scale > 1e-12:
+        contributions = products / scale
     cosine = float(np.clip(contributions.sum(), -1, 1))
     return Explanation(cosine, left_names, right_names, contributions)
 

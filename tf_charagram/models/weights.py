@@ -231,18 +231,21 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
     """
     name = weight.path
     rows = stored.read(name)
-    scales = stored.read(name + _SCALES) if rows.dtype.kind in "iu" else None
-    # Integers are finite; then the scales may be too large.
-    largest = _largest(rows if scales is None else scales)
-    if not largest <= _MAX_WEIGHT:
-        raise ValueError(f"the array '{name}' contains {largest}")
     table = aligned_empty(weight.shape)
-    if scales is None:
-        table[...] = rows
-    else:
+    if rows.dtype.kind in "iu":
+        # Integers are finite, but their scales may be too large.
+        scales = stored.read(name + _SCALES)
+        largest = _largest(scales)
+        dim = weight.shape[-1]
         for first in range(0, len(rows), _BLOCK_ROWS):
             block = slice(first, first + _BLOCK_ROWS)
-            table[block] = StoredTable(rows[block], scales[block]).restored(weight.shape[-1])
+            part = StoredTable(rows[block], scales[block])
+            table[block] = part.restored(dim)
+    else:
+        largest = _largest(rows)
+        table[...] = rows
+    if not largest <= _MAX_WEIGHT:
+        raise ValueError(f"the array '{name}' contains {largest}")
     weight.assign(shared_tensor(table))
 
 
