@@ -55,7 +55,7 @@ def export(arguments: Sequence[str]) -> int:
 
     folder = ServingFolder(values.to)
     model = load_any(values.model)
-    texts = real_texts(values.texts, values.model, model)
+    texts = _real_texts(values.texts, values.model, model)
     about = about_run(values.model)
     changes = []
     if options != ShrinkOptions():
@@ -101,7 +101,7 @@ def _made_smaller(
     return model.from_parts(vectorizer, encoder), options
 
 
-def real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
+def _real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
     """Returns the first texts of a file, of a training set or of the starter set.
 
     Args:

@@ -138,7 +138,7 @@ def fitting_options(
 
 def _min_rows(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, dim: int) -> int:
     """Returns the smallest number of rows that `max_mb` chooses for a dimension."""
-    if not can_prune(vectorizer):
+    if not _can_prune(vectorizer):
         return int(vectorizer.num_rows)
     num_ngrams = _NGRAMS_PER_DIM * dim if can_project(encoder) else _MIN_NGRAMS
     return min(vectorizer.num_rows, num_ngrams + vectorizer.unknown_rows)
@@ -176,7 +176,7 @@ def _row_bytes(dtype: str, dim: int) -> int:
     return number_bytes * dim + scale_bytes + _KEY_BYTES
 
 
-def can_prune(vectorizer: keras.layers.Layer) -> bool:
+def _can_prune(vectorizer: keras.layers.Layer) -> bool:
     """Returns whether n-grams can be dropped: each must have a row of its own that is not a sum."""
     is_ngrams = isinstance(vectorizer, NgramVectorizer)
     return is_ngrams and vectorizer.vocabulary is not None and not vectorizer.longest_only
@@ -207,7 +207,7 @@ def pruned(
     Raises:
         ConfigError: There is no vocabulary, or the n-grams are folded.
     """
-    if not can_prune(vectorizer):
+    if not _can_prune(vectorizer):
         raise ConfigError(
             "`max_ngrams` needs a vocabulary of n-grams, each with a row of its own: a model that "
             "is not hashed, not folded and not of words. Use `dtype` or `dim`."

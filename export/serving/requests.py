@@ -160,10 +160,10 @@ def write_warmup(path: Path, name: str, model: TextModel, texts: Sequence[bytes]
             for size in _WARMUP_SIZES:
                 batch = list(islice(cycle(texts), size))
                 inputs = make_inputs(names, batch, batch)
-                writer.write(prediction_log(name, signature, inputs))
+                writer.write(_prediction_log(name, signature, inputs))
 
 
-def prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
+def _prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
     """Serializes a request as a `tensorflow.serving.PredictionLog`.
 
     Its class is in the package tensorflow-serving-api, which export does not need.

@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import SPEC, ragged
 from tf_charagram.layers.ragged import (
+    _row_ids,
     by_length,
     gather_ragged,
     gather_rows,
-    row_ids,
     sum_rows,
     to_padded,
 )
@@ -54,7 +54,7 @@ def rows(request):
 
 @pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
 def test_row_ids(rows, dtype):
-    found = row_ids(tf.cast(ragged(rows), dtype))
+    found = _row_ids(tf.cast(ragged(rows), dtype))
     assert found.numpy().tolist() == [r for r, row in enumerate(rows) for _ in row]
 
 

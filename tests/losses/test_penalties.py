@@ -13,7 +13,7 @@ from tf_charagram.encoders.averaging import Dan, WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.recurrent import IdentityRnn
 from tf_charagram.errors import ConfigError
-from tf_charagram.losses.penalties import L2Penalties, add_l2_gradient
+from tf_charagram.losses.penalties import L2Penalties, _add_l2_gradient
 
 ROWS = [4, 0, 2]
 
@@ -43,19 +43,19 @@ def slope(weights, strength, target, rows=None):
 def test_by_hand():
     """Weights (1, -2), strength 0.1: (10, 10) + (0.1, -0.2); pulled to (2, 0), (-0.1, -0.2)."""
     arguments = tf.constant([10.0, 10.0]), tf.Variable([1.0, -2.0]), 0.1
-    assert_allclose(add_l2_gradient(*arguments), [10.1, 9.8])
-    assert_allclose(add_l2_gradient(*arguments, tf.constant([2.0, 0.0])), [9.9, 9.8])
+    assert_allclose(_add_l2_gradient(*arguments), [10.1, 9.8])
+    assert_allclose(_add_l2_gradient(*arguments, tf.constant([2.0, 0.0])), [9.9, 9.8])
 
 
 def test_dense_gradient(table, target):
     gradient = tf.ones([6, 3])
     for dense in (False, True):
-        found = add_l2_gradient(gradient, table, 0.3, target, dense=dense)
+        found = _add_l2_gradient(gradient, table, 0.3, target, dense=dense)
         assert_allclose(found, 1 + slope(table, 0.3, target), rtol=1e-5, atol=1e-6)
 
 
 def test_touched_rows(table, sparse, target):
-    found = add_l2_gradient(sparse, table, 0.3, target)
+    found = _add_l2_gradient(sparse, table, 0.3, target)
     assert isinstance(found, tf.IndexedSlices)
     assert found.indices.numpy().tolist() == ROWS
     expected = tf.convert_to_tensor(sparse) + slope(table, 0.3, target, ROWS)
@@ -63,7 +63,7 @@ def test_touched_rows(table, sparse, target):
 
 
 def test_all_rows(table, sparse, target):
-    found = add_l2_gradient(sparse, table, 0.3, target, dense=True)
+    found = _add_l2_gradient(sparse, table, 0.3, target, dense=True)
     assert isinstance(found, tf.Tensor)
     expected = tf.convert_to_tensor(sparse) + slope(table, 0.3, target)
     assert_allclose(found, expected, rtol=1e-5, atol=1e-6)

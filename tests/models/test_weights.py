@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.quantization import _QuantizedSum
-from tf_charagram.models.weights import aligned_empty, shared_tensor, stored_table
+from tf_charagram.models.weights import _aligned_empty, _shared_tensor, stored_table
 
 F32 = np.finfo(np.float32)
 
@@ -94,11 +94,11 @@ def test_too_large_for_float16():
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (0, 4), (7, 5), (1_100_001, 3)])
 def test_a_variable_takes_over_an_array(shape):
-    array = aligned_empty(shape)
+    array = _aligned_empty(shape)
     array[...] = np.arange(array.size).reshape(shape)
     expected = array.copy()
     variable = tf.Variable(tf.zeros(shape))
-    variable.assign(shared_tensor(array))
+    variable.assign(_shared_tensor(array))
     assert array.ctypes.data % 64 == 0 or not array.size
     del array
     np.testing.assert_array_equal(variable, expected)
@@ -107,10 +107,10 @@ def test_a_variable_takes_over_an_array(shape):
 
 
 def test_nothing_is_copied_until_rows_are_updated():
-    array = aligned_empty([100, 3])
+    array = _aligned_empty([100, 3])
     array[...] = 1
     variable = tf.Variable(tf.zeros([100, 3]))
-    variable.assign(shared_tensor(array))
+    variable.assign(_shared_tensor(array))
     assert np.shares_memory(np.asarray(memoryview(variable.read_value())), array)
     variable.scatter_update(tf.IndexedSlices(tf.fill([1, 3], 5.0), [7]))
     np.testing.assert_array_equal(array, np.ones([100, 3]))

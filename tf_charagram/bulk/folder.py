@@ -25,7 +25,7 @@ from tf_charagram.lazy import extra_module
 Record = dict[str, Any]
 
 
-def write_npy(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
+def _write_npy(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     """Writes the embeddings, float32 `(num_lines, dim)`; row r is line `first_line + r`."""
     vectors = np.ascontiguousarray(vectors, "<f4")
     header = np.lib.format.header_data_from_array_1_0(vectors)
@@ -34,7 +34,7 @@ def write_npy(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     file.write(vectors.data)
 
 
-def write_parquet(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
+def _write_parquet(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     """Writes the columns `file`, `line` (1-based), `text` and `embedding`."""
     pyarrow = extra_module("pyarrow", "parquet")
     parquet = extra_module("pyarrow.parquet", "parquet")
@@ -58,8 +58,8 @@ def write_parquet(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
 
 
 FORMATS: dict[str, Callable[[IO[bytes], Shard, np.ndarray], None]] = {
-    "npy": write_npy,
-    "parquet": write_parquet,
+    "npy": _write_npy,
+    "parquet": _write_parquet,
 }
 
 _SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")

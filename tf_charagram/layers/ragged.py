@@ -22,7 +22,7 @@ from tf_charagram.layers.xla import in_xla, lookup
 _ROW_BITS = np.int64(32)
 
 
-def row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
+def _row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
     """Returns the row of each value of a ragged tensor, int64 `(num_values,)`.
 
     Args:
@@ -58,7 +58,7 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
 def _entries(ids: tf.RaggedTensor) -> tf.Tensor:
     """Returns the row and the value of each id, int64 `(num_ids, 2)`."""
     # Complex numbers interleave pairs in one pass; stacking columns copies each number alone.
-    rows = tf.bitcast(row_ids(ids), tf.float64)
+    rows = tf.bitcast(_row_ids(ids), tf.float64)
     values = tf.bitcast(tf.cast(ids.values, tf.int64), tf.float64)
     entries = tf.bitcast(tf.complex(rows, values), tf.int64)
     return tf.reshape(entries, [-1, 2])

@@ -117,12 +117,12 @@ class L2Penalties:
         added = []
         for gradient, variable, terms in zip(gradients, variables, self._terms, strict=True):
             for strength, target in terms:
-                gradient = add_l2_gradient(gradient, variable, strength, target, dense=self.dense)
+                gradient = _add_l2_gradient(gradient, variable, strength, target, dense=self.dense)
             added.append(gradient)
         return added
 
 
-def add_l2_gradient(
+def _add_l2_gradient(
     gradient: Gradient,
     variable: tf.Variable,
     strength: float,

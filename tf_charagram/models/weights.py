@@ -231,7 +231,7 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
     """
     name = weight.path
     rows = stored.read(name)
-    table = aligned_empty(weight.shape)
+    table = _aligned_empty(weight.shape)
     if rows.dtype.kind in "iu":
         # Integers are finite, but their scales may be too large.
         scales = stored.read(name + _SCALES)
@@ -246,11 +246,11 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
         table[...] = rows
     if not largest <= _MAX_WEIGHT:
         raise ValueError(f"the array '{name}' contains {largest}")
-    weight.assign(shared_tensor(table))
+    weight.assign(_shared_tensor(table))
 
 
-def aligned_empty(shape: Sequence[int]) -> np.ndarray:
-    """Returns an uninitialized float32 array for `shared_tensor`.
+def _aligned_empty(shape: Sequence[int]) -> np.ndarray:
+    """Returns an uninitialized float32 array for `_shared_tensor`.
 
     NumPy asks for huge pages before the memory is used, so that nothing is moved later.
     """
@@ -262,8 +262,8 @@ def aligned_empty(shape: Sequence[int]) -> np.ndarray:
     return room[first : first + size].reshape(shape)
 
 
-def shared_tensor(array: np.ndarray) -> tf.Tensor:
-    """Returns a tensor that shares the memory of an array of `aligned_empty`, to be left as is."""
+def _shared_tensor(array: np.ndarray) -> tf.Tensor:
+    """Returns a tensor that shares the memory of an array of `_aligned_empty`, to be left as is."""
     return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
 
 

@@ -43,7 +43,7 @@ def learn_weights(
         logits = features[is_held_out] @ weights
         probabilities[is_held_out] = expit(logits)
     weights = _fit(features, is_match)
-    return weights, best_threshold(probabilities, is_match)
+    return weights, _best_threshold(probabilities, is_match)
 
 
 def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray
     return fitted.x
 
 
-def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
+def _best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
     """Finds the threshold with the largest F1, halfway between two scores."""
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]

@@ -14,9 +14,9 @@ from google.protobuf import text_format
 from tests.commands import call, full_disk
 from tf_charagram.cli import main
 from tf_charagram.errors import RunError
-from tf_charagram.export.command import real_texts
+from tf_charagram.export.command import _real_texts
 from tf_charagram.export.serving.card import about_run, page
-from tf_charagram.export.serving.requests import prediction_log, read_golden, write_warmup
+from tf_charagram.export.serving.requests import _prediction_log, read_golden, write_warmup
 from tf_charagram.export.serving.version import (
     BATCHING_PARAMETERS,
     GOLDEN,
@@ -236,18 +236,18 @@ class TestWarmup:
 
     def test_length_of_long_fields(self):
         """A field of 300 bytes has a length of two bytes."""
-        log = prediction_log("m", "serving_default", {"texts": [b"x" * 300]})
+        log = _prediction_log("m", "serving_default", {"texts": [b"x" * 300]})
         assert log.count(b"x" * 300) == 1
         assert log[0] == 6 << 3 | 2 and (log[1] & 0x7F | log[2] << 7) == len(log) - 3
 
 
 def test_real_texts(trained, tmp_path):
     model = TextEmbedder.load(trained.folder)
-    found = real_texts(None, str(trained.folder), model)
+    found = _real_texts(None, str(trained.folder), model)
     lines = (trained.folder / "texts.txt").read_bytes().splitlines()
     assert found == lines[:50]
     (tmp_path / "texts.txt").write_text("\n".join(["", *map(str, range(2500))]))
-    first = real_texts(str(tmp_path / "texts.txt"), "", model)
+    first = _real_texts(str(tmp_path / "texts.txt"), "", model)
     assert first == [str(number).encode() for number in range(50)]
-    samples = real_texts(None, str(tmp_path / "none"), model)
+    samples = _real_texts(None, str(tmp_path / "none"), model)
     assert len(samples) == len(set(samples)) == 50
