@@ -30,7 +30,7 @@ def _write_npy(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     vectors = np.ascontiguousarray(vectors, "<f4")
     header = np.lib.format.header_data_from_array_1_0(vectors)
     np.lib.format.write_array_header_1_0(file, header)
-    # np.save would lose the reason why a file cannot be written.
+    # `np.save` would lose the reason why a file cannot be written.
     file.write(vectors.data)
 
 
@@ -38,22 +38,27 @@ def _write_parquet(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     """Writes the columns `file`, `line` (1-based), `text` and `embedding`."""
     pyarrow = extra_module("pyarrow", "parquet")
     parquet = extra_module("pyarrow.parquet", "parquet")
-    values = pyarrow.array(np.ascontiguousarray(vectors, np.float32).reshape(-1))
+    num_lines, dim = vectors.shape
+    values = pyarrow.array(vectors.astype(np.float32).ravel())
     table = pyarrow.table(
         {
-            "file": pyarrow.array([shard.path] * len(vectors)),
-            "line": pyarrow.array(np.arange(len(vectors)) + shard.first_line),
-            "text": pyarrow.array(shard.texts),
-            "embedding": pyarrow.FixedSizeListArray.from_arrays(values, vectors.shape[1]),
+            "file": [shard.path] * num_lines,
+            "line": np.arange(shard.first_line, shard.first_line + num_lines),
+            "text": shard.texts,
+            "embedding": pyarrow.FixedSizeListArray.from_arrays(values, dim),
         }
     )
-    # Embeddings do not compress.
-    compression = dict.fromkeys(["file", "line", "text"], "zstd")
     parquet.write_table(
         table,
         file,
         use_dictionary=["file"],
-        compression={**compression, "embedding.list.element": "none"},
+        # Embeddings do not compress.
+        compression={
+            "file": "zstd",
+            "line": "zstd",
+            "text": "zstd",
+            "embedding.list.element": "none",
+        },
     )
 
 

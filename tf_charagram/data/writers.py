@@ -60,14 +60,16 @@ def check_vector_file(path: str | Path) -> None:
 def _line_writer(file: IO[str], to_line: Callable[[str, list[str]], str]) -> WriteVectors:
     def write(texts: Sequence[str], vectors: np.ndarray) -> None:
         for text, vector in zip(texts, vectors.tolist(), strict=True):
-            file.write(to_line(text, [f"{value:.6g}" for value in vector]))
+            numbers = [f"{value:.6g}" for value in vector]
+            file.write(to_line(text, numbers))
 
     return write
 
 
 def _to_tsv(text: str, numbers: list[str]) -> str:
     # A tab or a line end inside a text would start the next column or row.
-    return "\t".join([" ".join(text.split()), *numbers]) + "\n"
+    cell = " ".join(text.split())
+    return "\t".join([cell, *numbers]) + "\n"
 
 
 def _to_json_line(text: str, numbers: list[str]) -> str:
@@ -82,15 +84,16 @@ def _open_array(file: IO[bytes], dim: int) -> Iterator[WriteVectors]:
     def write(texts: Sequence[str], vectors: np.ndarray) -> None:
         nonlocal num_rows
         num_rows += len(texts)
-        file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+        file.write(vectors.astype("<f4").tobytes())
 
-    def write_header() -> None:
-        header = {"descr": "<f4", "fortran_order": False, "shape": (num_rows, dim)}
-        np.lib.format.write_array_header_1_0(file, header)
-
-    write_header()
+    _write_header(file, (0, dim))
     yield write
     # The number of rows is known only now; the header has the same length as before.
     file.seek(0)
-    write_header()
+    _write_header(file, (num_rows, dim))
     file.seek(0, os.SEEK_END)
+
+
+def _write_header(file: IO[bytes], shape: tuple[int, int]) -> None:
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)

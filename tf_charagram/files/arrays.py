@@ -30,7 +30,7 @@ class _ArrayInfo(NamedTuple):
 
 
 class ArrayFile:
-    """An open `.npz` file; see `open_arrays`.
+    """The arrays of an open `.npz` file.
 
     Attributes:
         infos: Headers of the arrays by name.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -214,19 +214,25 @@ class TextIndex:
             scorer = TextScorer.from_settings(settings["scorer"], texts, used_model)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
-        if scorer.embedder is not None:
-            checked = list(dict.fromkeys(texts))[:_NUM_CHECKED]
-            expected = scorer.embedder.encode(checked, normalize=True)
-            stored = vectors[: len(checked)]
-            # Other machines round differently.
-            if expected.shape != stored.shape or not np.allclose(expected, stored, atol=1e-3):
-                raise RunError(
-                    f"{path} was built with another model than {model}. Give that model, or build "
-                    "the index again."
-                )
+        if scorer.embedder is not None and not _are_vectors_of(scorer.embedder, texts, vectors):
+            raise RunError(
+                f"{path} was built with another model than {model}. Give that model, or build "
+                "the index again."
+            )
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
         index.texts = texts
         index.scorer = scorer
         index._prepare(vectors)
         return index
+
+
+def _are_vectors_of(
+    embedder: TextEmbedder, texts: Sequence[str], vectors: NDArray[np.float32]
+) -> bool:
+    """Returns whether the first vectors are of an embedder."""
+    checked = list(dict.fromkeys(texts))[:_NUM_CHECKED]
+    expected = embedder.encode(checked, normalize=True)
+    stored = vectors[: len(checked)]
+    # Other machines round differently.
+    return expected.shape == stored.shape and np.allclose(expected, stored, atol=1e-3)
