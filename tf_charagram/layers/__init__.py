@@ -10,7 +10,6 @@ LAYERS = {
     "NgramVectorizer": "tf_charagram.text.vectorizer",
     "PaddedEmbedding": "tf_charagram.layers.embedding_table",
     "PeepholeLSTM": "tf_charagram.layers.peephole_lstm",
-    "PeepholeLSTMCell": "tf_charagram.layers.peephole_lstm",
     "PlainLSTM": "tf_charagram.layers.plain_lstm",
     "RaggedEmbeddingSum": "tf_charagram.layers.embedding_table",
     "WordVectorizer": "tf_charagram.text.words",
