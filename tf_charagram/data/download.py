@@ -7,7 +7,7 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path, PurePosixPath
@@ -296,10 +296,10 @@ def _unpack(archive: Path, source: Source, target: Path) -> None:
                         shutil.copyfileobj(content, file)
                 folder.rename(target)
             return
-        lines = chain.from_iterable(_lines(archive, member) for member in source.members)
+        lines: Iterable[bytes] = chain(*(_lines(archive, member) for member in source.members))
         if len(source.members) > 1:
             # Both halves of WS353 have some of its pairs, which must not count twice.
-            lines = iter(dict.fromkeys(lines))
+            lines = dict.fromkeys(lines)
         with whole_file(target) as file:
             file.writelines(lines)
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
