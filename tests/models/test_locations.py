@@ -93,7 +93,7 @@ class TestInsteadOfAFolder:
         expected = TextEmbedder.load(shipped).encode(["cat", "dogs"])
         np.testing.assert_allclose(np.load("vectors.npy"), expected, rtol=1e-4, atol=1e-5)
         job = EmbedJob(NAME, tuple(find_inputs([str(tmp_path / "lines.txt")])), "shards")
-        assert job.settings()["model_sha256"] == model_sha256(shipped)
+        assert job.identity()["settings"]["model_sha256"] == model_sha256(shipped)
 
     def test_training_goes_on(self, shipped):
         config = make_settings("words", init=NAME)
