@@ -113,15 +113,18 @@ def _huge_texts(answers: Answers) -> str:
 
 def _empty_batch(answers: Answers) -> str:
     found = _arrays(answers["empty batch"])
+    other = _arrays(answers["huge texts"])
     # The answer to other texts, without its rows.
-    expected = {name: array[:0] for name, array in _arrays(answers["huge texts"]).items()}
+    expected = {name: array[:0] for name, array in other.items()}
     _check_shapes(found, expected)
     return _shapes(found)
 
 
 def _check_shapes(found: Arrays, expected: Arrays) -> None:
-    if _shapes(found) != _shapes(expected):
-        raise _Failed(f"expected {_shapes(expected)}, found {_shapes(found)}")
+    found_shapes = _shapes(found)
+    expected_shapes = _shapes(expected)
+    if found_shapes != expected_shapes:
+        raise _Failed(f"expected {expected_shapes}, found {found_shapes}")
 
 
 def _shapes(arrays: Arrays) -> str:
@@ -134,8 +137,8 @@ def _latency(rows: Mapping[int, list[float] | str]) -> str:
     for size, row in rows.items():
         if isinstance(row, str):
             raise _Failed(f"batch of {size}: {row}")
-        median, p99 = row
-        times.append(f"batch of {size:,}: {1e3 * median:.2f} ms (p99 {1e3 * p99:.2f} ms)")
+        median_ms, p99_ms = [1e3 * seconds for seconds in row]
+        times.append(f"batch of {size:,}: {median_ms:.2f} ms (p99 {p99_ms:.2f} ms)")
     return ", ".join(times)
 
 
@@ -164,12 +167,11 @@ def _compare(arrays: Arrays, expected: Arrays) -> float:
             gaps = array != golden
             is_within = ~gaps
         gap = float(gaps.max(initial=0))
-        if not is_within.all():
-            num_different = np.count_nonzero(~is_within)
-            first_row = np.argwhere(~is_within)[0][0]
+        different = np.argwhere(~is_within)
+        if len(different):
             raise _Failed(
-                f"{num_different:,} of {golden.size:,} values of `{name}` differ by up to "
-                f"{gap:.2g}, the first in row {first_row}"
+                f"{len(different):,} of {golden.size:,} values of `{name}` differ by up to "
+                f"{gap:.2g}, the first in row {different[0][0]}"
             )
         largest = max(largest, gap)
     return largest
