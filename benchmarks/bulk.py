@@ -27,7 +27,8 @@ import numpy as np
 
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import find_inputs
-from tf_charagram.bulk.run import EmbedJob, run_local
+from tf_charagram.bulk.job import EmbedJob
+from tf_charagram.bulk.run import run_local
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig

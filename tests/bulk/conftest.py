@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tf_charagram.bulk.inputs import find_inputs
-from tf_charagram.bulk.run import EmbedJob
+from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer

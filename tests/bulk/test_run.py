@@ -18,7 +18,8 @@ from tests.commands import full_disk
 from tests.contracts import some_now
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
-from tf_charagram.bulk.run import EmbedJob, embed_files
+from tf_charagram.bulk.job import EmbedJob
+from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.files.writing import FolderLock
 from tf_charagram.models.embedder import TextEmbedder

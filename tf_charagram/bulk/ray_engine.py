@@ -14,7 +14,7 @@ import numpy as np
 
 from tf_charagram.bulk.folder import Record
 from tf_charagram.bulk.inputs import Shard
-from tf_charagram.bulk.run import EmbedJob
+from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.lazy import extra_module
 
