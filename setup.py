@@ -28,16 +28,10 @@ TEST = [
     "build>=1.2",
     "setuptools>=77",
     # Tests of the other extras are left out where these are not installed.
-    *(
-        requirement
-        for name in (
-            "sklearn",
-            "hub",
-            "parquet",
-            "completion",
-        )
-        for requirement in EXTRAS[name]
-    ),
+    *EXTRAS["sklearn"],
+    *EXTRAS["hub"],
+    *EXTRAS["parquet"],
+    *EXTRAS["completion"],
 ]
 
 #: What `benchmarks/all.py` compares with; better in an environment without TensorFlow.
@@ -47,7 +41,8 @@ BENCH = [
     "model2vec[distill]>=0.6",
     "gensim>=4.4",
     "fasttext>=0.9.3",
-    *(requirement for name in ("sklearn", "teacher") for requirement in EXTRAS[name]),
+    *EXTRAS["sklearn"],
+    *EXTRAS["teacher"],
 ]
 
 setup(
@@ -90,7 +85,7 @@ setup(
     python_requires=">=3.11,<3.14",
     install_requires=[
         "tensorflow>=2.21,<2.22",  # the minor version that tensorflow-text pins
-        'tensorflow-text>=2.21.1,<2.22; sys_platform != "win32"',
+        "tensorflow-text>=2.21.1,<2.22",
         "keras>=3.14",
         "keras-tuner>=1.4.7",
         "tensorboard>=2.20",  # KerasTuner imports it and does not require it

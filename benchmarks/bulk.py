@@ -27,7 +27,8 @@ import numpy as np
 
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import find_inputs
-from tf_charagram.bulk.run import EmbedJob, run_local
+from tf_charagram.bulk.job import EmbedJob
+from tf_charagram.bulk.run import run_local
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
@@ -46,7 +47,7 @@ def write_lines(path: Path, lines: list[str], number: int) -> Path:
 def embed(embedder: TextEmbedder, model: str, path: Path, out: Path) -> float:
     """Embeds a file into shards; returns the seconds, from the first byte to the manifest."""
     job = EmbedJob(model, tuple(find_inputs([str(path)])), str(out))
-    folder = ShardFolder(job.output, job.settings(), resume=False, overwrite=True)
+    folder = ShardFolder(job.output, job.identity(), resume=False, overwrite=True)
 
     def run() -> None:
         for record in run_local(job, {}, embedder):

@@ -62,24 +62,23 @@ def export(arguments: Sequence[str]) -> int:
         model, options = _made_smaller(model, options, texts, folder)
     # A model can fit into --max-mb as it is.
     if options != ShrinkOptions():
-        about["made_smaller"] = dataclasses.asdict(options)
-        chosen = []
-        for name, value in about["made_smaller"].items():
-            if value:
-                chosen.append(f"{name} {value}")
-        changes.append(f"Made smaller: {', '.join(chosen)}")
+        smaller = dataclasses.asdict(options)
+        about["made_smaller"] = smaller
+        chosen = ", ".join(f"{name} {value}" for name, value in smaller.items() if value)
+        changes.append(f"Made smaller: {chosen}")
     version = folder.write(model, about, texts)
     size_mb = folder_bytes(version) / 1e6
-    if values.keep is not None:
-        removed = folder.prune(values.keep)
-        if removed:
-            changes.append(f"Deleted versions: {', '.join(map(str, removed))}")
-    lines = [f"{version}  {size_mb:,.1f} MB", *changes]
-    lines += [str(path) for path in folder.write_server_files()]
-    lines.append(f"Check it: charagram check {version}")
-    lines.append(f"Serve it: cd {folder.path.parent} && docker compose up")
-    for line in lines:
-        sys.stdout.write(f"{line}\n")
+    removed = [] if values.keep is None else folder.prune(values.keep)
+    if removed:
+        changes.append(f"Deleted versions: {', '.join(map(str, removed))}")
+    lines = [
+        f"{version}  {size_mb:,.1f} MB",
+        *changes,
+        *map(str, folder.write_server_files()),
+        f"Check it: charagram check {version}",
+        f"Serve it: cd {folder.path.parent} && docker compose up",
+    ]
+    sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
 
 

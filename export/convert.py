@@ -49,9 +49,9 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
     # Name in the file -> the first word of that name.
     written: dict[str, str] = {}
     for word in words:
-        name = _written(word)
-        if name:
-            written.setdefault(name, word)
+        written.setdefault(_written(word), word)
+    # The name of blank words.
+    written.pop("", None)
     if not written:
         raise ConfigError("There are no words to write.")
     with ExitStack() as stack:
@@ -62,10 +62,10 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
         file.write(f"{len(written)} {embedder.dim}\n".encode())
         for batch, vectors in embedder.encode_batches(written.values()):
             for word, vector in zip(batch, vectors.tolist(), strict=True):
-                numbers = [f"{value:.6g}" for value in vector]
-                line = " ".join([_written(word), *numbers])
+                numbers = " ".join(f"{value:.6g}" for value in vector)
+                line = f"{_written(word)} {numbers}\n"
                 # Broken UTF-8 in an argument is a lone surrogate here.
-                file.write(f"{line}\n".encode("utf-8", "replace"))
+                file.write(line.encode("utf-8", "replace"))
     return len(written)
 
 
@@ -130,16 +130,16 @@ def read_table(path: str | Path) -> tuple[NDArray[np.float32], NDArray[np.float3
         raise DataError(path, f"cannot be read as NumPy arrays of numbers: {error}") from error
     # Names in a file are free: the bias is the array of one axis.
     arrays.sort(key=lambda array: -array.ndim)
+    shapes = [array.shape for array in arrays]
     if len(arrays) == 1:
-        dims = arrays[0].shape[1:]
-        arrays.append(np.zeros(dims, np.float32))
-    has_axes = [array.ndim for array in arrays] == [2, 1]
-    if not has_axes or len(arrays[1]) != arrays[0].shape[1]:
-        found = ", ".join(str(array.shape) for array in arrays)
+        arrays.append(np.zeros(shapes[0][1:], np.float32))
+    vectors, *biases = arrays
+    if vectors.ndim != 2 or [bias.shape for bias in biases] != [vectors.shape[1:]]:
+        found = ", ".join(map(str, shapes))
         raise DataError(
             path, f"expected arrays (num_rows, dim) and at most one (dim,), found {found}"
         )
-    vectors, bias = arrays
+    [bias] = biases
     if not (np.isfinite(vectors).all() and np.isfinite(bias).all()):
         raise DataError(path, "holds NaN or infinity")
     return vectors, bias
@@ -220,11 +220,10 @@ def convert(arguments: Sequence[str]) -> int:
     values = _make_parser().parse_args(arguments)
     sources = [values.texts, values.ngrams, values.table]
     check_not_read(values.out, [path for path in sources if path is not None])
-    has_table = bool(values.ngrams and values.table)
-    has_part = bool(values.ngrams or values.table)
-    if values.model is None and has_table:
+    parts = [part for part in (values.ngrams, values.table) if part]
+    if values.model is None and len(parts) == 2:
         _make_model(values)
-    elif values.model is not None and not has_part:
+    elif values.model is not None and not parts:
         _write_words(values)
     else:
         raise ConfigError("Give a model, or both --ngrams and --table.")

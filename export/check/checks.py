@@ -22,7 +22,7 @@ from tf_charagram.files.json_files import read_json
 from tf_charagram.models.locations import EMBEDDER, model_class
 from tf_charagram.models.saved_model import MODEL_CARD
 
-CLEAN = "only tensorflow"
+_CLEAN = "only tensorflow"
 _SAVED_MODEL = "saved_model.pb"
 _TIMEOUT_S = 1800
 # How long each batch size is timed.
@@ -41,12 +41,14 @@ def version_folder(path: str | Path) -> Path:
     path = Path(path)
     if (path / _SAVED_MODEL).is_file():
         return path
-    files = [*path.glob(f"*/{_SAVED_MODEL}"), *path.glob(f"saved_model/*/{_SAVED_MODEL}")]
+    # A run folder has its versions in the folder `saved_model`.
+    folders = [*path.glob("*"), *path.glob("saved_model/*")]
     # Other names are of versions that are being written.
-    versions = [file.parent for file in files if file.parent.name.isdecimal()]
-    if not versions:
+    versions = [folder for folder in folders if folder.name.isdecimal()]
+    complete = [version for version in versions if (version / _SAVED_MODEL).is_file()]
+    if not complete:
         raise RunError(f"{path} has no {_SAVED_MODEL}. Give a version, such as models/NAME/1.")
-    return max(versions, key=lambda version: int(version.name))
+    return max(complete, key=lambda version: int(version.name))
 
 
 class VersionChecks:
@@ -91,7 +93,7 @@ class VersionChecks:
 
     def check_in_process(self) -> list[Outcome]:
         """Checks the answers of a fresh process, which has only `tensorflow`."""
-        where = " and ".join([CLEAN, *self.request["packages"]])
+        where = " and ".join([_CLEAN, *self.request["packages"]])
         return judged(where, _measure_in_process(self.request), self.golden)
 
     def check_server(self, client: RestClient) -> list[Outcome]:

@@ -46,10 +46,6 @@ class _Failed(Exception):
     """A check failed; the message says why."""
 
 
-class _Skipped(Exception):
-    """A check was skipped; the message says why."""
-
-
 def questions(
     inputs: Sequence[str], golden: Sequence[GoldenCall], max_bytes: int | None = None
 ) -> dict[str, tuple[str, Inputs]]:
@@ -81,26 +77,26 @@ def judged(where: str, measured: Mapping[str, Any], golden: Sequence[GoldenCall]
     if "error" in measured:
         return [Outcome(where, "loads", False, measured["error"])]
     answers = measured["answers"]
-    checks: dict[str, Callable[[], str]] = {
-        "golden answers": lambda: _golden(answers, golden),
-        "huge texts": lambda: _shapes(_arrays(answers["huge texts"])),
-        "empty batch": lambda: _empty_batch(answers),
-        "latency": lambda: _latency(measured["latency"]),
-    }
     results = [Outcome(where, "loads", True, f"in {measured['load_s']:.2f} s")]
-    for name, check in checks.items():
-        try:
-            results.append(Outcome(where, name, True, check()))
-        except _Skipped as reason:
-            results.append(Outcome(where, name, None, str(reason)))
-        except _Failed as failure:
-            results.append(Outcome(where, name, False, str(failure)))
+    if golden:
+        results.append(_judged(where, "golden answers", _golden, answers, golden))
+    else:
+        results.append(Outcome(where, "golden answers", None, "no golden file"))
+    results.append(_judged(where, "huge texts", _huge_texts, answers))
+    results.append(_judged(where, "empty batch", _empty_batch, answers))
+    results.append(_judged(where, "latency", _latency, measured["latency"]))
     return results
 
 
+def _judged(where: str, name: str, check: Callable[..., str], *arguments: Any) -> Outcome:
+    """Runs a check, which returns details or raises `_Failed`."""
+    try:
+        return Outcome(where, name, True, check(*arguments))
+    except _Failed as failure:
+        return Outcome(where, name, False, str(failure))
+
+
 def _golden(answers: AnswersByCall, golden: Sequence[GoldenCall]) -> str:
-    if not golden:
-        raise _Skipped("no golden file")
     largest = 0.0
     for call in golden:
         try:
@@ -111,17 +107,24 @@ def _golden(answers: AnswersByCall, golden: Sequence[GoldenCall]) -> str:
     return f"differences up to {largest:.1g}"
 
 
+def _huge_texts(answers: AnswersByCall) -> str:
+    return _shapes(_arrays(answers["huge texts"]))
+
+
 def _empty_batch(answers: AnswersByCall) -> str:
     found = _arrays(answers["empty batch"])
+    other = _arrays(answers["huge texts"])
     # The answer to other texts, without its rows.
-    expected = {name: array[:0] for name, array in _arrays(answers["huge texts"]).items()}
+    expected = {name: array[:0] for name, array in other.items()}
     _check_shapes(found, expected)
     return _shapes(found)
 
 
 def _check_shapes(found: Arrays, expected: Arrays) -> None:
-    if _shapes(found) != _shapes(expected):
-        raise _Failed(f"expected {_shapes(expected)}, found {_shapes(found)}")
+    found_shapes = _shapes(found)
+    expected_shapes = _shapes(expected)
+    if found_shapes != expected_shapes:
+        raise _Failed(f"expected {expected_shapes}, found {found_shapes}")
 
 
 def _shapes(arrays: Arrays) -> str:
@@ -134,8 +137,8 @@ def _latency(rows: Mapping[int, list[float] | str]) -> str:
     for size, row in rows.items():
         if isinstance(row, str):
             raise _Failed(f"batch of {size}: {row}")
-        median, p99 = row
-        times.append(f"batch of {size:,}: {1e3 * median:.2f} ms (p99 {1e3 * p99:.2f} ms)")
+        median_ms, p99_ms = [1e3 * seconds for seconds in row]
+        times.append(f"batch of {size:,}: {median_ms:.2f} ms (p99 {p99_ms:.2f} ms)")
     return ", ".join(times)
 
 
@@ -164,12 +167,11 @@ def _compare(arrays: Arrays, expected: Arrays) -> float:
             gaps = array != golden
             is_within = ~gaps
         gap = float(gaps.max(initial=0))
-        if not is_within.all():
-            num_different = np.count_nonzero(~is_within)
-            first_row = np.argwhere(~is_within)[0][0]
+        different = np.argwhere(~is_within)
+        if len(different):
             raise _Failed(
-                f"{num_different:,} of {golden.size:,} values of `{name}` differ by up to "
-                f"{gap:.2g}, the first in row {first_row}"
+                f"{len(different):,} of {golden.size:,} values of `{name}` differ by up to "
+                f"{gap:.2g}, the first in row {different[0][0]}"
             )
         largest = max(largest, gap)
     return largest

@@ -15,6 +15,7 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import divisors
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.layers.ragged import sum_rows
 from tf_charagram.models.weights import stored_table
 from tf_charagram.text.base import settings_of
@@ -22,7 +23,7 @@ from tf_charagram.text.base import settings_of
 _QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)
 
 
-class QuantizedSum(ConfiguredLayer):
+class _QuantizedSum(ConfiguredLayer):
     """Sums the rows of each text in a quantized table; inference only.
 
     Args:
@@ -57,9 +58,10 @@ class QuantizedSum(ConfiguredLayer):
         # Each row is converted once per batch.
         touched, positions = tf.unique(ids.values)
         # At least one row must be read, so a batch without ids reads row 0.
-        num_added = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
-        touched = tf.pad(touched, [[0, num_added]])
-        rows = tf.cast(tf.gather(self.rows.value, touched), tf.float32)
+        is_empty = tf.equal(tf.size(touched), 0)
+        touched = tf.pad(touched, [[0, tf.cast(is_empty, tf.int32)]])
+        rows = tf.gather(self.rows.value, touched)
+        rows = tf.cast(rows, tf.float32)
         if self.scales is not None:
             rows *= tf.gather(self.scales.value, touched)
         return sum_rows(rows, ids.with_values(positions))
@@ -89,15 +91,15 @@ class QuantizedEncoder(Encoder, ConfiguredLayer):
         if problem is not None:
             raise ConfigError(f"{problem} Use dtype=float32.")
         super().__init__(name=f"quantized_{encoder.name}", trainable=False)
-        is_mean = not isinstance(encoder, Charagram)
-        table = encoder.word_table if is_mean else encoder.ngram_table
-        self.sum = QuantizedSum(table.numpy(), table_dtype, name="table")
+        [table] = embedding_tables(encoder)
+        self.sum = _QuantizedSum(table.numpy(), table_dtype, name="table")
         self.num_rows = encoder.num_rows
         self.dim = encoder.dim
         self.vectorizer = encoder.vectorizer
-        self.is_mean = is_mean
-        self.bias = None if is_mean else encoder.bias
-        self.function = keras.activations.get("linear" if is_mean else encoder.activation)
+        self.is_mean = isinstance(encoder, AveragingEncoder)
+        if not self.is_mean:
+            self.bias = encoder.bias
+            self.function = keras.activations.get(encoder.activation)
         # A projection has one layer, a DAN a list, the other encoders no layer.
         layers = getattr(encoder, "dense", None) or []
         self.dense = list(layers) if isinstance(layers, list) else [layers]

@@ -215,9 +215,11 @@ def pruned(
     old = vectorizer.vocabulary
     if max_ngrams >= len(old):
         return vectorizer, encoder
-    norms = np.linalg.norm(encoder.ngram_table.numpy()[: len(old)], axis=1)
+    table = encoder.ngram_table.numpy()[: len(old)]
+    norms = np.linalg.norm(table, axis=1)
     weights = old.counts.astype(np.float64) ** count_power * norms
-    rows = np.sort(np.argsort(-weights, kind="stable")[:max_ngrams])
+    order = np.argsort(-weights, kind="stable")
+    rows = np.sort(order[:max_ngrams])
     vocabulary = NgramVocabulary(old.orders, old.alphabet, old.keys[rows], old.counts[rows])
     return with_ngrams(vectorizer, encoder, vocabulary, rows)
 
@@ -237,7 +239,7 @@ def with_ngrams(
         rows: Their rows, int64 `(len(vocabulary),)`.
     """
     # The rows of unknown characters follow the n-grams, and stay.
-    num_ngrams = len(vectorizer.vocabulary or ())
+    num_ngrams = vectorizer.num_rows - vectorizer.unknown_rows
     rows = np.append(rows, np.arange(num_ngrams, vectorizer.num_rows))
     values = []
     for weight in encoder.weights:
@@ -275,11 +277,13 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
         return encoder
     # The table, and for `charagram` the bias.
     values = [weight.numpy() for weight in encoder.weights]
-    table = next(value for value in values if value.ndim == 2)
-    _, directions = np.linalg.eigh((table.T @ table).astype(np.float64))
+    [table] = [value for value in values if value.ndim == 2]
+    squares = (table.T @ table).astype(np.float64)
+    _, directions = np.linalg.eigh(squares)
     # `eigh` returns the smallest first.
-    largest = directions[:, ::-1][:, :dim].astype(np.float32)
-    return remade(encoder, [value @ largest for value in values], dim=dim)
+    largest = directions[:, ::-1][:, :dim]
+    projection = largest.astype(np.float32)
+    return remade(encoder, [value @ projection for value in values], dim=dim)
 
 
 def remade(

@@ -14,6 +14,18 @@ from tf_charagram.reporting import number
 from tf_charagram.training.run_folder import RunFolder
 
 _FROM_METRICS = ("scores", "num_pairs", "steps", "training_seconds")
+_HOW_TO_CALL = """\
+Any texts as UTF-8, including empty ones and broken bytes. (n) is any number.
+
+| signature | inputs | outputs |
+|---|---|---|
+{table}
+{requests}
+```python
+{imports}
+model = tf.saved_model.load("{folder}")
+model.signatures["serving_default"]({arguments})
+```"""
 
 
 def about_run(path: str | Path) -> dict[str, Any]:
@@ -44,12 +56,12 @@ def about_run(path: str | Path) -> dict[str, Any]:
 
 def page(card: dict[str, Any], name: str, version: int = 1) -> str:
     """Formats the card of a version as a page of Markdown."""
-    parts = [f"# {name}", _summary(card), "## How to call", _calls(card, name, version)]
+    text = f"# {name}\n\n{_summary(card)}\n\n## How to call\n\n{_calls(card, name, version)}\n"
     for title, values in _sections(card).items():
-        lines = [f"* {key}: {value}" for key, value in values.items() if value is not None]
+        lines = [f"* {key}: {value}\n" for key, value in values.items() if value is not None]
         if lines:
-            parts += [f"## {title}", "\n".join(lines)]
-    return "\n\n".join(parts) + "\n"
+            text += f"\n## {title}\n\n{''.join(lines)}"
+    return text
 
 
 def _summary(card: dict[str, Any]) -> str:
@@ -75,9 +87,8 @@ def _sections(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
         sources = [pretrained, *pretrained.get("data", ()), *pretrained.get("teachers", ())]
         licences = {source["name"]: source["licence"] for source in sources}
     before = " before it was made smaller" if "made_smaller" in card else ""
-    scores = {}
-    for set_name, value in training.get("scores", {}).items():
-        scores[set_name] = number(value)
+    run_scores = training.get("scores", {})
+    scores = {set_name: number(value) for set_name, value in run_scores.items()}
     files = {}
     for path, digest in training.get("data_files", {}).items():
         files[Path(path).name] = f"SHA-256 `{digest}`"
@@ -96,28 +107,27 @@ def _sections(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _calls(card: dict[str, Any], name: str, version: int) -> str:
     """Formats how to call each signature over REST, and the default in Python."""
-    lines = ["Any texts as UTF-8, including empty ones and broken bytes. (n) is any number.", ""]
-    lines += ["| signature | inputs | outputs |", "|---|---|---|"]
-    requests = []
+    table = ""
+    requests = ""
     for key, signature in card["signatures"].items():
         inputs = _tensors(signature["inputs"])
         outputs = _tensors(signature["outputs"])
-        lines.append(f"| `{key}` | {inputs} | {outputs} |")
+        table += f"| `{key}` | {inputs} | {outputs} |\n"
         body = json.dumps({"signature_name": key, "inputs": _examples(signature)})
-        requests.append(f"    curl -d '{body}' \\")
-        requests.append(f"        http://localhost:8501/v1/models/{name}:predict")
-    lines += ["", *requests, "", "```python", "import tensorflow as tf"]
+        requests += f"    curl -d '{body}' \\\n"
+        requests += f"        http://localhost:8501/v1/models/{name}:predict\n"
+    imports = "import tensorflow as tf\n"
     if "tensorflow-text" in card["required_ops"]:
-        lines.append("import tensorflow_text  # registers operations of the model")
+        imports += "import tensorflow_text  # registers operations of the model\n"
     examples = _examples(card["signatures"]["serving_default"])
-    arguments = [f"{key}=tf.constant({values})" for key, values in examples.items()]
-    lines += [
-        "",
-        f'model = tf.saved_model.load("models/{name}/{version}")',
-        f'model.signatures["serving_default"]({", ".join(arguments)})',
-        "```",
-    ]
-    return "\n".join(lines)
+    arguments = ", ".join(f"{key}=tf.constant({values})" for key, values in examples.items())
+    return _HOW_TO_CALL.format(
+        table=table,
+        requests=requests,
+        imports=imports,
+        folder=f"models/{name}/{version}",
+        arguments=arguments,
+    )
 
 
 def _examples(signature: dict[str, Any]) -> dict[str, list[str | int]]:

@@ -64,10 +64,10 @@ class RestClient:
         """
         check_texts(texts, "texts")
         sent = [to_bytes(text) for text in checked_texts(texts, "texts")]
-        vectors = self.predict("serving_default", {"texts": sent}, "embedding")
-        if not sent and vectors.ndim == 1:
+        if not sent:
             # An empty list of JSON has no width.
             return self.embed([b""])[:0]
+        vectors = self.predict("serving_default", {"texts": sent}, "embedding")
         if vectors.ndim != 2 or len(vectors) != len(sent):
             raise self._error(f"{len(sent)} texts gave vectors of shape {vectors.shape}")
         return vectors
@@ -91,10 +91,12 @@ class RestClient:
             outputs = parse_json(answer)["outputs"]
             # A single output comes without its name.
             values = outputs[output] if isinstance(outputs, dict) else outputs
-            if values and all(isinstance(value, str) for value in values):
+            array = np.array(values)
+            if array.dtype.kind == "U":
+                # NumPy's own type of strings drops NULs at their ends.
                 return np.array([value.encode() for value in values], object)
-            return np.array(values).astype(np.float32, casting="same_kind")
-        except (ValueError, KeyError, TypeError) as error:
+            return array.astype(np.float32, casting="same_kind")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             problem = f"no output '{output}' in the answer: {answer[:100]!r}"
             raise self._error(problem) from error
 

@@ -48,15 +48,11 @@ def sample_texts(model_class: type[TextModel], max_texts: int = 5000) -> list[by
         model_class: Class of the model.
         max_texts: Maximum number of texts.
     """
-    if not model_class.gives_vectors:
-        return [text.encode() for text in sentences()[:max_texts]]
-    # Words in the order of the pairs; each is in several pairs.
-    words: dict[str, None] = {}
-    for pair in train_pairs():
-        if len(words) >= max_texts:
-            break
-        words.update(dict.fromkeys(pair))
-    return [word.encode() for word in list(words)[:max_texts]]
+    texts: Iterable[str] = sentences()
+    if model_class.gives_vectors:
+        # Words in the order of the pairs; each is in several pairs.
+        texts = dict.fromkeys(chain.from_iterable(train_pairs()))
+    return [text.encode() for text in islice(texts, max_texts)]
 
 
 def make_inputs(names: Iterable[str], texts: Sequence[bytes], others: Sequence[bytes]) -> Inputs:
@@ -83,6 +79,10 @@ def make_inputs(names: Iterable[str], texts: Sequence[bytes], others: Sequence[b
     return {name: inputs[name] for name in names}
 
 
+def _input_names(function: Any) -> list[str]:
+    return [spec.name for spec in function.input_signature]
+
+
 def _dtype_of(name: str) -> str:
     return "int64" if name == "row_lengths" else "string"
 
@@ -105,11 +105,12 @@ def write_golden(path: Path, model: TextModel, texts: Sequence[bytes]) -> None:
     others = [*texts[1:], texts[0]]
     calls = []
     for signature, function in model.signatures().items():
-        names = [spec.name for spec in function.input_signature]
-        inputs = make_inputs(names, texts, others)
-        tensors = [tf.constant(values, _dtype_of(name)) for name, values in inputs.items()]
+        inputs = make_inputs(_input_names(function), texts, others)
+        tensors = {}
+        for name, values in inputs.items():
+            tensors[name] = tf.constant(values, _dtype_of(name))
         outputs = {}
-        for name, value in function(*tensors).items():
+        for name, value in function(*tensors.values()).items():
             outputs[name] = _rounded(value.numpy())
         calls.append([signature, inputs, outputs])
     with whole_file(path, "w") as file:
@@ -155,10 +156,11 @@ def write_warmup(path: Path, name: str, model: TextModel, texts: Sequence[bytes]
     path.parent.mkdir(parents=True, exist_ok=True)
     with tensorflow_writing(path), tf.io.TFRecordWriter(str(path)) as writer:
         for signature, function in model.signatures().items():
-            names = [spec.name for spec in function.input_signature]
+            names = _input_names(function)
             for size in _WARMUP_SIZES:
                 batch = list(islice(cycle(texts), size))
-                writer.write(_prediction_log(name, signature, make_inputs(names, batch, batch)))
+                inputs = make_inputs(names, batch, batch)
+                writer.write(_prediction_log(name, signature, inputs))
 
 
 def _prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
@@ -168,13 +170,15 @@ def _prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
     """
     # ModelSpec: name = 1, signature_name = 3. PredictRequest: model_spec = 1, inputs = 2.
     # PredictLog: request = 1. PredictionLog: predict_log = 6.
-    model_spec = _field(1, name.encode()) + _field(3, signature.encode())
-    request = _field(1, model_spec)
+    name_field = _field(1, name.encode())
+    signature_field = _field(3, signature.encode())
+    request = _field(1, name_field + signature_field)
     for key, values in inputs.items():
         tensor = tf.make_tensor_proto(values, _dtype_of(key), [len(values)])
         # An entry of a map: key = 1, value = 2.
-        entry = _field(1, key.encode()) + _field(2, tensor.SerializeToString())
-        request += _field(2, entry)
+        key_field = _field(1, key.encode())
+        value_field = _field(2, tensor.SerializeToString())
+        request += _field(2, key_field + value_field)
     return _field(6, _field(1, request))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -51,14 +52,14 @@ class ServingFolder:
                 f"'{self.name}' is part of the URL of the model: use only letters, digits, dots, "
                 f"underscores and hyphens. Received: --to {path}"
             )
-        if self.path.exists() and not self.path.is_dir():
+        if self.path.is_file():
             raise RunError(f"{self.path} is a file. Give a folder, such as models/words.")
-        names = [file.name for file in self.path.glob("[!.]*")]
+        names = sorted(file.name for file in self.path.glob("[!.]*"))
         foreign = [name for name in names if not _VERSION.fullmatch(name)]
         if foreign:
             raise RunError(
-                f"{path} holds other files than versions of a model: "
-                f"{', '.join(sorted(foreign)[:3])}. Give another folder with --to."
+                f"{path} holds other files than versions of a model: {', '.join(foreign[:3])}. "
+                "Give another folder with --to."
             )
 
     @property
@@ -149,22 +150,17 @@ def folder_bytes(folder: Path) -> int:
 
 def _can_batch(card: dict[str, Any]) -> bool:
     """Returns whether each input and output has one row per text; taggers have more."""
-    for signature in card["signatures"].values():
-        if "row_lengths" in signature["inputs"] or "row_lengths" in signature["outputs"]:
-            return False
-    return True
+    return "row_lengths" not in json.dumps(card["signatures"])
 
 
 def _models_config(models: Path) -> str:
     """Returns the configuration of a server with all models of a folder."""
     names = {path.parent.parent.name for path in models.glob("*/[0-9]*/saved_model.pb")}
-    lines = ["# Rewritten by each `charagram export`.", "model_config_list {"]
-    for name in sorted(names):
-        if _NAME.fullmatch(name):
-            # The folder is mounted as /models.
-            path = f"/models/{name}"
-            lines.append(
-                f'  config {{ name: "{name}" base_path: "{path}" model_platform: "tensorflow" }}'
-            )
-    lines += ["}", ""]
-    return "\n".join(lines)
+    configs = ""
+    for name in sorted(filter(_NAME.fullmatch, names)):
+        # The folder is mounted as /models.
+        path = f"/models/{name}"
+        configs += (
+            f'  config {{ name: "{name}" base_path: "{path}" model_platform: "tensorflow" }}\n'
+        )
+    return f"# Rewritten by each `charagram export`.\nmodel_config_list {{\n{configs}}}\n"

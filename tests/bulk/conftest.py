@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tf_charagram.bulk.inputs import find_inputs
-from tf_charagram.bulk.run import EmbedJob
+from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -80,7 +80,7 @@ def check_complete(folder, model, paths, lines, is_complete=True):
     """Checks that each line of each file was embedded once, and that nothing else is there."""
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["is_complete"] is is_complete
-    assert [file["path"] for file in manifest["inputs"]] == paths
+    assert list(manifest["data_files"]) == paths
     records = records_of(folder)
     names = {"manifest.json", "shards.jsonl", *(record["name"] for record in records)}
     assert {path.name for path in folder.glob("[!.]*")} == names

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from tf_charagram.bulk.folder import FORMATS
+from tf_charagram.bulk.folder import _write_npy, _write_parquet
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.errors import ConfigError
 
@@ -19,7 +19,7 @@ VECTORS = np.arange(12, dtype=np.float32).reshape(3, 4)
 @pytest.mark.parametrize("vectors", [VECTORS, np.asfortranarray(VECTORS), VECTORS[:, ::2]])
 def test_npy(tmp_path, vectors):
     with open(tmp_path / "a.npy", "wb") as file:
-        FORMATS["npy"](file, SHARD, vectors)
+        _write_npy(file, SHARD, vectors)
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), vectors)
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy", mmap_mode="r"), vectors)
 
@@ -27,7 +27,7 @@ def test_npy(tmp_path, vectors):
 def test_parquet():
     parquet = pytest.importorskip("pyarrow.parquet")
     file = io.BytesIO()
-    FORMATS["parquet"](file, SHARD, VECTORS)
+    _write_parquet(file, SHARD, VECTORS)
     table = parquet.read_table(file)
     assert [str(field.type) for field in table.schema] == [
         "string", "int64", "string", "fixed_size_list<element: float>[4]",

@@ -14,7 +14,6 @@ from tf_charagram.bulk.inputs import (
     LineProgress,
     find_inputs,
     read_shards,
-    read_texts,
 )
 from tf_charagram.errors import ConfigError, DataError
 
@@ -43,11 +42,6 @@ class TestFind:
     def test_cannot_be_read(self, tmp_path, name, reason):
         with pytest.raises(DataError, match=rf"cannot be read: {reason}.*Check the path"):
             find_inputs([str(tmp_path / name)])
-
-    def test_a_pattern_gives_a_file_called_as_standard_input(self, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "-").write_text("in the file\n")
-        assert list(read_texts(find_inputs(["?"]))) == ["in the file"]
 
     def test_no_text(self, tmp_path):
         """Told before anything is embedded."""

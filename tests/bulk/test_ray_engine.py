@@ -19,7 +19,8 @@ SCRIPT = """
 import json, sys
 import ray
 from tf_charagram.bulk.inputs import find_inputs
-from tf_charagram.bulk.run import EmbedJob, embed_files
+from tf_charagram.bulk.job import EmbedJob
+from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import RunError
 
 model, out, *paths = sys.argv[1:]

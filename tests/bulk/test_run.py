@@ -18,7 +18,8 @@ from tests.commands import full_disk
 from tests.contracts import some_now
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
-from tf_charagram.bulk.run import EmbedJob, embed_files
+from tf_charagram.bulk.job import EmbedJob
+from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.files.writing import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
@@ -190,21 +191,24 @@ class TestChanges:
         embed_files(make_job())
         with open(files[0][0], "a") as file:
             file.write("more\n")
-        with pytest.raises(RunError, match=r" inputs=\[{'path': '.*a\.txt', 'bytes': \d+}\]\. "):
+        with pytest.raises(RunError, match=r"other settings: \S*a\.txt was \d+, is \d+\. "):
             embed_files(make_job(), resume=True)
 
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"shard_lines": 11}, "shard_lines=11"),
-            ({"shard_lines": 11, "format": "parquet"}, "format=parquet, shard_lines=11"),
+            ({"shard_lines": 11}, "shard_lines was 10, is 11"),
+            (
+                {"shard_lines": 11, "format": "parquet"},
+                "format was npy, is parquet, shard_lines was 10, is 11",
+            ),
         ],
     )
     def test_settings(self, make_job, settings, message):
         if "format" in settings:
             pytest.importorskip("pyarrow")
         embed_files(make_job())
-        with pytest.raises(RunError, match=f"has other settings than {message}\\. .*--overwrite"):
+        with pytest.raises(RunError, match=f"other settings: {message}\\. .*--overwrite"):
             embed_files(make_job(**settings), resume=True)
 
     def test_model(self, make_job, model, tmp_path):
@@ -213,7 +217,7 @@ class TestChanges:
         embedder = TextEmbedder.load(tmp_path / "other")
         embedder.encoder.ngram_table.assign_add(np.ones(embedder.encoder.ngram_table.shape))
         embedder.save(tmp_path / "other")
-        with pytest.raises(RunError, match="has other settings than model_sha256="):
+        with pytest.raises(RunError, match="other settings: model_sha256 was "):
             embed_files(make_job(model=str(tmp_path / "other")), resume=True)
 
 

@@ -104,4 +104,4 @@ def test_commands(tmp_path, capsys):
     assert np.abs(shard - np.load(tmp_path / "v.npy")).max() > 0.01
     assert said(*evaluate, *keep) == []
     assert call(*embed, "--output", f"{tmp_path}/kept/", "--resume") == 1
-    assert "has other settings than keep_words_sha256=" in capsys.readouterr().err
+    assert "other settings: keep_words_sha256 was " in capsys.readouterr().err

@@ -90,7 +90,8 @@ def weights_of(encoder):
     weights = {"W": encoder.table.table}
     for part in ("rnn", "lstm"):
         if hasattr(encoder, part):
-            weights |= cell_weights(getattr(encoder, part).cell)
+            layer = getattr(encoder, part)
+            weights |= cell_weights(getattr(layer, "cell", layer))
     if hasattr(encoder, "gate"):
         weights |= {"G": encoder.gate.kernel, "g": encoder.gate.bias}
     if hasattr(encoder, "dense"):

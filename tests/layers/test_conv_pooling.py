@@ -110,10 +110,10 @@ def test_by_hand(pooling, expected):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"widths": {}}, r"`widths` must be pairs of different widths .* Received: \[\]"),
-        ({"widths": {0: 3}}, r"`widths` must be .* at least 1. Received: \[\(0, 3\)\]"),
-        ({"widths": {3: 0}}, r"`widths` must be .* at least 1. Received: \[\(3, 0\)\]"),
-        ({"widths": [(2, 1), (2, 1)]}, "`widths` must be pairs of different widths"),
+        ({"widths": {}}, r"`widths` must be one or more different widths. Received: \[\]"),
+        ({"widths": {0: 3}}, "`widths` must be at least 1. Received: widths=0"),
+        ({"widths": {3: 0}}, "`num_filters` must be at least 1. Received: num_filters=0"),
+        ({"widths": [(2, 1), (2, 1)]}, "`widths` must be one or more different widths"),
         ({"activation": "rleu"}, r"Unknown activation 'rleu'. Did you mean 'relu'\?"),
         ({"pooling": "mox"}, r"Unknown pooling 'mox'. Did you mean 'max'\? Available: max, sum."),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -100,14 +99,6 @@ def test_one_step_by_hand():
     assert_allclose(layer(tf.ones([1, 1, 1])), [[0.390993]], rtol=1e-5)
 
 
-def test_the_cell_makes_the_same_steps(kind):
-    """Under `keras.layers.RNN`, which knows nothing of projecting all inputs at once."""
-    layer = randomized(**kind)
-    inputs, mask = batch((4, 1, 2, 3))
-    rnn = keras.layers.RNN(layer.cell)
-    assert_allclose(layer(inputs, mask=mask), rnn(inputs, mask=mask), rtol=1e-5, atol=1e-6)
-
-
 def test_large_inputs_stay_finite():
     layer = randomized()
     inputs = tf.constant([[[1e30] * DIM, [-1e30] * DIM]])
@@ -123,12 +114,12 @@ def test_initial_weights(kind):
     layers = [PeepholeLSTM(UNITS, seed=seed, **kind) for seed in (0, 0, 1)]
     for layer in layers:
         layer.build((None, None, DIM))
-    cell = layers[0].cell
-    bias = cell.bias.numpy().reshape(cell.num_blocks, UNITS)
+    layer = layers[0]
+    bias = layer.bias.numpy().reshape(layer.num_blocks, UNITS)
     assert_array_equal(bias[1], 1.0)
     assert_array_equal(np.delete(bias, 1, axis=0), 0.0)
-    if layers[0].use_peepholes:
-        assert_array_equal(cell.peepholes, np.zeros((cell.num_blocks - 1, UNITS)))
+    if layer.use_peepholes:
+        assert_array_equal(layer.peepholes, np.zeros((layer.num_blocks - 1, UNITS)))
     one, same, other = (layer.get_weights() for layer in layers)
     for place in (0, 1):
         assert_array_equal(one[place], same[place])

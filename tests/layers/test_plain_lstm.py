@@ -66,35 +66,6 @@ def test_equals_the_other_without_peepholes(lengths, return_sequences, training)
             assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("return_sequences", [False, True])
-def test_the_same_as_that_of_keras_in_keras(return_sequences):
-    """In a `Bidirectional`, which gives states and goes backwards, and with states of its own."""
-    inputs, mask = batch((5, 2, 5))
-    found = []
-    for layer_class in (PlainLSTM, keras.layers.LSTM):
-        layer = layer_class(UNITS, return_sequences=return_sequences, return_state=True)
-        both = keras.layers.Bidirectional(layer)
-        both.build(inputs.shape)
-        both.set_weights([np.full(weight.shape, 0.1 + i) for i, weight in enumerate(both.weights)])
-        states = [tf.fill([3, UNITS], 0.3)] * 4
-        found.append(both(inputs, initial_state=states, mask=mask))
-    for index, (one, other) in enumerate(zip(*found, strict=True)):
-        if index == 0 and return_sequences:
-            one, other = (part.numpy()[mask.numpy()] for part in (one, other))
-        assert_allclose(one, other, rtol=1e-5)
-
-
-def test_a_sequence_without_real_steps_keeps_its_state():
-    layer = PlainLSTM(UNITS, return_state=True)
-    inputs, mask = batch((2, 0))
-    states = [tf.fill([2, UNITS], 0.3), tf.fill([2, UNITS], 0.4)]
-    for start, expected in ((states, (0.3, 0.4)), (None, (0.0, 0.0))):
-        outputs, *last = layer(inputs, initial_state=start, mask=mask)
-        assert not outputs[1].numpy().any()
-        for state, value in zip(last, expected, strict=True):
-            assert_allclose(state[1], np.full(UNITS, value, np.float32))
-
-
 def test_cudnn_is_for_training_with_real_steps_only(monkeypatch):
     """What `keras.layers.LSTM` gets, which may take cuDNN, has a real step in every sequence."""
     seen, original = [], keras.layers.LSTM.inner_loop

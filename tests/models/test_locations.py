@@ -13,7 +13,7 @@ from tests.models.answers import parts
 from tests.shipped import FACTS, NAME, WORDS, ship_tiny
 from tf_charagram import TextEmbedder
 from tf_charagram.bulk.inputs import find_inputs
-from tf_charagram.bulk.run import EmbedJob
+from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.card import about_run, page
 from tf_charagram.files.json_files import write_json
@@ -93,7 +93,7 @@ class TestInsteadOfAFolder:
         expected = TextEmbedder.load(shipped).encode(["cat", "dogs"])
         np.testing.assert_allclose(np.load("vectors.npy"), expected, rtol=1e-4, atol=1e-5)
         job = EmbedJob(NAME, tuple(find_inputs([str(tmp_path / "lines.txt")])), "shards")
-        assert job.settings()["model_sha256"] == model_sha256(shipped)
+        assert job.identity()["settings"]["model_sha256"] == model_sha256(shipped)
 
     def test_training_goes_on(self, shipped):
         config = make_settings("words", init=NAME)

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression.quantization import QuantizedSum
+from tf_charagram.export.compression.quantization import _QuantizedSum
 from tf_charagram.models.weights import _aligned_empty, _shared_tensor, stored_table
 
 F32 = np.finfo(np.float32)
@@ -61,7 +61,7 @@ def test_restored_tables_are_stored_as_the_same_bytes(dtype):
 
 def test_exported_models_are_rounded_alike():
     table = random_table(4)
-    layer, stored = QuantizedSum(table, "int8"), stored_table(table, "int8")
+    layer, stored = _QuantizedSum(table, "int8"), stored_table(table, "int8")
     np.testing.assert_array_equal(layer.rows.numpy(), stored.rows)
     np.testing.assert_array_equal(layer.scales.numpy(), stored.scales)
 

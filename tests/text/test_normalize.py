@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 
 import numpy as np
@@ -59,9 +58,3 @@ def test_unicode_form(form):
     expected = [reference.normalize(unicodedata.normalize(form, raw)) for raw in raws]
     assert normalize(raws, unicode_form=form) == expected
     assert normalize([b"a\xffb"], unicode_form=form) == [" a\ufffdb "]
-
-
-def test_unicode_form_without_tensorflow_text(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tensorflow_text", None)
-    with pytest.raises(ConfigError, match="Words and `unicode_form` need tensorflow-text"):
-        decode(tf.constant(["a"]), "NFC")

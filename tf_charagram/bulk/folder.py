@@ -11,6 +11,7 @@ import numpy as np
 
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.errors import RunError
+from tf_charagram.files.identity import changes_since
 from tf_charagram.files.json_files import (
     append_json_line,
     read_json,
@@ -29,7 +30,7 @@ def _write_npy(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     vectors = np.ascontiguousarray(vectors, "<f4")
     header = np.lib.format.header_data_from_array_1_0(vectors)
     np.lib.format.write_array_header_1_0(file, header)
-    # np.save would lose the reason why a file cannot be written.
+    # `np.save` would lose the reason why a file cannot be written.
     file.write(vectors.data)
 
 
@@ -37,22 +38,27 @@ def _write_parquet(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
     """Writes the columns `file`, `line` (1-based), `text` and `embedding`."""
     pyarrow = extra_module("pyarrow", "parquet")
     parquet = extra_module("pyarrow.parquet", "parquet")
-    values = pyarrow.array(np.ascontiguousarray(vectors, np.float32).reshape(-1))
+    num_lines, dim = vectors.shape
+    values = pyarrow.array(vectors.astype(np.float32).ravel())
     table = pyarrow.table(
         {
-            "file": pyarrow.array([shard.path] * len(vectors)),
-            "line": pyarrow.array(np.arange(len(vectors)) + shard.first_line),
-            "text": pyarrow.array(shard.texts),
-            "embedding": pyarrow.FixedSizeListArray.from_arrays(values, vectors.shape[1]),
+            "file": [shard.path] * num_lines,
+            "line": np.arange(shard.first_line, shard.first_line + num_lines),
+            "text": shard.texts,
+            "embedding": pyarrow.FixedSizeListArray.from_arrays(values, dim),
         }
     )
-    # Embeddings do not compress.
-    compression = dict.fromkeys(["file", "line", "text"], "zstd")
     parquet.write_table(
         table,
         file,
         use_dictionary=["file"],
-        compression={**compression, "embedding.list.element": "none"},
+        # Embeddings do not compress.
+        compression={
+            "file": "zstd",
+            "line": "zstd",
+            "text": "zstd",
+            "embedding.list.element": "none",
+        },
     )
 
 
@@ -67,12 +73,12 @@ _SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")
 class ShardFolder:
     """The files of bulk embedding: opens a new folder, or resumes one.
 
-    `manifest.json` has the settings of the folder and `is_complete`; `shards.jsonl` has a line for
+    `manifest.json` has the identity of the folder and `is_complete`; `shards.jsonl` has a line for
     each shard that is done.
 
     Args:
         path: The folder.
-        settings: Settings that a resumed run must share; JSON values.
+        identity: The `settings` and `data_files` that a resumed run must share.
         resume: Keep the shards in the folder, if there are any.
         overwrite: Delete the shards in the folder, but no other files.
 
@@ -86,7 +92,7 @@ class ShardFolder:
     """
 
     def __init__(
-        self, path: str | Path, settings: dict[str, Any], *, resume: bool, overwrite: bool
+        self, path: str | Path, identity: dict[str, Any], *, resume: bool, overwrite: bool
     ) -> None:
         self.path = Path(path)
         self.manifest = self.path / "manifest.json"
@@ -104,11 +110,11 @@ class ShardFolder:
                     f"{self.path} is not a folder of shards, so nothing is written there."
                 )
             if not overwrite:
-                self._check_settings(settings)
+                self._check_identity(identity)
                 self._read_records()
         # Written before shards are deleted, so that a killed process leaves no records of them.
         self._write_records()
-        write_json(self.manifest, {**settings, "is_complete": False})
+        write_json(self.manifest, {**identity, "is_complete": False})
         if overwrite:
             with writing(self.path):
                 for path in self.path.iterdir():
@@ -129,21 +135,12 @@ class ShardFolder:
         self._write_records()
         write_json(self.manifest, {**read_json(self.manifest), "is_complete": True})
 
-    def _check_settings(self, settings: dict[str, Any]) -> None:
-        try:
-            old = read_json(self.manifest)
-            changed = {name: value for name, value in settings.items() if old[name] != value}
-            if "inputs" in changed:
-                # Only the new files, because there may be thousands of inputs.
-                new = [file for file in settings["inputs"] if file not in old["inputs"]]
-                changed["inputs"] = new or settings["inputs"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{self.manifest} is damaged: {error!r}.") from error
+    def _check_identity(self, identity: dict[str, Any]) -> None:
+        changed = changes_since(self.manifest, identity)
         if changed:
-            values = ", ".join(f"{name}={value}" for name, value in changed.items())
             raise RunError(
-                f"{self.manifest} has other settings than {values}. Resume with the same, start "
-                "again with --overwrite, or give another --output."
+                f"{self.path} was started with other settings: {', '.join(changed)}. Resume with "
+                "the same, start again with --overwrite, or give another --output."
             )
 
     def _read_records(self) -> None:

@@ -94,11 +94,11 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
     """
     files: dict[str, InputFile] = {}
     for pattern in patterns:
+        paths = [pattern]
         # The name of a file may look like a pattern, such as `[1].txt`.
-        matches = [] if os.path.exists(pattern) else glob(pattern)
-        # A file that is called `-` is not standard input.
-        paths = sorted(os.path.join(".", path) if path == STDIN else path for path in matches)
-        for path in paths or [pattern]:
+        if not os.path.exists(pattern):
+            paths = sorted(glob(pattern)) or paths
+        for path in paths:
             real_path = os.path.realpath(path)
             if real_path in files:
                 raise ConfigError(f"{path} is given twice: its lines would be read twice.")
@@ -145,12 +145,9 @@ class LineProgress(ProgressLine):
         self.num_lines = 0
         self._start = time.perf_counter()
         # The size of compressed text is unknown.
-        total: int | None = 0
-        for file in files:
-            if total is None or file.size is None or file.path.endswith(".gz"):
-                total = None
-            else:
-                total += file.size
+        sizes = [file.size for file in files if not file.path.endswith(".gz")]
+        known = [size for size in sizes if size is not None]
+        total = sum(known) if len(known) == len(files) else None
         super().__init__(total, bytes_done)
         self.advance(0, 0)
 
@@ -162,8 +159,11 @@ class LineProgress(ProgressLine):
 
     def summary(self) -> str:
         """Returns the final line."""
-        seconds = time.perf_counter() - self._start
+        seconds = self._seconds()
         return f"{self.num_lines:,} lines in {seconds:,.1f} s, {self._rate():,.0f} lines/s"
 
     def _rate(self) -> float:
-        return self.num_lines / max(time.perf_counter() - self._start, 1e-9)
+        return self.num_lines / self._seconds()
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._start

@@ -14,7 +14,7 @@ import numpy as np
 
 from tf_charagram.bulk.folder import Record
 from tf_charagram.bulk.inputs import Shard
-from tf_charagram.bulk.run import EmbedJob
+from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.lazy import extra_module
 
@@ -33,11 +33,10 @@ class _ShardActor:
 
     def __call__(self, batch: Batch) -> Batch:
         """Takes the columns of `Shard`; returns the column `record`, as JSON."""
-        columns = {name: batch[name].tolist() for name in Shard._fields}
+        columns = [batch[name].tolist() for name in Shard._fields]
         records = []
-        for index in range(len(batch["name"])):
-            shard = Shard(**{name: column[index] for name, column in columns.items()})
-            record = self._job.embed(shard, self._job.embedder)
+        for values in zip(*columns, strict=True):
+            record = self._job.embed(Shard(*values), self._job.embedder)
             records.append(json.dumps(record))
         return {"record": np.array(records, object)}
 

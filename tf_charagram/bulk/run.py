@@ -3,111 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
-from tf_charagram.bulk.folder import FORMATS, Record, ShardFolder
-from tf_charagram.bulk.inputs import InputFile, LineProgress, Shard, read_shards
-from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
-from tf_charagram.files.writing import FolderLock, check_is_file, sha256_of, whole_file
+from tf_charagram.bulk.folder import Record, ShardFolder
+from tf_charagram.bulk.inputs import LineProgress
+from tf_charagram.bulk.job import EmbedJob
+from tf_charagram.bulk.ray_engine import run_ray
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.files.writing import FolderLock
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.locations import model_sha256
 from tf_charagram.text.batches import in_threads
 
-ENGINES = ("local", "ray")
+_ENGINES = ("local", "ray")
 # While one shard is written to disk, the next one is embedded.
 _SHARDS_AT_ONCE = 2
-
-
-@dataclass(frozen=True)
-class EmbedJob:
-    """Model, inputs and output of bulk embedding.
-
-    Args:
-        model: Run folder or model folder.
-        inputs: The files.
-        output: Folder of the shards.
-        format: `"npy"` or `"parquet"`.
-        shard_lines: Maximum number of lines of a shard.
-        keep_words: File of correctly spelled words that are read as written; or `None`.
-
-    Raises:
-        ConfigError: A value is out of range, or an input is a stream.
-        DataError: `keep_words` is not a file.
-    """
-
-    model: str
-    inputs: tuple[InputFile, ...]
-    output: str
-    format: str = "npy"
-    shard_lines: int = 50_000
-    keep_words: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.format not in FORMATS:
-            raise ConfigError(unknown_name("format", self.format, FORMATS))
-        if self.format == "parquet":
-            extra_module("pyarrow.parquet", "parquet")
-        check_positive(shard_lines=self.shard_lines)
-        if self.keep_words is not None:
-            check_is_file(self.keep_words)
-        for file in self.inputs:
-            if file.size is None:
-                raise ConfigError(
-                    f"Shards need files, which a resumed run can read again. Received: {file.path}"
-                )
-
-    @cached_property
-    def embedder(self) -> TextEmbedder:
-        """The model, which is loaded when it is first used."""
-        return TextEmbedder.load(self.model, folded=True, keep_words=self.keep_words)
-
-    def settings(self) -> dict[str, Any]:
-        """Returns the settings that a resumed run must share."""
-        return {
-            "model_sha256": model_sha256(self.model),
-            "format": self.format,
-            "dtype": "float32",
-            "shard_lines": self.shard_lines,
-            "keep_words_sha256": self.keep_words and sha256_of(self.keep_words),
-            "inputs": [{"path": file.path, "bytes": file.size} for file in self.inputs],
-        }
-
-    def pending_shards(self, number: int, done: dict[str, Record]) -> Iterator[Shard]:
-        """Streams the shards of an input that are not done yet.
-
-        Args:
-            number: Number of the input.
-            done: Records of the shards that are done, by name.
-
-        Raises:
-            DataError: The input cannot be read, or has changed.
-        """
-        path = self.inputs[number].path
-        for shard in read_shards(path, number, self.shard_lines):
-            record = done.get(shard.name)
-            if record is None:
-                yield shard
-            elif not shard.identity().items() <= record.items():
-                raise DataError(
-                    path,
-                    "has changed since it was embedded. Start again with --overwrite, or give "
-                    "another --output.",
-                    line=shard.first_line,
-                )
-
-    def embed(self, shard: Shard, embedder: TextEmbedder) -> Record:
-        """Embeds a shard and writes its file; returns its record."""
-        name = f"{shard.name}.{self.format}"
-        path = Path(self.output) / name
-        vectors = embedder.encode(shard.texts)
-        with whole_file(path) as file:
-            FORMATS[self.format](file, shard, vectors)
-        return {"name": name, **shard.identity(), "bytes": path.stat().st_size}
 
 
 def embed_files(
@@ -136,13 +47,11 @@ def embed_files(
         RunError: The model cannot be loaded, the folder cannot be used, or another process writes
             to it.
     """
-    if engine not in ENGINES:
-        raise ConfigError(unknown_name("engine", engine, ENGINES))
+    if engine not in _ENGINES:
+        raise ConfigError(unknown_name("engine", engine, _ENGINES))
     if resume and overwrite:
         raise ConfigError("Give one of `resume` and `overwrite`.")
     if engine == "ray":
-        from tf_charagram.bulk.ray_engine import run_ray
-
         if workers is not None:
             check_positive(workers=workers)
         extra_module("ray.data", "ray")
@@ -152,7 +61,7 @@ def embed_files(
     else:
         run = partial(run_local, embedder=job.embedder)
     with FolderLock(job.output):
-        folder = ShardFolder(job.output, job.settings(), resume=resume, overwrite=overwrite)
+        folder = ShardFolder(job.output, job.identity(), resume=resume, overwrite=overwrite)
         done = dict(folder.records)
         bytes_done = sum(record["text_bytes"] for record in done.values())
         with LineProgress(job.inputs, bytes_done) as progress:

@@ -92,7 +92,8 @@ def embed(arguments: Sequence[str]) -> int:
 
 def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import read_texts
-    from tf_charagram.bulk.run import EmbedJob, embed_files
+    from tf_charagram.bulk.job import EmbedJob
+    from tf_charagram.bulk.run import embed_files
     from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)

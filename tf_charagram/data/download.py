@@ -7,7 +7,7 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path, PurePosixPath
@@ -62,7 +62,7 @@ class _Source:
     num_bytes: int | None = None
 
 
-_STS = "http://ixa2.si.ehu.es/stswiki/images"
+_STS_IMAGES = "http://ixa2.si.ehu.es/stswiki/images"
 _EWT = "https://raw.githubusercontent.com/UniversalDependencies/UD_English-EWT/master"
 _PPDB = "http://nlpgrid.seas.upenn.edu/PPDB/eng/"
 _SIM = "wordsim_similarity_goldstandard.txt"
@@ -71,6 +71,14 @@ _REL = "wordsim_relatedness_goldstandard.txt"
 
 def _wordsim(url: str, sha1: str, *members: str, licence: str = _NOT_STATED) -> _Source:
     return _Source(url, "wordsim", licence, members, f"sha1:{sha1}")
+
+
+def _sts(path: str) -> _Source:
+    return _Source(f"{_STS_IMAGES}/{path}", "sts", is_folder=True)
+
+
+def _ewt(split: str) -> _Source:
+    return _Source(f"{_EWT}/en_ewt-ud-{split}.conllu", "tagged", "CC BY-SA 4.0")
 
 
 def _ws353(*members: str) -> _Source:
@@ -105,18 +113,17 @@ SOURCES: dict[str, _Source] = {
         "8c43b0a34823def29ad4c4f4d7e9d3b91acf8b8d",
         "SimVerb-3500.txt",
     ),
-    "STS2012": _Source(f"{_STS}/4/40/STS2012-en-test.zip", "sts", is_folder=True),
-    "STS2013": _Source(f"{_STS}/2/2f/STS2013-en-test.zip", "sts", is_folder=True),
-    "STS2014": _Source(f"{_STS}/8/8c/STS2014-en-test.zip", "sts", is_folder=True),
-    "STS2015": _Source(f"{_STS}/d/da/STS2015-en-test.zip", "sts", is_folder=True),
-    "STS2016": _Source(f"{_STS}/9/98/STS2016-en-test.zip", "sts", is_folder=True),
+    "STS2012": _sts("4/40/STS2012-en-test.zip"),
+    "STS2013": _sts("2/2f/STS2013-en-test.zip"),
+    "STS2014": _sts("8/8c/STS2014-en-test.zip"),
+    "STS2015": _sts("d/da/STS2015-en-test.zip"),
+    "STS2016": _sts("9/98/STS2016-en-test.zip"),
     "SICK": _Source(
         "https://zenodo.org/record/2787612/files/SICK.zip", "sts", "CC BY-NC-SA 3.0", ("SICK.txt",)
     ),
-    **{
-        f"EWT-{split}": _Source(f"{_EWT}/en_ewt-ud-{split}.conllu", "tagged", "CC BY-SA 4.0")
-        for split in ("train", "dev", "test")
-    },
+    "EWT-train": _ewt("train"),
+    "EWT-dev": _ewt("dev"),
+    "EWT-test": _ewt("test"),
     "SST": _Source(
         "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
         "sentiment",
@@ -137,16 +144,12 @@ SOURCES: dict[str, _Source] = {
         ("wiki-news-300d-1M.vec",),
         num_bytes=681_808_098,
     ),
-} | {
-    f"ppdb-{version}-{size}-{kind}": _Source(
-        f"{_PPDB}ppdb-{version}-{size}-{kind}.gz", "pairs", "CC BY 3.0 US (paraphrase.org)"
-    )
-    for version, size, kind in product(
-        ("1.0", "2.0"),
-        ("s", "m", "l", "xl", "xxl", "xxxl"),
-        ("lexical", "phrasal", "o2m", "m2o", "all"),
-    )
 }
+_PPDB_SIZES = ("s", "m", "l", "xl", "xxl", "xxxl")
+_PPDB_PARTS = ("lexical", "phrasal", "o2m", "m2o", "all")
+for _version, _size, _part in product(("1.0", "2.0"), _PPDB_SIZES, _PPDB_PARTS):
+    _name = f"ppdb-{_version}-{_size}-{_part}"
+    SOURCES[_name] = _Source(f"{_PPDB}{_name}.gz", "pairs", "CC BY 3.0 US (paraphrase.org)")
 
 
 def fetch(name: str) -> Path:
@@ -215,12 +218,14 @@ def _target(name: str) -> Path:
     """Returns the file or folder of a data set in the cache."""
     if name not in SOURCES:
         raise ConfigError(unknown_name("data set", name, SOURCES))
-    source, folder = SOURCES[name], cache_folder()
+    source = SOURCES[name]
+    folder = cache_folder()
     if source.is_folder:
         return folder / name
     if len(source.members) > 1:
         return folder / f"{name}.tsv"
-    return folder / (source.members[0] if source.members else _file_name(source))
+    file_name = source.members[0] if source.members else _file_name(source)
+    return folder / file_name
 
 
 def _download(source: _Source, path: Path) -> None:
@@ -276,8 +281,9 @@ class _Bar:
 def _check_gzip(path: Path) -> None:
     if path.suffix == ".gz":
         with open(path, "rb") as file:
-            if file.read(2) != GZIP_MAGIC:
-                raise DataError(path, "expected a gzip file, found something else")
+            start = file.read(len(GZIP_MAGIC))
+        if start != GZIP_MAGIC:
+            raise DataError(path, "expected a gzip file, found something else")
 
 
 def _unpack(archive: Path, source: _Source, target: Path) -> None:
@@ -290,10 +296,12 @@ def _unpack(archive: Path, source: _Source, target: Path) -> None:
                         shutil.copyfileobj(content, file)
                 folder.rename(target)
             return
-        lines = chain.from_iterable(_lines(archive, member) for member in source.members)
-        with whole_file(target) as file:
+        lines: Iterable[bytes] = chain(*(_lines(archive, member) for member in source.members))
+        if len(source.members) > 1:
             # Both halves of WS353 have some of its pairs, which must not count twice.
-            file.writelines(lines if len(source.members) == 1 else dict.fromkeys(lines))
+            lines = dict.fromkeys(lines)
+        with whole_file(target) as file:
+            file.writelines(lines)
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
         raise DataError(archive, f"expected a zip or tar archive ({error})") from error
 

@@ -6,10 +6,13 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from tf_charagram.data.readers.scored import ScoredPairs
+
+T = TypeVar("T")
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Words long enough to stay readable with a typo.
@@ -18,9 +21,17 @@ _WORD = re.compile(r"[^\W\d_](?:['\u2019-]?[^\W\d_])*")
 _VOWEL = re.compile("[aeiouAEIOU]")
 # Letters and pairs of letters that scanned texts confuse.
 _CONFUSED = {
-    "rn": "m", "m": "rn", "cl": "d", "d": "cl", "vv": "w", "w": "vv", "0": "o", "o": "0", "1": "l",
+    "rn": "m",
+    "m": "rn",
+    "cl": "d",
+    "d": "cl",
+    "vv": "w",
+    "w": "vv",
+    "0": "o",
+    "o": "0",
+    "1": "l",
     "l": "1",
-}  # fmt: skip
+}
 _LOOKS_ALIKE = re.compile("|".join(_CONFUSED))
 _MAX_TYPOS = 3
 
@@ -42,49 +53,60 @@ def add_typos(text: str, num_edits: int, random: np.random.Generator) -> str:
     """
     for _ in range(num_edits):
         # The expression also matches numerals such as a superscript two, which are not letters.
-        words = [match.span() for match in _LONG_WORD.finditer(text) if match.group().isalpha()]
+        words = [match for match in _LONG_WORD.finditer(text) if match.group().isalpha()]
         if not words:
             break
-        draws = random.random(4).tolist()
-        start, end = words[int(draws[0] * len(words))]
-        text = text[:start] + _edited(text[start:end], draws[1:]) + text[end:]
+        word_draw, *draws = random.random(4).tolist()
+        word = _drawn(words, word_draw)
+        text = _with(text, word, _edited(word.group(), *draws))
     return text
 
 
-def _edited(word: str, draws: list[float]) -> str:
+def _drawn(choices: Sequence[T], draw: float) -> T:
+    """Chooses by a number in [0, 1)."""
+    return choices[int(draw * len(choices))]
+
+
+def _with(text: str, place: re.Match[str], replacement: str) -> str:
+    """Replaces a part of a text."""
+    return text[: place.start()] + replacement + text[place.end() :]
+
+
+def _edited(word: str, kind_draw: float, place_draw: float, letter_draw: float) -> str:
     """Returns a word with one edit, chosen by three numbers in [0, 1)."""
-    kind = int(draws[0] * 4)
-    # Never the first letter, by which readers recognize a word.
-    position = 1 + int(draws[1] * (len(word) - 1))
-    if kind == 0:
-        swappable = [i for i in range(1, len(word) - 1) if word[i] != word[i + 1]]
-        if swappable:
-            i = swappable[int(draws[1] * len(swappable))]
+    kind = _drawn(("swap", "drop", "double", "replace"), kind_draw)
+    if kind == "swap":
+        places = [i for i in range(1, len(word) - 1) if word[i] != word[i + 1]]
+        if places:
+            i = _drawn(places, place_draw)
             return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
-        kind = 1  # All letters but the first are equal, so a swap would change nothing.
-    before = word[:position]
-    letter = word[position]
-    after = word[position + 1 :]
-    if kind == 1:
+        kind = "drop"  # All letters but the first are equal, so a swap would change nothing.
+    # Never the first letter, by which readers recognize a word.
+    place = _drawn(range(1, len(word)), place_draw)
+    before = word[:place]
+    letter = word[place]
+    after = word[place + 1 :]
+    if kind == "drop":
         return before + after
-    if kind == 2:
+    if kind == "double":
         return before + letter + letter + after
     others = _LETTERS.replace(letter.lower(), "")
-    return before + others[int(draws[2] * len(others))] + after
+    return before + _drawn(others, letter_draw) + after
 
 
 def add_typos_to_a_side(
     pair: tuple[str, str], random: np.random.Generator
 ) -> tuple[str, str] | None:
     """Returns a pair with 1 to 3 edits in one side; `None` if neither has a word to edit."""
-    left, right = pair
-    is_left_first = random.integers(2) == 0
+    sides = list(pair)
+    first = int(random.integers(2))
     num_edits = int(random.integers(1, _MAX_TYPOS + 1))
-    for is_left in (is_left_first, not is_left_first):
-        text = left if is_left else right
-        edited = add_typos(text, num_edits, random)
-        if edited != text:
-            return (edited, right) if is_left else (left, edited)
+    for side in (first, 1 - first):
+        text = sides[side]
+        sides[side] = add_typos(text, num_edits, random)
+        if sides[side] != text:
+            left, right = sides
+            return left, right
     return None
 
 
@@ -110,12 +132,13 @@ def _confused(text: str, random: np.random.Generator) -> str:
 
 def _without_vowels(text: str, random: np.random.Generator) -> str:
     """Drops the vowels after the first letter of a word of four letters or more."""
-    words = (match for match in _LONG_WORD.finditer(text) if _VOWEL.search(match.group(), 1))
 
     def without_vowels(word: str) -> str:
         return word[0] + _VOWEL.sub("", word[1:])
 
-    return _changed(text, words, without_vowels, random)
+    words = _LONG_WORD.finditer(text)
+    places = [word for word in words if without_vowels(word.group()) != word.group()]
+    return _changed(text, places, without_vowels, random)
 
 
 def _changed(
@@ -129,7 +152,7 @@ def _changed(
     if not matches:
         return text
     match = matches[int(random.integers(len(matches)))]
-    return text[: match.start()] + change(match.group()) + text[match.end() :]
+    return _with(text, match, change(match.group()))
 
 
 #: Kind of errors -> a function that makes one.
@@ -180,10 +203,11 @@ class Typos:
 
     def add(self, texts: Sequence[str], random: np.random.Generator) -> list[str]:
         """Returns texts with typos in a share of them."""
-        if not self.share:
-            return list(texts)
         changed = list(texts)
-        for index in np.flatnonzero(random.random(len(texts)) < self.share).tolist():
+        if not self.share:
+            return changed
+        is_chosen = random.random(len(texts)) < self.share
+        for index in np.flatnonzero(is_chosen).tolist():
             changed[index] = self._with_typos(changed[index], random)
         return changed
 
@@ -202,21 +226,24 @@ class Typos:
             # 0 is a typo; the kinds are numbered from 1, so all are equally frequent.
             kind = int(random.integers(len(self._kinds) + 1)) if self._kinds else 0
             if kind > 0:
-                changed = KINDS[self._kinds[kind - 1]](text, random)
+                make_error = KINDS[self._kinds[kind - 1]]
+                changed = make_error(text, random)
             elif self._misspellings and random.random() < 0.5:
                 changed = self._misspelled(text, random)
-            # A text without a place for the other errors gets a typo.
-            text = add_typos(text, 1, random) if changed == text else changed
+            if changed == text:
+                # A text without a place for the other errors gets a typo.
+                changed = add_typos(text, 1, random)
+            text = changed
         return text
 
     def _misspelled(self, text: str, random: np.random.Generator) -> str:
         """Returns a text with one of its words misspelled, if a misspelling of one is known."""
-        words = [
-            match for match in _WORD.finditer(text) if match.group().lower() in self._misspellings
-        ]
-        if not words:
-            return text
-        word = words[int(random.integers(len(words)))]
-        forms = self._misspellings[word.group().lower()]
-        form = forms[int(random.integers(len(forms)))]
-        return text[: word.start()] + form + text[word.end() :]
+        known = self._misspellings
+
+        def misspelled(word: str) -> str:
+            forms = known[word.lower()]
+            return forms[int(random.integers(len(forms)))]
+
+        words = _WORD.finditer(text)
+        places = [word for word in words if word.group().lower() in known]
+        return _changed(text, places, misspelled, random)

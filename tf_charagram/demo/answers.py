@@ -15,16 +15,16 @@ from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, nearest_texts
 from tf_charagram.models.locations import load_any
 
-#: Number of neighbors.
-NUM_NEIGHBORS = 10
+# Number of neighbors.
+_NUM_NEIGHBORS = 10
 #: Maximum number of typos added to a text.
 MAX_EDITS = 5
 #: Length at which texts are cut, unless the model cuts them earlier.
 MAX_CHARS = 10_000
-#: Longer texts are not explained, because the number of n-gram pairs grows with the square.
-MAX_EXPLAINED_CHARS = 200
-#: Number of n-gram pairs.
-NUM_PAIRS = 8
+# Longer texts are not explained, because the number of n-gram pairs grows with the square.
+_MAX_EXPLAINED_CHARS = 200
+# Number of n-gram pairs.
+_NUM_PAIRS = 8
 
 
 class Answers:
@@ -58,7 +58,7 @@ class Answers:
             "num_texts": len(self.texts),
             "can_explain": self.can_explain,
             "max_chars": self.max_chars,
-            "max_explained_chars": MAX_EXPLAINED_CHARS,
+            "max_explained_chars": _MAX_EXPLAINED_CHARS,
             "max_edits": MAX_EDITS,
             "example": example(self.texts),
         }
@@ -115,7 +115,7 @@ class Answers:
         clean, typed = self._typed(left, edits, seed)
         right = right[: self.max_chars]
         clean_vector, vector, other = self._embedder.encode([clean, typed, right], normalize=True)
-        is_short = max(len(typed), len(right)) <= MAX_EXPLAINED_CHARS
+        is_short = max(len(typed), len(right)) <= _MAX_EXPLAINED_CHARS
         explanation = None
         if self.can_explain and is_short:
             explanation = self.explained(typed, right)
@@ -138,7 +138,7 @@ class Answers:
         return {
             "left": self._shares(left, explanation.contributions.sum(axis=1)),
             "right": self._shares(right, explanation.contributions.sum(axis=0)),
-            "pairs": explanation.top(NUM_PAIRS),
+            "pairs": explanation.top(_NUM_PAIRS),
         }
 
     def _shares(self, text: str, contributions: NDArray[np.float64]) -> dict[str, Any]:
@@ -163,9 +163,9 @@ class Answers:
         """Returns the unit-length vector of a text, `(dim,)`, and its neighbors."""
         [vector] = self._embedder.encode([text], normalize=True)
         # One more, because the text itself is no neighbor.
-        found = nearest_texts(vector, self._vectors, self.texts, NUM_NEIGHBORS + 1)
+        found = nearest_texts(vector, self._vectors, self.texts, _NUM_NEIGHBORS + 1)
         neighbors = [neighbor for neighbor in found if neighbor.text != text]
-        return vector, neighbors[:NUM_NEIGHBORS]
+        return vector, neighbors[:_NUM_NEIGHBORS]
 
 
 def _cosine(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
@@ -182,7 +182,9 @@ def example(texts: Sequence[str]) -> dict[str, str]:
             mistyped = add_typos(text, 1, np.random.default_rng(0))
             if mistyped != text:
                 return {"query": mistyped, "left": mistyped, "right": text}
-    return {"query": texts[0], "left": texts[0], "right": texts[min(1, len(texts) - 1)]}
+    # There may be only one text.
+    *_, right = texts[:2]
+    return {"query": texts[0], "left": texts[0], "right": right}
 
 
 def load_embedder(path: str) -> TextEmbedder:

@@ -16,10 +16,10 @@ from typing import Any
 
 from tf_charagram.demo.answers import Answers
 from tf_charagram.errors import ConfigError
+from tf_charagram.files.json_files import parse_json
 
-ADDRESS = "127.0.0.1"
-MAX_BODY_BYTES = 8 * 2**20
-
+_ADDRESS = "127.0.0.1"
+_MAX_BODY_BYTES = 8 * 2**20
 _PAGE = Path(__file__).parent / "page"
 _FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
@@ -59,7 +59,7 @@ class DemoServer(ThreadingHTTPServer):
         if not 0 <= port <= 65535:
             raise ConfigError(f"`port` must be in [0, 65535]. Received: port={port}")
         try:
-            super().__init__((ADDRESS, port), _Handler)
+            super().__init__((_ADDRESS, port), _Handler)
         except OSError as error:
             raise ConfigError(
                 f"Port {port} cannot be used ({error.strerror}). Give another --port."
@@ -69,7 +69,7 @@ class DemoServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         """Address of the page."""
-        return f"http://{ADDRESS}:{self.server_address[1]}/"
+        return f"http://{_ADDRESS}:{self.server_port}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Prints an error, unless the browser has closed the connection."""
@@ -77,8 +77,8 @@ class DemoServer(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-class _BadRequest(Exception):
-    """A request that is answered with an error."""
+class _BadRequest(ConfigError):
+    """A request that is answered with another status than 400."""
 
     def __init__(self, status: HTTPStatus, message: str) -> None:
         super().__init__(message)
@@ -109,9 +109,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _reply(self, answer: Callable[[str], tuple[bytes, str]]) -> None:
         try:
             self._check_sender()
-            body, kind = answer(self.path.partition("?")[0])
+            path, _, _ = self.path.partition("?")
+            body, kind = answer(path)
             status = HTTPStatus.OK
-        except (_BadRequest, ConfigError) as error:
+        except ConfigError as error:
             # The rest of the request was not read.
             self.close_connection = True
             status = getattr(error, "status", HTTPStatus.BAD_REQUEST)
@@ -128,8 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_sender(self) -> None:
         # With DNS rebinding, the header has the name of the attacker's page.
         host = self.headers.get("Host", "")
-        port = self.server.server_address[1]
-        if host.lower() not in (f"localhost:{port}", f"{ADDRESS}:{port}"):
+        port = self.server.server_port
+        if host.lower() not in (f"localhost:{port}", f"{_ADDRESS}:{port}"):
             raise _BadRequest(
                 HTTPStatus.FORBIDDEN,
                 f"The Host header must name this computer. Received: {host!r}. Open "
@@ -153,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
         types = {name: type(value) for name, value in fields.items()}
         if types != kinds:
             expected = ", ".join(f"{name} ({kind.__name__})" for name, kind in kinds.items())
-            raise _BadRequest(HTTPStatus.BAD_REQUEST, f"The request must have {expected}.")
+            raise ConfigError(f"The request must have {expected}.")
         return _to_json(answer(self.server.answers, **fields))
 
     def _read_json(self) -> dict[str, Any]:
@@ -162,14 +163,16 @@ class _Handler(BaseHTTPRequestHandler):
             raise _BadRequest(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
         length = self.headers.get("Content-Length", "")
         # Python does not convert thousands of digits.
-        if not (length.isascii() and length.isdecimal()) or int(length[:18]) > MAX_BODY_BYTES:
-            message = f"The Content-Length must be at most {MAX_BODY_BYTES}. Received: {length:.40}"
-            raise _BadRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
+        is_number = length.isascii() and length.isdecimal()
+        if not is_number or int(length[:18]) > _MAX_BODY_BYTES:
+            raise _BadRequest(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"The Content-Length must be at most {_MAX_BODY_BYTES}. Received: {length:.40}",
+            )
         try:
-            value = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError) as error:
-            message = f"The request must be JSON in UTF-8: {error}"
-            raise _BadRequest(HTTPStatus.BAD_REQUEST, message) from error
+            value = parse_json(self.rfile.read(int(length)))
+        except ValueError as error:
+            raise ConfigError(f"The request must be JSON in UTF-8: {error}") from error
         return value if isinstance(value, dict) else {}
 
 

@@ -24,8 +24,9 @@ class ScoreOnSet(keras.callbacks.Callback):
     Keras model with a `TextEmbedder` among its layers.
 
     Args:
-        name: The path of a file, or a set or mean that `charagram evaluate` shows, such as
-            `"starter"`, `"SL999"`, `"WS353"` or `"STS"`, which is downloaded if necessary.
+        name: The path of a file; or `"starter"`; or a public set or the mean of a year, such as
+            `"SL999"`, `"WS353"` or `"STS2016"`, which is downloaded if necessary. With `eval_data`,
+            any set or mean that `charagram evaluate` shows.
         eval_data: Folder or file with the set `name`.
 
     Attributes:
@@ -67,20 +68,13 @@ class ScoreOnSet(keras.callbacks.Callback):
 
 
 def _public_sets(name: str) -> list[ScoredPairs]:
-    """Returns the shipped and downloaded sets, after downloading the sets of a name."""
-    sts = []
-    for key, source in SOURCES.items():
-        # "STS" is the mean over all years.
-        is_wanted = key == name or f"{name}20" in key
-        if is_wanted and source.kind == "sts":
-            sts.append(fetch(key))
-        elif is_wanted and source.kind == "wordsim":
-            # `evaluation_sets` finds word sets in the cache, but no years of STS.
-            fetch(key)
-    sets = evaluation_sets(None)
-    for path in sts:
-        sets += evaluation_sets(path)
-    return sets
+    """Returns the sets of a public name, after downloading them, or the shipped set."""
+    if name in SOURCES:
+        path = fetch(name)
+        if SOURCES[name].kind == "sts":
+            return evaluation_sets(path)
+    # The shipped set, and all word sets that were downloaded.
+    return evaluation_sets(None)
 
 
 def _embedder_in(model: keras.Model) -> TextEmbedder:

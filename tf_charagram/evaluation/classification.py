@@ -74,42 +74,41 @@ def score_labels(
         num_resamples: Bootstrap resamples; 0 for no intervals.
         seed: Seed of the resamples.
     """
+    num_labels = len(labels)
     index = {label: i for i, label in enumerate(labels)}
     rows = np.array([index[label] for label in gold])
     columns = np.array([index[label] for label in predicted])
-    confusion = np.zeros((len(labels), len(labels)), np.int64)
+    confusion = np.zeros((num_labels, num_labels), np.int64)
     np.add.at(confusion, (rows, columns), 1)
+    hits = np.diag(confusion).tolist()
+    supports = confusion.sum(axis=1).tolist()
+    predictions = confusion.sum(axis=0).tolist()
     per_label = []
     for i, label in enumerate(labels):
-        num_hits = confusion[i, i]
-        num_gold = confusion[i].sum()
-        num_predicted = confusion[:, i].sum()
         score = LabelScore(
             label=label,
-            support=int(num_gold),
-            precision=_rate(num_hits, num_predicted),
-            recall=_rate(num_hits, num_gold),
+            support=supports[i],
+            precision=_rate(hits[i], predictions[i]),
+            recall=_rate(hits[i], supports[i]),
             # 2PR / (P + R), without dividing by a precision or recall of 0
-            f1=_rate(2 * num_hits, num_gold + num_predicted),
+            f1=_rate(2 * hits[i], supports[i] + predictions[i]),
         )
         per_label.append(score)
     f1_scores = [score.f1 for score in per_label if score.f1 is not None]
     metrics = {
-        "accuracy": 100.0 * float(np.trace(confusion)) / len(gold),
+        "accuracy": 100.0 * sum(hits) / len(gold),
         "macro_f1": float(np.mean(f1_scores)),
     }
     intervals = {}
     if num_resamples:
-        draws = _draws(rows, columns, len(labels), num_resamples, seed)
+        draws = _draws(rows, columns, num_labels, num_resamples, seed)
         intervals = {name: interval(values) for name, values in draws.items()}
     return ClassificationScore(len(gold), metrics, intervals, tuple(per_label), confusion)
 
 
-def _rate(part: np.int64, whole: np.int64) -> float | None:
+def _rate(part: int, whole: int) -> float | None:
     # Not 0: a label that does not occur has no recall.
-    if not whole:
-        return None
-    return 100.0 * float(part) / float(whole)
+    return 100.0 * part / whole if whole else None
 
 
 def _draws(

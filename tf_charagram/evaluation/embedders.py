@@ -139,16 +139,17 @@ def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
 
     For two models, `differences` are the scores of the second minus the scores of the first.
     """
-    if len(results) == 1:
-        return results[0].to_dict()
-    result: dict[str, Any] = {"models": [result.to_dict() for result in results]}
+    models = [result.to_dict() for result in results]
+    if len(models) == 1:
+        return models[0]
+    answer: dict[str, Any] = {"models": models}
     # Differences of more than two models would be too many to read.
     if len(results) == 2:
         first, second = results
-        result["differences"] = _difference_dicts(first.clean, second.clean)
+        answer["differences"] = _difference_dicts(first.clean, second.clean)
         if first.typos is not None and second.typos is not None:
-            result["differences_typos"] = _difference_dicts(first.typos, second.typos)
-    return result
+            answer["differences_typos"] = _difference_dicts(first.typos, second.typos)
+    return answer
 
 
 def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:

@@ -32,9 +32,9 @@ from tf_charagram.search.spelling import (
     read_words,
 )
 
-VECTORS = "vectors"
-CORRECTIONS = "vectors, edit distance, frequency"
-EDIT_DISTANCE = "edit distance"
+_VECTORS = "vectors"
+_CORRECTIONS = "vectors, edit distance, frequency"
+_EDIT_DISTANCE = "edit distance"
 #: Numbers of first answers that recall is computed at.
 RECALL_AT = (1, 10, 50)
 # Scores of queries and words in memory at the same time: 64 MB as float32.
@@ -80,19 +80,24 @@ class MisspellingQueries:
             vocabulary: Distinct lowercase words.
         """
         positions = {word: position for position, word in enumerate(vocabulary)}
-        right_forms: dict[str, set[str]] = {}
+        # Positions of the right forms of each wrong form, if any is known.
+        right_rows: dict[str, set[int]] = {}
         for wrong, forms in misspellings:
-            lowercase = {form.lower() for form in forms}
-            right_forms.setdefault(wrong.lower(), set()).update(lowercase)
+            wrong = wrong.lower()
+            rows = right_rows.setdefault(wrong, set())
+            for form in forms:
+                form = form.lower()
+                if form in positions and form != wrong:
+                    rows.add(positions[form])
         wrongs: list[str] = []
         rights: list[Indices] = []
-        for wrong, others in right_forms.items():
-            known = [positions[form] for form in others if form in positions and form != wrong]
-            if known:
+        for wrong, rows in right_rows.items():
+            if rows:
                 wrongs.append(wrong)
-                rights.append(np.array(sorted(known), np.intp))
-        own = np.array([positions.get(wrong, -1) for wrong in wrongs], np.intp)
-        return cls(wrongs, rights, own, len(right_forms) - len(wrongs))
+                rights.append(np.array(sorted(rows)))
+        own = np.array([positions.get(wrong, -1) for wrong in wrongs])
+        num_left_out = len(right_rows) - len(wrongs)
+        return cls(wrongs, rights, own, num_left_out)
 
     def ranks(self, scores: NDArray[Any], start: int = 0) -> Indices:
         """Counts the answers before the first right one, `(num_scored,)`.
@@ -101,20 +106,19 @@ class MisspellingQueries:
             scores: `(num_scored, num_words)`, larger is better; ties keep the vocabulary's order.
             start: Query of the first row.
         """
-        end = start + len(scores)
-        rows = np.arange(len(scores))
-        # `argmax` takes the first of equal scores: the most frequent right form.
-        answers = zip(scores, self.right[start:end], strict=True)
-        best = [right[np.argmax(row[right])] for row, right in answers]
-        best_words = np.array(best, np.intp)
-        best_scores = scores[rows, best_words][:, np.newaxis]
-        words = np.arange(scores.shape[1])
-        is_earlier = words < best_words[:, np.newaxis]
-        is_before = (scores > best_scores) | ((scores == best_scores) & is_earlier)
-        # A wrong form that is a word itself is no answer. Position -1 is of other forms.
-        own = self.own[start:end]
-        is_own_before = is_before[rows, own] & (own >= 0)
-        return is_before.sum(axis=1) - is_own_before
+        ranks = []
+        for query, row in enumerate(scores, start):
+            right = self.right[query]
+            # `argmax` takes the first of equal scores: the most frequent right form.
+            best = right[np.argmax(row[right])]
+            is_before = row > row[best]
+            is_before[:best] |= row[:best] == row[best]
+            own = self.own[query]
+            if own >= 0:
+                # A wrong form that is a word itself is no answer.
+                is_before[own] = False
+            ranks.append(np.count_nonzero(is_before))
+        return np.array(ranks)
 
 
 def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> MetricScore:
@@ -127,17 +131,23 @@ def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> 
         num_resamples: Bootstrap resamples; 0 for no intervals.
         seed: Seed of the resamples.
     """
-    names = [f"recall_at_{k}" for k in RECALL_AT]
+    num_queries = len(ranks)
     hits = 100.0 * (ranks[:, np.newaxis] < np.array(RECALL_AT))
-    metrics = dict(zip(names, hits.mean(axis=0).tolist(), strict=True))
-    intervals = {}
+    means = hits.mean(axis=0).tolist()
+    draws = []
     if num_resamples:
         random = np.random.default_rng(seed)
-        chunks = resample_counts(len(ranks), num_resamples, random)
-        # A mean over a resample: each query counts as often as it was drawn.
-        draws = np.concatenate([counts @ hits for counts in chunks]) / len(ranks)
-        intervals = {name: interval(draws[:, column]) for column, name in enumerate(names)}
-    return MetricScore(len(ranks), metrics, intervals)
+        for counts in resample_counts(num_queries, num_resamples, random):
+            # A mean over a resample: each query counts as often as it was drawn.
+            draws.append(counts @ hits / num_queries)
+    metrics = {}
+    intervals = {}
+    for column, k in enumerate(RECALL_AT):
+        name = f"recall_at_{k}"
+        metrics[name] = means[column]
+        if draws:
+            intervals[name] = interval(np.concatenate(draws)[:, column])
+    return MetricScore(num_queries, metrics, intervals)
 
 
 @dataclass(frozen=True)
@@ -220,7 +230,7 @@ def evaluate_misspellings(
         embedder = TextEmbedder.load(model, folded=True)
         for method, ranks in _model_ranks(embedder, words, queries).items():
             by_method[prefix + method] = ranks
-    by_method[EDIT_DISTANCE] = _ranks(queries, _edit_blocks(queries.wrong, words))
+    by_method[_EDIT_DISTANCE] = _ranks(queries, _edit_blocks(queries.wrong, words))
     scores = {}
     for method, ranks in by_method.items():
         scores[method] = score_ranks(ranks, num_resamples=num_resamples, seed=seed)
@@ -244,15 +254,18 @@ def _model_ranks(
     right = embedder.encode(corrector.keys, normalize=True)
     by_vectors = _ranks(queries, cosine_blocks(wrong, right))
     last = len(corrector.keys) - 1
-    corrected: list[int] = []
-    for start, cosines in cosine_blocks(corrector.embed(queries.wrong), corrector.vectors):
-        for query, row in enumerate(cosines, start=start):
-            candidates = nearest(row, NUM_CANDIDATES, int(queries.own[query]))
+    corrected = []
+    wrong = corrector.embed(queries.wrong)
+    for start, cosines in cosine_blocks(wrong, corrector.vectors):
+        for query, row in enumerate(cosines, start):
+            own = int(queries.own[query])
+            candidates = nearest(row, NUM_CANDIDATES, own)
             features = candidate_features(queries.wrong[query], candidates, row, corrector.keys)
             order, _ = ordered(features)
             is_right = np.isin(candidates[order], queries.right[query])
-            corrected.append(int(np.argmax(is_right)) if is_right.any() else last)
-    return {VECTORS: by_vectors, CORRECTIONS: np.array(corrected, np.intp)}
+            ranks = np.flatnonzero(is_right)
+            corrected.append(ranks[0] if len(ranks) else last)
+    return {_VECTORS: by_vectors, _CORRECTIONS: np.array(corrected)}
 
 
 def cosine_blocks(queries: NDArray[np.float32], words: NDArray[np.float32]) -> Blocks:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.statistics import bootstrap, hundredfold, interval, pearson, spearman
+from tf_charagram.text.tensors import distinct
 
 #: Maps texts to unit-length (or zero) rows `(num_texts, dim)`: an array, or SciPy's CSR matrix.
 Embed = Callable[[Sequence[str]], Any]
@@ -114,10 +115,10 @@ def _difference(first: SetScore, second: SetScore) -> Difference:
     if first.value is None or second.value is None or first.sets != second.sets:
         return Difference(first.name)
     change = round(second.value - first.value, 2)
-    if first.draws is None or second.draws is None:
-        return Difference(first.name, change)
-    # Paired: draw i of both scores is from the same resample.
-    bounds = interval(second.draws - first.draws)
+    bounds = None
+    if first.draws is not None and second.draws is not None:
+        # Paired: draw i of both scores is from the same resample.
+        bounds = interval(second.draws - first.draws)
     return Difference(first.name, change, _rounded(bounds))
 
 
@@ -264,10 +265,8 @@ def set_cosines(embed: Embed, sets: Iterable[ScoredPairs]) -> Iterator[np.ndarra
         sets: The sets.
     """
     for pairs in sets:
-        texts = list(dict.fromkeys([*pairs.left, *pairs.right]))
-        rows = {text: row for row, text in enumerate(texts)}
-        left = np.array([rows[text] for text in pairs.left])
-        right = np.array([rows[text] for text in pairs.right])
+        texts, rows = distinct(pairs.left + pairs.right)
+        left, right = np.split(rows, 2)
         yield _cosines(embed(texts), left, right)
 
 
@@ -276,12 +275,15 @@ def _cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     parts = []
     for start in range(0, len(left), _CHUNK):
         chunk = slice(start, start + _CHUNK)
-        parts.append(_row_products(vectors[left[chunk]], vectors[right[chunk]]))
+        left_vectors = vectors[left[chunk]]
+        right_vectors = vectors[right[chunk]]
+        parts.append(_row_products(left_vectors, right_vectors))
     return np.concatenate(parts)
 
 
 def _row_products(left: Any, right: Any) -> np.ndarray:
     # Rows have unit length, so their products are cosines.
     if scipy.sparse.issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
+        products = left.multiply(right)
+        return np.asarray(products.sum(axis=1)).reshape(-1)
     return np.sum(left * right, axis=1)

@@ -14,8 +14,8 @@ from scipy import stats
 
 Floats = NDArray[np.float64]
 
-#: Share of the resamples inside an interval.
-LEVEL = 0.95
+# Share of the resamples inside an interval.
+_LEVEL = 0.95
 # Counts of values in memory at the same time: 16 MB as float64.
 _MAX_CELLS = 2_000_000
 # Below this share of resamples with a defined value there is no interval.
@@ -115,11 +115,13 @@ def resample_counts(
     size = max(1, _MAX_CELLS // max(1, num_values))
     for start in range(0, num_resamples, size):
         num_rows = min(size, num_resamples - start)
-        drawn = random.integers(num_values, size=(num_rows, num_values))
+        shape = (num_rows, num_values)
+        drawn = random.integers(num_values, size=shape)
         # Each row gets numbers of its own, so one `bincount` counts all rows.
-        drawn += num_values * np.arange(num_rows)[:, np.newaxis]
-        counts = np.bincount(drawn.ravel(), minlength=num_rows * num_values)
-        yield counts.reshape(num_rows, num_values).astype(np.float64)
+        offsets = num_values * np.arange(num_rows)
+        drawn += offsets[:, np.newaxis]
+        counts = np.bincount(drawn.ravel(), minlength=drawn.size)
+        yield counts.reshape(shape).astype(np.float64)
 
 
 def resampled_pearson(
@@ -179,15 +181,15 @@ def interval(draws: Floats) -> tuple[float, float] | None:
     defined = draws[np.isfinite(draws)]
     if not len(draws) or len(defined) < _MIN_DEFINED * len(draws):
         return None
-    tail = (1 - LEVEL) / 2
+    tail = (1 - _LEVEL) / 2
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
 
 
 def _standard(values: NDArray[np.floating]) -> Floats:
     """Scales values to mean 0 and deviation 1, so that sums of squares lose no digits."""
-    centered = np.asarray(values, np.float64) - np.mean(values, dtype=np.float64)
-    deviation = float(np.std(centered))
+    centered = values.astype(np.float64) - np.mean(values, dtype=np.float64)
+    deviation = centered.std()
     return centered / deviation if deviation > 0 else centered
 
 
@@ -196,18 +198,20 @@ def _ranks(values: NDArray[np.floating], counts: Floats) -> Floats:
     # A group is a distinct value: its members share a rank.
     _, groups = np.unique(values, return_inverse=True)
     order = np.argsort(groups, kind="stable")
-    starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+    _, starts = np.unique(groups[order], return_index=True)
     group_counts = np.add.reduceat(counts[:, order], starts, axis=1)
-    middle = np.cumsum(group_counts, axis=1) - group_counts / 2
+    # A rank is the number of smaller values, and half the number of equal values.
+    num_up_to = np.cumsum(group_counts, axis=1)
+    middle = num_up_to - group_counts / 2
     # The mean of all ranks is half the number of pairs, with or without ties.
-    half = counts.shape[1] / 2
+    half = len(values) / 2
     group_ranks = (middle - half) / half
     return group_ranks[:, groups]
 
 
 def _ratio(covariance: Floats, variance_x: Floats, variance_y: Floats) -> Floats:
     """Divides covariances by deviations; NaN if a variance is zero up to rounding."""
-    is_defined = (variance_x > _MIN_VARIANCE) & (variance_y > _MIN_VARIANCE)
+    is_defined = np.minimum(variance_x, variance_y) > _MIN_VARIANCE
     product = np.where(is_defined, variance_x * variance_y, 1.0)
-    ratio = np.clip(covariance / np.sqrt(product), -1.0, 1.0)
-    return np.where(is_defined, ratio, np.nan)
+    ratio = covariance / np.sqrt(product)
+    return np.where(is_defined, np.clip(ratio, -1.0, 1.0), np.nan)

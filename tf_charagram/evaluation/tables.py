@@ -25,14 +25,15 @@ def score_table(scores: Sequence[SetScore]) -> Table:
     for index, score in enumerate(scores):
         _start_section(table, scores, index)
         cells = [
+            f"{score.num_pairs:,}",
             _correlation(score, "spearman", score.spearman),
             _correlation(score, "pearson", score.pearson),
         ]
         if has_intervals:
             cells.append(interval(score.interval))
-        table.add_row(_label(score), f"{score.num_pairs:,}", *cells)
-    caption = [f"{_PRIMARY} primary correlation", *_notes(scores)]
-    table.caption = escape("\n".join(caption))
+        table.add_row(_label(score), *cells)
+    caption = "\n".join([f"{_PRIMARY} primary correlation", *_notes(scores)])
+    table.caption = escape(caption)
     return table
 
 
@@ -56,24 +57,28 @@ def comparison_table(
         comparisons: Header and values of each difference. Intervals get a column of their own.
         title: Appended to the title.
     """
-    # Header and cells of each column after the names of the sets.
-    cells: list[tuple[str, list[str]]] = []
+    headers = ["pairs"]
+    # The cells of each set.
+    lines = [[f"{score.num_pairs:,}"] for score in rows]
+    notes = _notes(rows)
     for name, scores in columns:
-        cells.append((name, [number(score.value) for score in scores]))
+        headers.append(name)
+        notes += _notes(scores)
+        for line, score in zip(lines, scores, strict=True):
+            line.append(number(score.value))
     for name, changes in comparisons:
-        cells.append((name, [number(change.value, "+.2f") for change in changes]))
-        if any(change.interval for change in changes):
-            intervals = [interval(change.interval, "+.2f") for change in changes]
-            cells.append((INTERVAL, intervals))
-    headers = [name for name, _ in cells]
-    table = make_table(_TITLE + title, ["set", "metric"], ["pairs", *headers])
+        headers.append(name)
+        has_intervals = any(change.interval for change in changes)
+        if has_intervals:
+            headers.append(INTERVAL)
+        for line, change in zip(lines, changes, strict=True):
+            line.append(number(change.value, "+.2f"))
+            if has_intervals:
+                line.append(interval(change.interval, "+.2f"))
+    table = make_table(_TITLE + title, ["set", "metric"], headers)
     for index, score in enumerate(rows):
         _start_section(table, rows, index)
-        line = [column[index] for _, column in cells]
-        table.add_row(_label(score), score.metric, f"{score.num_pairs:,}", *line)
-    notes = _notes(rows)
-    for _, scores in columns:
-        notes += _notes(scores)
+        table.add_row(_label(score), score.metric, *lines[index])
     # Models share most notes: each is shown once.
     table.caption = escape("\n".join(dict.fromkeys(notes)))
     return table
@@ -116,12 +121,15 @@ def _notes(scores: Sequence[SetScore]) -> list[str]:
     """Returns notes on left-out pairs and undefined correlations."""
     notes = []
     for score in scores:
-        if score.num_unscored and not score.is_mean:
-            notes.append(f"{score.name}: {score.num_unscored:,} without a human score left out.")
-        if score.value is None and not score.is_mean:
-            notes.append(f"{score.name}: no correlation, because all cosines or scores are equal.")
+        name = score.name
         if score.left_out:
-            notes.append(f"{score.name}: without {', '.join(score.left_out)}, no correlation.")
+            notes.append(f"{name}: without {', '.join(score.left_out)}, no correlation.")
+        if score.is_mean:
+            continue
+        if score.num_unscored:
+            notes.append(f"{name}: {score.num_unscored:,} without a human score left out.")
+        if score.value is None:
+            notes.append(f"{name}: no correlation, because all cosines or scores are equal.")
     return notes
 
 

@@ -15,8 +15,8 @@ from numpy.lib import format as npy
 
 from tf_charagram.files.writing import regular_size
 
-#: Kinds of NumPy types allowed by default: floating-point numbers and integers.
-NUMBERS = "fiu"
+# Kinds of NumPy types allowed by default: floating-point numbers and integers.
+_NUMBERS = "fiu"
 # Tables compress to a half at best and counts to a tenth, but a file of zeros to 1/1032.
 _MAX_RATIO = 100
 _MAX_EXTRA_BYTES = 1 << 24
@@ -30,7 +30,7 @@ class _ArrayInfo(NamedTuple):
 
 
 class ArrayFile:
-    """An open `.npz` file; see `open_arrays`.
+    """The arrays of an open `.npz` file.
 
     Attributes:
         infos: Headers of the arrays by name.
@@ -52,7 +52,7 @@ class ArrayFile:
 
 
 @contextmanager
-def open_arrays(path: Path, kinds: str = NUMBERS) -> Iterator[ArrayFile]:
+def open_arrays(path: Path, kinds: str = _NUMBERS) -> Iterator[ArrayFile]:
     """Opens an `.npz` file.
 
     Args:
@@ -65,21 +65,22 @@ def open_arrays(path: Path, kinds: str = NUMBERS) -> Iterator[ArrayFile]:
             more than a hundred times its size.
     """
     size = regular_size(path)
+    infos = {}
     with _damage(), ZipFile(path) as archive:
-        announced = sum(entry.file_size for entry in archive.infolist())
+        entries = archive.infolist()
+        announced = sum(entry.file_size for entry in entries)
         if announced > _MAX_RATIO * size + _MAX_EXTRA_BYTES:
             raise ValueError(
                 f"its arrays would take {announced:,} bytes, but the file has only {size:,}"
             )
-        infos = {
-            entry.filename.removesuffix(".npy"): _read_info(archive, entry, kinds)
-            for entry in archive.infolist()
-        }
+        for entry in entries:
+            name = entry.filename.removesuffix(".npy")
+            infos[name] = _read_info(archive, entry, kinds)
     with np.load(path, allow_pickle=False) as arrays:
         yield ArrayFile(arrays, infos)
 
 
-def read_arrays(path: Path, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
+def read_arrays(path: Path, kinds: str = _NUMBERS) -> dict[str, np.ndarray]:
     """Returns all arrays of an `.npz` file; arguments and errors are those of `open_arrays`."""
     with open_arrays(path, kinds) as file:
         return {name: file.read(name) for name in file.infos}
@@ -101,7 +102,8 @@ def _read_info(archive: ZipFile, entry: ZipInfo, kinds: str) -> _ArrayInfo:
         # NumPy warns of headers written by Python 2.
         warnings.simplefilter("ignore")
         version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        is_first = version == (1, 0)
+        read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
         shape, _, dtype = read(file)
         num_bytes = entry.file_size - file.tell()
     if dtype.kind not in kinds:

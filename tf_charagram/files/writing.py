@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
@@ -16,11 +17,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from tf_charagram.errors import ConfigError, DataError, RunError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -122,12 +118,10 @@ def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
     another process or thread has it, the next free name is used.
     """
     names = chain([""], (f".{os.getpid()}-{number}" for number in count(1)))
-    partials = (path.with_name(f".{path.name}{name}.part") for name in names)
-    partial, descriptor = next(
-        (partial, descriptor)
-        for partial in partials
-        if (descriptor := _claim(partial, open_)) is not None
-    )
+    descriptor = None
+    while descriptor is None:
+        partial = path.with_name(f".{path.name}{next(names)}.part")
+        descriptor = _claim(partial, open_)
     try:
         yield partial
     finally:
@@ -171,8 +165,6 @@ def _lock(descriptor: int) -> bool:
 
     On file systems without locks, such as some network ones, it always succeeds.
     """
-    if fcntl is None:
-        return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -217,10 +209,7 @@ class FolderLock:
             raise RunError(f"{self._folder} is a file. Give a folder.")
         with writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-        try:
             descriptor = os.open(self._folder, os.O_RDONLY)
-        except PermissionError:  # Windows cannot open folders
-            return
         end = time.monotonic() + _PATIENCE_S
         while not _lock(descriptor):
             if on_wait is not None:

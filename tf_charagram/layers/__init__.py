@@ -27,7 +27,6 @@ LAYERS = {
     "ConvPooling": "tf_charagram.layers.conv_pooling",
     "PaddedEmbedding": "tf_charagram.layers.embedding_table",
     "PeepholeLSTM": "tf_charagram.layers.peephole_lstm",
-    "PeepholeLSTMCell": "tf_charagram.layers.peephole_lstm",
     "PlainLSTM": "tf_charagram.layers.plain_lstm",
     "RaggedEmbeddingSum": "tf_charagram.layers.embedding_table",
 }

@@ -62,7 +62,9 @@ class ConfiguredLayer(keras.layers.Layer):
 def _to_json(value: Any) -> Any:
     if isinstance(value, keras.initializers.Initializer):
         return keras.initializers.serialize(value)
-    return [_to_json(part) for part in value] if isinstance(value, tuple | list) else value
+    if isinstance(value, tuple | list):
+        return [_to_json(part) for part in value]
+    return value
 
 
 def make_dense(

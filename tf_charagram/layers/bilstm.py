@@ -10,6 +10,7 @@ import tensorflow as tf
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.plain_lstm import make_lstm
+from tf_charagram.layers.ragged import full_mask, num_real_steps
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -49,16 +50,9 @@ class BiLstm(ConfiguredLayer):
         self.use_peepholes = use_peepholes
         self.seed = seed
         self.supports_masking = True
-        self.forward, self.backward = (
-            make_lstm(
-                units,
-                use_peepholes=use_peepholes,
-                return_sequences=True,
-                seed=direction_seed,
-                name=name,
-            )
-            for name, direction_seed in (("forward", seed), ("backward", seed + 2))
-        )
+        options = {"use_peepholes": use_peepholes, "return_sequences": True}
+        self.forward = make_lstm(units, seed=seed, name="forward", **options)
+        self.backward = make_lstm(units, seed=seed + 2, name="backward", **options)
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         """Creates the weights of both directions."""
@@ -70,12 +64,13 @@ class BiLstm(ConfiguredLayer):
         self, inputs: tf.Tensor, mask: tf.Tensor | None = None, training: bool = False
     ) -> tf.Tensor:
         """Returns the states of both directions."""
-        mask = tf.ones(tf.shape(inputs)[:2], tf.bool) if mask is None else mask
-        lengths = tf.reduce_sum(tf.cast(mask, tf.int64), axis=1)
+        if mask is None:
+            mask = full_mask(inputs)
+        lengths = num_real_steps(mask)
         reversed_inputs = tf.reverse_sequence(inputs, lengths, seq_axis=1)
         backward = self.backward(reversed_inputs, training=training)
-        states = [
-            self.forward(inputs, training=training),
-            tf.reverse_sequence(backward, lengths, seq_axis=1),
-        ]
-        return tf.where(mask[..., tf.newaxis], tf.concat(states, axis=2), 0.0)
+        backward = tf.reverse_sequence(backward, lengths, seq_axis=1)
+        forward = self.forward(inputs, training=training)
+        states = tf.concat([forward, backward], axis=2)
+        is_real = tf.expand_dims(mask, axis=2)
+        return tf.where(is_real, states, 0.0)

@@ -49,10 +49,12 @@ class ChunkedIds(NamedTuple):
             `(num_chunks, width, dim)`, zeros at padding.
         """
         # Read from the table: gathered rows would be written and read once more.
-        (ids,) = stored(tf.gather(self.rows, self.slots))
+        [ids] = stored(tf.gather(self.rows, self.slots))
         vectors = tf.stop_gradient(tf.gather(table, ids))
-        vectors = with_row_gradient(vectors, tf.gather(table, self.rows), self.slots)
-        return tf.where(self.mask[:, :, tf.newaxis], vectors, 0.0)
+        rows = tf.gather(table, self.rows)
+        vectors = with_row_gradient(vectors, rows, self.slots)
+        is_real = tf.expand_dims(self.mask, axis=2)
+        return tf.where(is_real, vectors, 0.0)
 
     def sum_by_text(self, vectors: tf.Tensor) -> tf.Tensor:
         """Sums the vectors of the ids of each text.
@@ -64,7 +66,8 @@ class ChunkedIds(NamedTuple):
             `(num_texts, dim)`.
         """
         sums = tf.reduce_sum(vectors, axis=1)
-        return tf.math.unsorted_segment_sum(sums, self.texts, tf.shape(self.lengths)[0])
+        num_texts = tf.size(self.lengths)
+        return tf.math.unsorted_segment_sum(sums, self.texts, num_texts)
 
 
 #: Ids of a batch: ragged on the CPU, in chunks compiled by XLA.
@@ -96,19 +99,28 @@ def cut_into_chunks(
         offsets: `0 ... width - 1`, int32.
         num_chunks: Number of chunks, at least as many as are needed; `None` for one per text.
     """
-    width, num_texts = tf.size(offsets), tf.size(lengths)
+    width = tf.size(offsets)
+    num_texts = tf.size(lengths)
     if num_chunks is None:
-        texts, begins = tf.range(num_texts), tf.zeros_like(lengths)
+        texts = tf.range(num_texts)
+        begins = tf.zeros_like(lengths)
         sizes = lengths
     else:
         counts = (lengths + width - 1) // width
         ends = tf.cumsum(counts)
         # The text of a chunk is the number of texts that end before it.
-        texts = tf.cumsum(tf.math.unsorted_segment_sum(tf.ones_like(ends), ends, num_chunks))
-        begins = (tf.range(num_chunks) - tf.gather(ends - counts, texts)) * width
-        sizes = tf.where(texts < num_texts, tf.gather(lengths, texts) - begins, 0)
-    firsts, sizes, texts = stored(tf.gather(starts, texts) + begins, sizes, texts)
-    return _Chunks(firsts[:, tf.newaxis] + offsets, offsets < sizes[:, tf.newaxis], texts)
+        num_ending = tf.math.unsorted_segment_sum(tf.ones_like(ends), ends, num_chunks)
+        texts = tf.cumsum(num_ending)
+        first_chunks = tf.gather(ends - counts, texts)
+        begins = (tf.range(num_chunks) - first_chunks) * width
+        # _Chunks that are left over belong to no text.
+        left = tf.gather(lengths, texts) - begins
+        sizes = tf.where(texts < num_texts, left, 0)
+    firsts = tf.gather(starts, texts) + begins
+    firsts, sizes, texts = stored(firsts, sizes, texts)
+    positions = firsts[:, tf.newaxis] + offsets
+    is_real = offsets < sizes[:, tf.newaxis]
+    return _Chunks(positions, is_real, texts)
 
 
 def chunked_ids(
@@ -126,11 +138,12 @@ def chunked_ids(
     Returns:
         The ids, and the number of distinct ones, int32 scalar.
     """
-    (ids,) = stored(ids)
+    [ids] = stored(ids)
     flat = tf.reshape(ids, [-1])
     numbers, is_last = distinct_ids(flat, num_rows)
     rows = in_slots(flat, numbers, is_last, num_slots)
-    slots = tf.where(ids == PADDING, num_slots, tf.reshape(numbers, tf.shape(ids)))
+    numbers = tf.reshape(numbers, tf.shape(ids))
+    slots = tf.where(ids == PADDING, num_slots, numbers)
     num_distinct = tf.reduce_sum(tf.cast(is_last, tf.int32))
     rows, slots = stored(rows, slots)
     return ChunkedIds(rows, slots, texts, lengths), num_distinct
@@ -147,12 +160,11 @@ def distinct_ids(ids: tf.Tensor, num_rows: int) -> tuple[tf.Tensor, tf.Tensor]:
         The number of each id, int32 `(n,)`, equal for equal ids; and whether each is the one of
         several equal ids that counts, bool `(n,)`. The number of `PADDING` has no meaning.
     """
-    positions = tf.range(tf.shape(ids)[0])
-    # Of equal ids, whichever is written last; for a maximum, they would wait for each other.
-    last = tf.tensor_scatter_nd_update(
-        tf.zeros([num_rows], tf.int32), ids[:, tf.newaxis], positions
-    )
-    last = tf.gather(last, ids)
+    positions = tf.range(tf.size(ids))
+    # Of equal ids, any that is written last; for a maximum, they would wait for each other.
+    unset = tf.zeros([num_rows], tf.int32)
+    last_of_rows = tf.tensor_scatter_nd_update(unset, ids[:, tf.newaxis], positions)
+    last = tf.gather(last_of_rows, ids)
     is_last = (last == positions) & (ids != PADDING)
     numbers = tf.cumsum(tf.cast(is_last, tf.int32)) - 1
     return tf.gather(numbers, last), is_last
@@ -169,5 +181,7 @@ def in_slots(
         is_last: Its second result.
         num_slots: Length of the result.
     """
+    # Updates past the end have no effect.
     slots = tf.where(is_last, numbers, PADDING)
-    return tf.tensor_scatter_nd_update(tf.fill([num_slots], PADDING), slots[:, tf.newaxis], ids)
+    unused = tf.fill([num_slots], PADDING)
+    return tf.tensor_scatter_nd_update(unused, slots[:, tf.newaxis], ids)

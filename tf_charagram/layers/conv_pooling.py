@@ -8,9 +8,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError, check_integers, unknown_name
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.ragged import sum_rows
+from tf_charagram.layers.ragged import full_mask, num_real_steps, sum_rows
 from tf_charagram.layers.xla import in_xla, lookup
 
 ACTIVATIONS = ("linear", "tanh", "relu")
@@ -90,22 +90,26 @@ class ConvPooling(ConfiguredLayer):
 
     def call(self, inputs: tf.Tensor, mask: tf.Tensor | None = None) -> tf.Tensor:
         """Returns the pooled filters."""
-        mask = tf.ones(tf.shape(inputs)[:2], tf.bool) if mask is None else mask
+        if mask is None:
+            mask = full_mask(inputs)
         # A filter that is wider than its text reaches into the padding.
-        inputs = tf.where(mask[:, :, tf.newaxis], inputs, 0.0)
-        lengths = tf.reduce_sum(tf.cast(mask, tf.int64), axis=1)
-        if (self.activation, self.pooling) == ("linear", "sum"):
+        is_real = tf.expand_dims(mask, axis=2)
+        inputs = tf.where(is_real, inputs, 0.0)
+        lengths = num_real_steps(mask)
+        if self.activation == "linear" and self.pooling == "sum":
             return self._summed(inputs, lengths)
         # For an empty batch, oneDNN computes convolutions of a wrong shape.
-        num_texts = tf.shape(lengths)[0]
-        is_empty = tf.cast(tf.equal(num_texts, 0), tf.int32)
-        inputs = tf.pad(inputs, [[0, is_empty], [0, 0], [0, 0]])
-        lengths = tf.concat([lengths, tf.zeros([is_empty], tf.int64)], axis=0)
+        num_texts = tf.size(lengths)
+        num_added = tf.cast(tf.equal(num_texts, 0), tf.int32)
+        inputs = tf.pad(inputs, [[0, num_added], [0, 0], [0, 0]])
+        lengths = tf.pad(lengths, [[0, num_added]])
 
         def convolve(width: int, kernel: tf.Tensor) -> tf.Tensor:
-            return tf.nn.conv1d(_at_least(inputs, width), kernel, 1, "VALID")
+            padded = _at_least(inputs, width)
+            return tf.nn.conv1d(padded, kernel, 1, "VALID")
 
-        return self._pooled(convolve, lengths)[:num_texts]
+        pooled = self._pooled(convolve, lengths)
+        return pooled[:num_texts]
 
     def call_rows(self, rows: tf.Tensor, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Returns the pooled filters of texts whose steps are rows of a table.
@@ -122,21 +126,26 @@ class ConvPooling(ConfiguredLayer):
         num_rows = tf.shape(rows, tf.int64)[0]
 
         def convolve(width: int, kernel: tf.Tensor) -> tf.Tensor:
+            num_filters = kernel.shape[2]
             products = tf.einsum("rd,wdf->wrf", rows, kernel)
             padded = _at_least(ids, width)
             num_windows = tf.shape(padded)[1] - width + 1
-            steps = [padded[:, i : i + num_windows] for i in range(width)]
+            # The ids of the first step of each window, then of the second, and so on.
+            columns = []
+            for first in range(width):
+                columns.append(padded[:, first : first + num_windows])
             if in_xla():
-                return tf.add_n([lookup(products[i], step) for i, step in enumerate(steps)])
-            products = tf.reshape(products, [-1, kernel.shape[2]])
-            steps = [step + i * num_rows for i, step in enumerate(steps)]
-            windows = tf.RaggedTensor.from_uniform_row_length(
-                tf.reshape(tf.stack(steps, axis=2), [-1]), width, validate=False
-            )
-            shape = [-1, num_windows, kernel.shape[2]]
-            return tf.reshape(sum_rows(products, windows), shape)
+                parts = [lookup(products[i], column) for i, column in enumerate(columns)]
+                return tf.add_n(parts)
+            # One table of all products, with the rows of a column behind those before.
+            table = tf.reshape(products, [-1, num_filters])
+            entries = [column + i * num_rows for i, column in enumerate(columns)]
+            flat = tf.reshape(tf.stack(entries, axis=2), [-1])
+            windows = tf.RaggedTensor.from_uniform_row_length(flat, width, validate=False)
+            sums = sum_rows(table, windows)
+            return tf.reshape(sums, [-1, num_windows, num_filters])
 
-        return self._pooled(convolve, tf.reduce_sum(tf.cast(mask, tf.int64), axis=1))
+        return self._pooled(convolve, num_real_steps(mask))
 
     def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> None:
         """Returns `None`, because the output has no steps."""
@@ -144,64 +153,75 @@ class ConvPooling(ConfiguredLayer):
 
     def _summed(self, inputs: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Sums linear filters as filters of sums, which need fewer products."""
-        num_steps = tf.shape(inputs, tf.int64)[1]
+        steps = tf.range(tf.shape(inputs, tf.int64)[1])
         pooled = []
-        for (width, num_filters), convolution in zip(self.widths, self.convolutions, strict=True):
-            # Whether each step is the first of a window, the second, and so on.
+        for convolution in self.convolutions:
+            [width] = convolution.kernel_size
             num_fitting = _num_fitting(lengths, width)
-            begins = tf.range(num_steps) - tf.range(width, dtype=tf.int64)[:, tf.newaxis]
-            chosen = (begins >= 0) & (begins < num_fitting[:, tf.newaxis, tf.newaxis])
-            sums = tf.matmul(tf.cast(chosen, inputs.dtype), inputs)
+            # Whether each step is the first of a window, the second, and so on.
+            places = tf.range(width, dtype=tf.int64)
+            begins = steps - places[:, tf.newaxis]
+            is_window = begins < num_fitting[:, tf.newaxis, tf.newaxis]
+            chosen = tf.cast((begins >= 0) & is_window, inputs.dtype)
+            sums = tf.matmul(chosen, inputs)
             sums = tf.reshape(sums, [-1, width * inputs.shape[2]])
-            kernel = tf.reshape(convolution.kernel.value, [-1, num_filters])
-            num_fitting = tf.cast(num_fitting, inputs.dtype)[:, tf.newaxis]
-            pooled.append(tf.matmul(sums, kernel) + num_fitting * convolution.bias.value)
+            kernel = tf.reshape(convolution.kernel.value, [-1, convolution.filters])
+            num_biases = tf.cast(num_fitting, inputs.dtype)
+            biases = num_biases[:, tf.newaxis] * convolution.bias.value
+            pooled.append(tf.matmul(sums, kernel) + biases)
         return tf.concat(pooled, axis=1)
 
     def _pooled(
         self, convolve: Callable[[int, tf.Tensor], tf.Tensor], lengths: tf.Tensor
     ) -> tf.Tensor:
         """Pools windows of every width, `(batch, num_windows, num_filters)` without a bias."""
+        has_steps = lengths[:, tf.newaxis] > 0
         pooled = []
-        for (width, _), part in zip(self.widths, self.convolutions, strict=True):
-            outputs, bias = convolve(width, part.kernel.value), part.bias.value
-            num_fitting = _num_fitting(lengths, width)[:, tf.newaxis]
-            fits = (tf.range(tf.shape(outputs, tf.int64)[1]) < num_fitting)[:, :, tf.newaxis]
+        for convolution in self.convolutions:
+            [width] = convolution.kernel_size
+            bias = convolution.bias.value
+            outputs = convolve(width, convolution.kernel.value)
+            windows = tf.range(tf.shape(outputs, tf.int64)[1])
+            num_fitting = _num_fitting(lengths, width)
+            fits = windows < num_fitting[:, tf.newaxis]
+            fits = tf.expand_dims(fits, axis=2)
             if self.pooling == "sum":
                 values = self._function(outputs + bias)
-                pooled.append(tf.reduce_sum(tf.where(fits, values, 0.0), axis=1))
-                continue
-            # Activations are monotonic, so it is enough to apply them to the maximum.
-            highest = tf.reduce_max(tf.where(fits, outputs, outputs.dtype.min), axis=1)
-            values = self._function(highest + bias)
-            pooled.append(tf.where(lengths[:, tf.newaxis] > 0, values, 0.0))
+                values = tf.where(fits, values, 0.0)
+                pooled.append(tf.reduce_sum(values, axis=1))
+            else:
+                # Activations are monotonic, so it is enough to apply them to the maximum.
+                outputs = tf.where(fits, outputs, outputs.dtype.min)
+                highest = tf.reduce_max(outputs, axis=1)
+                values = self._function(highest + bias)
+                pooled.append(tf.where(has_steps, values, 0.0))
         return tf.concat(pooled, axis=1)
 
 
 def _at_least(inputs: tf.Tensor, width: int) -> tf.Tensor:
     """Pads `(batch, time, ...)` with zeros to a number of steps."""
     shape = tf.shape(inputs)
-    missing = tf.maximum(width - shape[1], 0)
+    num_missing = tf.maximum(width - shape[1], 0)
     # `tf.pad` has no GPU kernel for int64.
-    zeros = tf.zeros(tf.concat([shape[:1], [missing], shape[2:]], axis=0), inputs.dtype)
-    return tf.concat([inputs, zeros], axis=1)
+    padding_shape = tf.concat([shape[:1], [num_missing], shape[2:]], axis=0)
+    padding = tf.zeros(padding_shape, inputs.dtype)
+    return tf.concat([inputs, padding], axis=1)
 
 
 def _num_fitting(lengths: tf.Tensor, width: int) -> tf.Tensor:
     """Returns the number of positions of a filter, int64 `(batch,)`."""
-    return tf.where(lengths > 0, tf.maximum(lengths - width + 1, 1), 0)
+    num_fitting = tf.maximum(lengths - width + 1, 1)
+    return tf.where(lengths > 0, num_fitting, 0)
 
 
 def _check_widths(
     widths: Mapping[int, int] | Sequence[tuple[int, int]],
 ) -> tuple[tuple[int, int], ...]:
-    pairs = tuple((w, n) for w, n in (widths.items() if isinstance(widths, Mapping) else widths))
-    distinct = {width for width, _ in pairs}
-    for width, number in pairs:
-        check_integers(widths=width, num_filters=number)
-    if not pairs or len(distinct) < len(pairs) or min(map(min, pairs)) < 1:
-        raise ConfigError(
-            "`widths` must be pairs of different widths and numbers of filters, all at least 1. "
-            f"Received: {list(pairs)}"
-        )
-    return pairs
+    # Pairs come from the config of a saved layer.
+    pairs = list(widths.items()) if isinstance(widths, Mapping) else list(widths)
+    for width, num_filters in pairs:
+        check_positive(widths=width, num_filters=num_filters)
+    num_distinct = len(dict(pairs))
+    if num_distinct < max(len(pairs), 1):
+        raise ConfigError(f"`widths` must be one or more different widths. Received: {pairs}")
+    return tuple((width, num_filters) for width, num_filters in pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -90,17 +91,18 @@ class _EmbeddingTable(ConfiguredLayer):
     def _has_sparse_gradient(self) -> bool:
         """Returns whether the optimizer of the table updates single rows; only within a call."""
         # Keras finds `training` there, too: the outermost layer is the model that is trained.
-        optimizer = getattr(self._get_call_context().entry_layer, "optimizer", None)
+        model = self._get_call_context().entry_layer
+        optimizer = getattr(model, "optimizer", None)
         if optimizer is None:
             optimizer = getattr(self.table, _OPTIMIZER, lambda: None)()
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if getattr(optimizer, "sums_equal_rows", False):
             return True
-        if self.table.trainable and self.num_rows * self.dim > _LARGE and not self._has_warned:
+        is_large = self.num_rows * self.dim > _LARGE
+        if is_large and self.table.trainable and not self._has_warned:
             self._has_warned = True
-            known = "" if optimizer is None else f" by {type(optimizer).__name__}"
             warnings.warn(
-                f"Each step{known} rewrites the whole table '{self.table.path}', {self.num_rows:,} "
+                f"Each step rewrites the whole table '{self.table.path}', {self.num_rows:,} "
                 f"x {self.dim}. tf_charagram.optimizers.LazyAdam updates only the rows of the "
                 "batch: compile the model with it, or, in a training loop of your own, call "
                 "`optimizer.build(model.trainable_variables)` before the first step.",
@@ -117,8 +119,9 @@ class _EmbeddingTable(ConfiguredLayer):
         """
         if not training or self._has_sparse_gradient():
             return tf.gather(self.table.value, indices)
-        # Unlike that of `tf.gather`, its gradient is dense for indices of this rank.
-        rows = tf.gather_nd(self.table.value, indices[:, tf.newaxis, tf.newaxis])
+        # For indices of this rank, the gradient is dense, unlike the gradient of `tf.gather`.
+        positions = tf.reshape(indices, [-1, 1, 1])
+        rows = tf.gather_nd(self.table.value, positions)
         return tf.squeeze(rows, axis=1)
 
 
@@ -158,11 +161,14 @@ class RaggedEmbeddingSum(_EmbeddingTable):
 
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
+        table = self.table.value
         if isinstance(ids, ChunkedIds):
-            return ids.sum_by_text(ids.vectors(self.table.value))
-        if _is_elsewhere(self.table.value) or (training and self._has_sparse_gradient()):
-            return sum_rows(*self.touched_rows(ids, training))
-        return sum_rows(tf.convert_to_tensor(self.table.value), ids)
+            return ids.sum_by_text(ids.vectors(table))
+        is_sparse = training and self._has_sparse_gradient()
+        if is_sparse or _is_elsewhere(table):
+            rows, positions = self.touched_rows(ids, training)
+            return sum_rows(rows, positions)
+        return sum_rows(tf.convert_to_tensor(table), ids)
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""
@@ -175,8 +181,8 @@ class RaggedEmbeddingSum(_EmbeddingTable):
         """Returns the distinct rows that ids name, at least one, and ids into these."""
         touched, positions = tf.unique(ids.values, out_idx=ids.dtype)
         # At least one row is needed, so a batch without ids touches row 0, with a zero gradient.
-        is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
-        touched = tf.concat([touched, tf.zeros([is_empty], touched.dtype)], axis=0)
+        num_added = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
+        touched = tf.concat([touched, tf.zeros([num_added], touched.dtype)], axis=0)
         return self.rows(touched, training), ids.with_values(positions)
 
 
@@ -210,12 +216,16 @@ class PaddedEmbedding(_EmbeddingTable):
             int32 compiled by XLA; and the mask.
         """
         if isinstance(ids, ChunkedIds):
-            rows = tf.pad(tf.gather(self.table.value, ids.rows), [[1, 0], [0, 0]])
-            return rows, tf.where(ids.mask, ids.slots + 1, 0), ids.mask
+            rows = tf.gather(self.table.value, ids.rows)
+            rows = tf.pad(rows, [[1, 0], [0, 0]])
+            padded = tf.where(ids.mask, ids.slots + 1, 0)
+            return rows, padded, ids.mask
         touched, positions = tf.unique(ids.values, out_idx=tf.int64)
         rows = self.rows(touched, training)
-        rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)
-        return rows, *to_padded(ids.with_values(positions + 1))
+        padding = tf.zeros([1, self.dim], rows.dtype)
+        rows = tf.concat([padding, rows], axis=0)
+        padded, mask = to_padded(ids.with_values(positions + 1))
+        return rows, padded, mask
 
     def compute_output_spec(
         self, ids: keras.KerasTensor, **kwargs: Any
@@ -247,14 +257,18 @@ def use_huge_pages(table: tf.Variable) -> None:
         table: A variable; small ones, and those on a GPU, are left as they are.
     """
     size = table.shape.num_elements() * table.dtype.size
-    if not sys.platform.startswith("linux") or size < 2 * _PAGE:
+    if sys.platform != "linux" or size < 2 * _PAGE:
         return
     read_in_place(table)
     tensor = table.read_value()
     if "CPU" not in tensor.device:
         return
-    address = np.asarray(memoryview(tensor)).ctypes.data
-    first, last = -(-address // _PAGE) * _PAGE, (address + size) // _PAGE * _PAGE
+    start = np.asarray(memoryview(tensor)).ctypes.data
+    # Whole pages only: up from the start, and down from the end.
+    first = math.ceil(start / _PAGE) * _PAGE
+    last = (start + size) // _PAGE * _PAGE
+    address = ctypes.c_void_p(first)
+    length = ctypes.c_size_t(last - first)
     madvise = ctypes.CDLL(None).madvise
-    for advice in (_HUGEPAGE, _COLLAPSE):
-        madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), advice)
+    madvise(address, length, _HUGEPAGE)
+    madvise(address, length, _COLLAPSE)

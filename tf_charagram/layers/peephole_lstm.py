@@ -1,4 +1,4 @@
-"""An LSTM with peepholes (Gers et al. 2003): a cell for one step, a layer for sequences."""
+"""An LSTM with peepholes (Gers et al. 2003)."""
 
 from __future__ import annotations
 
@@ -9,34 +9,13 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.ragged import gather_padded
+from tf_charagram.layers.ragged import full_mask, gather_padded
 from tf_charagram.layers.recurrence import over_time
 
 
-class _PeepholeLayer(ConfiguredLayer):
-    """Base of the cell and the layer: their common arguments."""
-
-    def __init__(
-        self,
-        units: int,
-        *,
-        use_output_gate: bool = True,
-        use_peepholes: bool = True,
-        seed: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        check_positive(units=units)
-        check_switches(use_output_gate=use_output_gate, use_peepholes=use_peepholes)
-        self.units = units
-        self.use_output_gate = use_output_gate
-        self.use_peepholes = use_peepholes
-        self.seed = seed
-
-
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class PeepholeLSTMCell(_PeepholeLayer):
-    """One step of an LSTM whose gates see the cell state (Wieting et al. 2016, section 3).
+class PeepholeLSTM(ConfiguredLayer):
+    """An LSTM whose gates see the cell state (Wieting et al. 2016, section 3).
 
     With `[i, f, g, o]` the four column blocks of `x_t K + h_{t-1} R + b`:
 
@@ -50,100 +29,6 @@ class PeepholeLSTMCell(_PeepholeLayer):
     those of `keras.layers.LSTM`: Glorot uniform for K, orthogonal for R, 1 for the bias of the
     forget gate, and zeros for all else; the papers do not say.
 
-    Args:
-        units: Width of the state.
-        use_output_gate: Whether the output gate exists. Defaults to true.
-        use_peepholes: Whether the gates see the cell state; without, this is the usual LSTM.
-            Defaults to true.
-        seed: Seed of the initial weights. Defaults to 0.
-        **kwargs: Name and dtype of the layer.
-
-    Call arguments:
-        inputs: float32 `(batch, dim)`.
-        states: `[h, c]`, each float32 `(batch, units)`.
-
-    Returns:
-        h, and the new `[h, c]`.
-
-    Raises:
-        ConfigError: `units` is below 1.
-    """
-
-    def __init__(self, units: int, **kwargs: Any) -> None:
-        super().__init__(units, **kwargs)
-        self.num_blocks = 4 if self.use_output_gate else 3
-        self.state_size = [units, units]
-        self.output_size = units
-
-    def build(self, input_shape: tuple[int | None, ...]) -> None:
-        """Creates the weights."""
-        width = self.num_blocks * self.units
-        self.kernel = self.add_weight(
-            shape=(input_shape[-1], width), name="kernel",
-            initializer=keras.initializers.GlorotUniform(seed=self.seed),
-        )  # fmt: skip
-        self.recurrent_kernel = self.add_weight(
-            shape=(self.units, width), name="recurrent_kernel",
-            initializer=keras.initializers.Orthogonal(seed=self.seed + 1),
-        )  # fmt: skip
-        self.bias = self.add_weight(shape=(width,), initializer=self._initial_bias, name="bias")
-        self.peepholes = None
-        if self.use_peepholes:
-            self.peepholes = self.add_weight(
-                shape=(self.num_blocks - 1, self.units), initializer="zeros", name="peepholes"
-            )
-        self.built = True
-
-    def _initial_bias(self, shape: tuple[int, ...], dtype: Any = None) -> tf.Tensor:
-        blocks = [0.0, 1.0, *[0.0] * (self.num_blocks - 2)]
-        return tf.repeat(tf.constant(blocks, dtype), self.units)
-
-    def project(self, inputs: tf.Tensor) -> tf.Tensor:
-        """Returns `x K + b` for inputs `(..., dim)`, the part of the gates without the state."""
-        flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
-        projected = tf.matmul(flat, self.kernel.value) + self.bias.value
-        return tf.reshape(projected, tf.concat([tf.shape(inputs)[:-1], [projected.shape[1]]], 0))
-
-    def recurrent_weights(self) -> tuple[tf.Tensor, list[tf.Tensor] | None]:
-        """Returns R and the rows of the peepholes, read once for all steps."""
-        peepholes = None
-        if self.peepholes is not None:
-            peepholes = tf.unstack(tf.convert_to_tensor(self.peepholes.value))
-        return tf.convert_to_tensor(self.recurrent_kernel.value), peepholes
-
-    def step(
-        self,
-        projected: tf.Tensor,
-        h: tf.Tensor,
-        c: tf.Tensor,
-        weights: tuple[tf.Tensor, list[tf.Tensor] | None],
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the next h and c, given the results of `project` and `recurrent_weights`."""
-        recurrent_kernel, peepholes = weights
-        gates = projected + tf.matmul(h, recurrent_kernel)
-        i, f, g, *o = tf.split(gates, self.num_blocks, axis=1)
-        if peepholes is not None:
-            i, f = i + c * peepholes[0], f + c * peepholes[1]
-        c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
-        h = tf.tanh(c)
-        if self.use_output_gate:
-            gate = o[0] if peepholes is None else o[0] + c * peepholes[2]
-            h = tf.sigmoid(gate) * h
-        return h, c
-
-    def call(
-        self, inputs: tf.Tensor, states: list[tf.Tensor], training: bool = False
-    ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-        """Computes one step."""
-        h, c = states
-        h, c = self.step(self.project(inputs), h, c, self.recurrent_weights())
-        return h, [h, c]
-
-
-@keras.saving.register_keras_serializable(package="tf_charagram")
-class PeepholeLSTM(_PeepholeLayer):
-    """Runs `PeepholeLSTMCell` over sequences.
-
     The inputs of all steps are projected in one product, which leaves one product of the state per
     step. A training step takes as long as that of `keras.layers.LSTM`.
 
@@ -152,8 +37,7 @@ class PeepholeLSTM(_PeepholeLayer):
 
     Args:
         units: Width of the state.
-        use_output_gate: Whether the output gate exists; without, `h_t = tanh(c_t)`. Defaults to
-            true.
+        use_output_gate: Whether the output gate exists. Defaults to true.
         use_peepholes: Whether the gates see the cell state; without, this is
             `keras.layers.LSTM`. Defaults to true.
         return_sequences: Whether the states of all steps are returned, not the last one only.
@@ -172,34 +56,66 @@ class PeepholeLSTM(_PeepholeLayer):
         ConfigError: `units` is below 1.
     """
 
-    def __init__(self, units: int, *, return_sequences: bool = False, **kwargs: Any) -> None:
-        super().__init__(units, **kwargs)
+    def __init__(
+        self,
+        units: int,
+        *,
+        use_output_gate: bool = True,
+        use_peepholes: bool = True,
+        return_sequences: bool = False,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        check_positive(units=units)
+        check_switches(use_output_gate=use_output_gate, use_peepholes=use_peepholes)
+        self.units = units
+        self.use_output_gate = use_output_gate
+        self.use_peepholes = use_peepholes
         self.return_sequences = return_sequences
+        self.seed = seed
+        self.num_blocks = 4 if use_output_gate else 3
         self.supports_masking = True
         # XLA would have to know the number of steps; with a GPU, Keras would try.
         self.supports_jit = False
-        self.cell = PeepholeLSTMCell(
-            units,
-            use_output_gate=self.use_output_gate,
-            use_peepholes=self.use_peepholes,
-            seed=self.seed,
-            name="cell",
-            dtype=self.dtype_policy,
-        )
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
-        """Creates the weights of the cell."""
-        self.cell.build((input_shape[0], input_shape[2]))
+        """Creates the weights."""
+        dim = input_shape[-1]
+        width = self.num_blocks * self.units
+        glorot = keras.initializers.GlorotUniform(seed=self.seed)
+        orthogonal = keras.initializers.Orthogonal(seed=self.seed + 1)
+        self.kernel = self.add_weight((dim, width), glorot, name="kernel")
+        self.recurrent_kernel = self.add_weight(
+            (self.units, width), orthogonal, name="recurrent_kernel"
+        )
+        self.bias = self.add_weight((width,), self._initial_bias, name="bias")
+        self.peepholes = None
+        if self.use_peepholes:
+            shape = (self.num_blocks - 1, self.units)
+            self.peepholes = self.add_weight(shape, "zeros", name="peepholes")
         self.built = True
+
+    def _initial_bias(self, shape: tuple[int, ...], dtype: Any = None) -> tf.Tensor:
+        blocks = [0.0, 1.0, *[0.0] * (self.num_blocks - 2)]
+        return tf.repeat(tf.constant(blocks, dtype), self.units)
+
+    def _project(self, inputs: tf.Tensor) -> tf.Tensor:
+        """Returns `x K + b` for inputs `(..., dim)`, the part of the gates without the state."""
+        flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
+        projected = tf.matmul(flat, self.kernel.value) + self.bias.value
+        shape = tf.concat([tf.shape(inputs)[:-1], [projected.shape[1]]], axis=0)
+        return tf.reshape(projected, shape)
 
     def call(
         self, inputs: tf.Tensor, mask: tf.Tensor | None = None, training: bool = False
     ) -> tf.Tensor:
         """Returns the last state, or all of them."""
         del training
-        shape = tf.shape(inputs)
-        mask = tf.ones(shape[:2], tf.bool) if mask is None else mask
-        return self._run(self.cell.project(tf.transpose(inputs, [1, 0, 2])), mask)
+        if mask is None:
+            mask = full_mask(inputs)
+        inputs_by_time = tf.transpose(inputs, [1, 0, 2])
+        return self._run(self._project(inputs_by_time), mask)
 
     def call_rows(self, rows: tf.Tensor, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Returns the states of texts whose steps are rows of a small table.
@@ -211,13 +127,35 @@ class PeepholeLSTM(_PeepholeLayer):
             ids: int64 `(batch, time)`, rows of the table, any at padding.
             mask: bool `(batch, time)`, true at real steps.
         """
-        return self._run(gather_padded(self.cell.project(rows), tf.transpose(ids)), mask)
+        ids_by_time = tf.transpose(ids)
+        projected = gather_padded(self._project(rows), ids_by_time)
+        return self._run(projected, mask)
 
     def _run(self, projected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Runs over projected inputs `(time, batch, width)`."""
-        weights = self.cell.recurrent_weights()
+        # Read once for all steps.
+        recurrent_kernel = tf.convert_to_tensor(self.recurrent_kernel.value)
+        peepholes = None
+        if self.peepholes is not None:
+            peepholes = tf.unstack(tf.convert_to_tensor(self.peepholes.value))
+
+        def step(projected: tf.Tensor, h: tf.Tensor, c: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            gates = projected + tf.matmul(h, recurrent_kernel)
+            i, f, g, *output_gates = tf.split(gates, self.num_blocks, axis=1)
+            if peepholes is not None:
+                i += c * peepholes[0]
+                f += c * peepholes[1]
+            c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+            h = tf.tanh(c)
+            if self.use_output_gate:
+                [o] = output_gates
+                if peepholes is not None:
+                    o += c * peepholes[2]
+                h = tf.sigmoid(o) * h
+            return h, c
+
         return over_time(
-            lambda projected, h, c: self.cell.step(projected, h, c, weights),
+            step,
             projected,
             mask,
             units=self.units,

@@ -20,60 +20,61 @@ class PlainLSTM(keras.layers.LSTM):
     such a sequence gives zeros. Otherwise cuDNN is never used, because an exported model with it
     runs nowhere else.
 
-    Masking: real steps come first; a sequence without any keeps its initial state.
+    Masking: real steps come first.
 
     Args:
         units: Width of the state.
+        return_sequences: Whether the states of all steps are returned, not the last one only.
         seed: Seed of the initial weights, which are those of `PeepholeLSTM`.
-        **kwargs: Of `keras.layers.LSTM`, for instance `return_sequences`.
+        **kwargs: Name and dtype of the layer.
 
     Call arguments:
         sequences: float32 `(batch, time, dim)`, `time` at least 1.
-        initial_state: `[h, c]`, each float32 `(batch, units)`. Default: zeros.
         mask: bool `(batch, time)`, true where a step is real; all are real if omitted.
         training: Whether cuDNN may be used.
 
     Returns:
-        float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps; with
-        `return_state`, followed by h and c.
+        float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps.
 
     Raises:
         ConfigError: `units` is below 1.
     """
 
-    def __init__(self, units: int, *, seed: int = 0, **kwargs: Any) -> None:
+    def __init__(
+        self, units: int, *, return_sequences: bool = False, seed: int = 0, **kwargs: Any
+    ) -> None:
         check_positive(units=units)
-        initializers = {
-            "kernel_initializer": keras.initializers.GlorotUniform(seed=seed),
-            "recurrent_initializer": keras.initializers.Orthogonal(seed=seed + 1),
-        }
-        super().__init__(units, **{"dtype": "float32", **initializers, **kwargs})
+        super().__init__(
+            units,
+            return_sequences=return_sequences,
+            kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=seed + 1),
+            **{"dtype": "float32", **kwargs},
+        )
         self.seed = seed
 
     def call(
         self,
         sequences: tf.Tensor,
-        initial_state: Any = None,
+        initial_state: None = None,
         mask: tf.Tensor | None = None,
         training: bool = False,
-    ) -> Any:
+    ) -> tf.Tensor:
         """Returns the last state, or all of them."""
+        # Keras needs the argument to be there: `build` has its shape.
+        del initial_state
         if sequences.shape[0] == 0:
             # Keras mistakes a tensor of known size 0 for a bias.
-            one = self.call(tf.pad(sequences, [[0, 1], [0, 0], [0, 0]]), training=training)
-            return tf.nest.map_structure(lambda tensor: tensor[:0], one)
+            sequences = tf.pad(sequences, [[0, 1], [0, 0], [0, 0]])
+            return super().call(sequences, training=training)[:0]
         if mask is None:
-            return super().call(sequences, initial_state, training=training)
+            return super().call(sequences, training=training)
         # The first step counts as real, so that every sequence has one.
-        has_first = tf.concat([tf.ones_like(mask[:, :1]), mask[:, 1:]], 1)
-        outputs = super().call(sequences, initial_state, mask=has_first, training=training)
-        outputs, *states = outputs if self.return_state else [outputs]
-        steps = mask[:, ::-1] if self.go_backwards else mask
-        is_real = steps if self.return_sequences else mask[:, 0]
-        outputs = tf.where(is_real[..., tf.newaxis], outputs, 0.0)
-        starts = [0.0, 0.0] if initial_state is None else initial_state
-        kept = [tf.where(mask[:, :1], *pair) for pair in zip(states, starts, strict=False)]
-        return (outputs, *kept) if self.return_state else outputs
+        first = tf.ones_like(mask[:, :1])
+        has_first = tf.concat([first, mask[:, 1:]], axis=1)
+        outputs = super().call(sequences, mask=has_first, training=training)
+        is_real = mask if self.return_sequences else mask[:, 0]
+        return tf.where(is_real[..., tf.newaxis], outputs, 0.0)
 
     def inner_loop(
         self, sequences: tf.Tensor, initial_state: Any, mask: Any, training: bool = False
@@ -85,7 +86,13 @@ class PlainLSTM(keras.layers.LSTM):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""
-        return {**super().get_config(), "seed": self.seed}
+        return {
+            # Not the arguments of `keras.layers.LSTM`.
+            **keras.layers.Layer.get_config(self),
+            "units": self.units,
+            "return_sequences": self.return_sequences,
+            "seed": self.seed,
+        }
 
 
 def make_lstm(
@@ -110,11 +117,13 @@ def make_lstm(
         name: Name of the layer.
     """
     check_switches(use_output_gate=use_output_gate, use_peepholes=use_peepholes)
-    arguments: dict[str, Any] = {
-        "return_sequences": return_sequences, "seed": seed, "name": name,
-    }  # fmt: skip
     if use_output_gate and not use_peepholes:
-        return PlainLSTM(units, **arguments)
+        return PlainLSTM(units, return_sequences=return_sequences, seed=seed, name=name)
     return PeepholeLSTM(
-        units, use_output_gate=use_output_gate, use_peepholes=use_peepholes, **arguments
+        units,
+        use_output_gate=use_output_gate,
+        use_peepholes=use_peepholes,
+        return_sequences=return_sequences,
+        seed=seed,
+        name=name,
     )

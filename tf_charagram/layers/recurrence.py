@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -33,36 +34,44 @@ def over_time(
     Returns:
         The last output, float32 `(batch, units)`, or all, `(batch, time, units)`.
     """
-    is_real = tf.transpose(mask)[:, :, tf.newaxis]
-    num_steps, max_steps = tf.shape(inputs)[0], None
+    is_real = tf.expand_dims(tf.transpose(mask), axis=2)
+    size = tf.shape(inputs)[0]
+    num_steps = size
+    max_steps = None
     if in_xla():
         # XLA has to know a maximum for the gradient; the loop ends after the last real step.
         max_steps = inputs.shape[0]
         numbers = tf.range(1, max_steps + 1)
-        num_steps = tf.reduce_max(tf.where(tf.reduce_any(mask, axis=0), numbers, 0))
-    # The gradient of an array is one of its elements, that of a slice the whole tensor.
-    array = tf.TensorArray(inputs.dtype, tf.shape(inputs)[0], element_shape=inputs.shape[1:])
+        has_real = tf.reduce_any(mask, axis=0)
+        num_steps = tf.reduce_max(tf.where(has_real, numbers, 0))
+    # The gradient of an array is one of its elements; the gradient of a slice has all of them.
+    array = tf.TensorArray(inputs.dtype, size, element_shape=inputs.shape[1:])
     array = array.unstack(inputs)
-    states = [tf.zeros([tf.shape(mask)[0], units], inputs.dtype)] * num_states
-    outputs = []
+    zeros = tf.zeros([tf.shape(mask)[0], units], inputs.dtype)
+    variables: list[Any] = [tf.constant(0), *[zeros] * num_states]
     if return_sequences:
         shape = [inputs.shape[1], units]
-        outputs = [tf.TensorArray(inputs.dtype, tf.shape(inputs)[0], element_shape=shape)]
+        variables.append(tf.TensorArray(inputs.dtype, size, element_shape=shape))
 
-    def advance(time: tf.Tensor, *variables: tf.Tensor) -> list[tf.Tensor]:
-        states, outputs = variables[:num_states], variables[num_states:]
-        new = step(array.read(time), *states)
-        kept = [tf.where(is_real[time], *pair) for pair in zip(new, states, strict=True)]
-        written = [each.write(time, tf.where(is_real[time], new[0], 0.0)) for each in outputs]
-        return [time + 1, *kept, *written]
+    def advance(time: tf.Tensor, *variables: Any) -> list[Any]:
+        states = variables[:num_states]
+        is_step = is_real[time]
+        results = step(array.read(time), *states)
+        changed = [time + 1]
+        for result, state in zip(results, states, strict=True):
+            changed.append(tf.where(is_step, result, state))
+        if return_sequences:
+            output = tf.where(is_step, results[0], 0.0)
+            changed.append(variables[-1].write(time, output))
+        return changed
 
-    _, *results = tf.while_loop(
-        lambda time, *_: time < num_steps,
-        advance,
-        [tf.constant(0), *states, *outputs],
-        maximum_iterations=max_steps,
+    _, first_state, *others = tf.while_loop(
+        lambda time, *_: time < num_steps, advance, variables, maximum_iterations=max_steps
     )
-    return tf.transpose(results[-1].stack(), [1, 0, 2]) if return_sequences else results[0]
+    if not return_sequences:
+        return first_state
+    outputs = others[-1].stack()
+    return tf.transpose(outputs, [1, 0, 2])
 
 
 def last_state(rnn: keras.layers.SimpleRNN, inputs: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
@@ -81,7 +90,8 @@ def last_state(rnn: keras.layers.SimpleRNN, inputs: tf.Tensor, mask: tf.Tensor) 
     recurrent_kernel = cell.recurrent_kernel.value
 
     def step(projected: tf.Tensor, state: tf.Tensor) -> list[tf.Tensor]:
-        return [cell.activation(projected + tf.matmul(state, recurrent_kernel))]
+        recurrent = tf.matmul(state, recurrent_kernel)
+        return [cell.activation(projected + recurrent)]
 
     projected = tf.transpose(projected, [1, 0, 2])
     return over_time(step, projected, mask, units=rnn.units, num_states=1)

@@ -34,13 +34,13 @@ def sum_equal_rows(
     if in_xla():
         return _sum_in_slots(gradient, table.shape[0])
     distinct, positions = tf.unique(gradient.indices)
-    num_distinct = tf.shape(distinct)[0]
+    num_distinct = tf.size(distinct)
     # `keras.layers.Embedding` reads its whole table, which copies nothing as long as no gather of
     # single rows runs at the same time: so no row is read before the gradient is there.
     with tf.control_dependencies([gradient.values]):
         distinct = tf.identity(distinct)
     values = tf.cond(
-        num_distinct == tf.shape(positions)[0],
+        num_distinct == tf.size(positions),
         lambda: gradient.values,
         lambda: tf.math.unsorted_segment_sum(gradient.values, positions, num_distinct),
     )
@@ -49,14 +49,14 @@ def sum_equal_rows(
 
 def _sum_in_slots(gradient: tf.IndexedSlices, num_rows: int) -> tf.IndexedSlices:
     """Sums equal rows, with a slot for each index."""
-    is_row = (gradient.indices >= 0) & (gradient.indices < num_rows)
-    indices = tf.where(is_row, tf.cast(gradient.indices, tf.int32), PADDING)
-    size = tf.shape(indices)[0]
-    slots, is_last = distinct_ids(indices, num_rows)
-    sums = tf.math.unsorted_segment_sum(
-        gradient.values, tf.where(indices != PADDING, slots, PADDING), size
-    )
-    rows = in_slots(indices, slots, is_last, size)
+    indices = tf.cast(gradient.indices, tf.int32)
+    is_row = (indices >= 0) & (indices < num_rows)
+    indices = tf.where(is_row, indices, PADDING)
+    num_slots = tf.size(indices)
+    numbers, is_last = distinct_ids(indices, num_rows)
+    slots = tf.where(is_row, numbers, PADDING)
+    sums = tf.math.unsorted_segment_sum(gradient.values, slots, num_slots)
+    rows = in_slots(indices, numbers, is_last, num_slots)
     return tf.IndexedSlices(sums, rows, gradient.dense_shape)
 
 

@@ -51,7 +51,8 @@ def lookup(rows: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
     Returns:
         float32, of the shape of `indices` and `dim`.
     """
-    return with_row_gradient(tf.stop_gradient(tf.gather(rows, indices)), rows, indices)
+    values = tf.stop_gradient(tf.gather(rows, indices))
+    return with_row_gradient(values, rows, indices)
 
 
 def with_row_gradient(values: tf.Tensor, rows: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
@@ -59,15 +60,20 @@ def with_row_gradient(values: tf.Tensor, rows: tf.Tensor, indices: tf.Tensor) ->
 
     @tf.custom_gradient
     def found(rows: tf.Tensor) -> tuple[tf.Tensor, Any]:
-        return tf.identity(values), lambda upstream: _sum_by_index(upstream, indices, rows.shape)
+        def gradient(upstream: tf.Tensor) -> tf.Tensor:
+            return _sum_by_index(upstream, indices, rows.shape)
+
+        return tf.identity(values), gradient
 
     return found(rows)
 
 
 def _sum_by_index(values: tf.Tensor, indices: tf.Tensor, shape: tf.TensorShape) -> tf.Tensor:
     num_rows, dim = shape
-    flat, indices = tf.reshape(values, [-1, dim]), tf.reshape(indices, [-1])
-    if num_rows is None or num_rows > _MAX_ROWS_OF_PRODUCT:
-        return tf.math.unsorted_segment_sum(flat, indices, num_rows)
+    values = tf.reshape(values, [-1, dim])
+    indices = tf.reshape(indices, [-1])
+    if num_rows > _MAX_ROWS_OF_PRODUCT:
+        return tf.math.unsorted_segment_sum(values, indices, num_rows)
     # Thousands of values per row would wait for each other to be added.
-    return tf.matmul(tf.one_hot(indices, num_rows), flat, transpose_a=True)
+    is_row = tf.one_hot(indices, num_rows)
+    return tf.matmul(is_row, values, transpose_a=True)

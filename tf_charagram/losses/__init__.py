@@ -26,8 +26,9 @@ def reciprocal_lengths(vectors: tf.Tensor) -> tf.Tensor:
     """
     squared = tf.reduce_sum(tf.square(vectors), axis=1, keepdims=True)
     is_zero = squared <= _EPSILON
-    # The inner `where` keeps an infinite derivative out of the branch that is not taken.
-    return tf.where(is_zero, 0.0, tf.math.rsqrt(tf.where(is_zero, 1.0, squared)))
+    # Without this `where`, an infinite derivative would reach the branch that is not taken.
+    positive = tf.where(is_zero, 1.0, squared)
+    return tf.where(is_zero, 0.0, tf.math.rsqrt(positive))
 
 
 def normalize_rows(vectors: tf.Tensor) -> tf.Tensor:
@@ -37,12 +38,14 @@ def normalize_rows(vectors: tf.Tensor) -> tf.Tensor:
 
 def paired_cosine(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
     """Computes the cosines of corresponding rows, `(n,)`; 0 if one of them is a zero vector."""
-    return tf.reduce_sum(normalize_rows(left) * normalize_rows(right), axis=1)
+    products = normalize_rows(left) * normalize_rows(right)
+    return tf.reduce_sum(products, axis=1)
 
 
 def swap_halves(values: tf.Tensor) -> tf.Tensor:
     """Swaps the two halves of the rows: the partner of each text, given lefts, then rights."""
-    return tf.roll(values, tf.shape(values)[0] // 2, axis=0)
+    half = tf.shape(values)[0] // 2
+    return tf.roll(values, half, axis=0)
 
 
 def cross_entropy(
@@ -76,4 +79,5 @@ def cross_entropy(
         weights = tf.ones_like(losses)
     else:
         weights = tf.gather(class_weights, labels)
-    return tf.math.divide_no_nan(tf.reduce_sum(weights * losses), tf.reduce_sum(weights))
+    weighted_sum = tf.reduce_sum(weights * losses)
+    return tf.math.divide_no_nan(weighted_sum, tf.reduce_sum(weights))

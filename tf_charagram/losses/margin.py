@@ -74,13 +74,17 @@ class MarginLoss(keras.losses.Loss):
                 "`y_pred` must be the vectors of pairs, (batch, 2, dim). Received: shape "
                 f"{tuple(y_pred.shape)}. Stack both sides: keras.ops.stack([left, right], axis=1)."
             )
-        embeddings = tf.concat(tf.unstack(tf.cast(y_pred, tf.float32), axis=1), axis=0)
-        groups = tf.tile(tf.cast(tf.reshape(y_true, [-1]), tf.int64), [2])
+        sides = tf.unstack(tf.cast(y_pred, tf.float32), axis=1)
+        embeddings = tf.concat(sides, axis=0)
+        groups = tf.cast(tf.reshape(y_true, [-1]), tf.int64)
+        groups = tf.tile(groups, [2])
         step = tf.constant(0, tf.int64)
         if self._draws is not None:
             step = self._draws.uniform([], maxval=2**31, dtype=tf.int64)
         chosen, exists = self._sampler(normalize_rows(embeddings), groups, step)
-        hinges = _margin_hinges(embeddings, chosen, self.margin) * tf.cast(exists, tf.float32)
+        hinges = _margin_hinges(embeddings, chosen, self.margin)
+        hinges *= tf.cast(exists, tf.float32)
+        # A pair has the hinges of its left and its right text.
         return tf.reduce_sum(tf.reshape(hinges, [2, -1]), axis=0)
 
     def get_config(self) -> dict[str, Any]:
@@ -112,9 +116,8 @@ def margin_loss(
     """
     hinges = _margin_hinges(embeddings, negatives, margin)
     num_pairs = tf.maximum(tf.size(hinges) // 2, 1)
-    return tf.reduce_sum(
-        hinges * (tf.cast(exists, hinges.dtype) / tf.cast(num_pairs, hinges.dtype))
-    )
+    weights = tf.cast(exists, hinges.dtype) / tf.cast(num_pairs, hinges.dtype)
+    return tf.reduce_sum(hinges * weights)
 
 
 def _margin_hinges(embeddings: tf.Tensor, negatives: tf.Tensor, margin: float) -> tf.Tensor:
@@ -154,23 +157,29 @@ def _hinges(embeddings: tf.Tensor, negatives: tf.Tensor, margin: tf.Tensor) -> t
         unit = normalize_rows(embeddings)
         partners = swap_halves(unit)
         chosen = tf.gather(unit, negatives)
-        hinges = tf.nn.relu(margin + tf.reduce_sum(unit * (chosen - partners), axis=1))
+        # One sum for both cosines.
+        differences = tf.reduce_sum(unit * (chosen - partners), axis=1)
+        hinges = tf.nn.relu(margin + differences)
 
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
             active = tf.where(hinges > 0, upstream, 0.0)
             # A text is pulled to its partner by its own hinge and by the partner's.
             both = active + swap_halves(active)
-            of_chosen = active[:, tf.newaxis] * unit
-            of_unit = active[:, tf.newaxis] * chosen - both[:, tf.newaxis] * partners
-            of_unit = tf.tensor_scatter_nd_add(of_unit, negatives[:, tf.newaxis], of_chosen)
+            active_column = tf.expand_dims(active, axis=1)
+            both_column = tf.expand_dims(both, axis=1)
+            of_chosen = active_column * unit
+            of_unit = active_column * chosen - both_column * partners
+            rows = tf.expand_dims(negatives, axis=1)
+            of_unit = tf.tensor_scatter_nd_add(of_unit, rows, of_chosen)
+            # The derivative of x / |x| removes the part along x, and divides by |x|.
             along = tf.reduce_sum(unit * of_unit, axis=1, keepdims=True)
-            result = (of_unit - unit * along) * reciprocal_lengths(embeddings)
+            across = of_unit - unit * along
+            result = across * reciprocal_lengths(embeddings)
             # A sum is finite only if all its terms are.
-            total = tf.debugging.check_numerics(
-                tf.reduce_sum(hinges) + tf.reduce_sum(result),
-                "The loss or its gradient is not finite",
-            )
-            with tf.control_dependencies([total]):
+            total = tf.reduce_sum(hinges) + tf.reduce_sum(result)
+            message = "The loss or its gradient is not finite"
+            checked = tf.debugging.check_numerics(total, message)
+            with tf.control_dependencies([checked]):
                 return tf.identity(result)
 
         return hinges, gradient

@@ -62,11 +62,15 @@ class NegativeSampler:
         else:
             vectors = tf.stop_gradient(normalized)
             cosines = tf.matmul(vectors, vectors, transpose_b=True)
-            chosen = _argmax(tf.where(allowed, cosines, tf.constant(-2.0, cosines.dtype)))
+            # Below all cosines.
+            lowest = tf.constant(-2.0, cosines.dtype)
+            chosen = _argmax(tf.where(allowed, cosines, lowest))
             if self.strategy == "mix":
                 coins = self._uniform(tf.shape(exists), step, 1)
-                chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step))
-        return tf.where(exists, chosen, 0), exists
+                sampled = self._sample(allowed, step)
+                chosen = tf.where(coins < 0.5, chosen, sampled)
+        chosen = tf.where(exists, chosen, 0)
+        return chosen, exists
 
     def _sample(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
         """Samples one allowed candidate per row with equal probability."""
@@ -75,7 +79,8 @@ class NegativeSampler:
 
     def _uniform(self, shape: tf.Tensor, step: tf.Tensor, purpose: int) -> tf.Tensor:
         """Draws numbers from [0, 1), the same on every device."""
-        seed = tf.stack([tf.constant(self.seed * 4 + purpose, tf.int64), tf.cast(step, tf.int64)])
+        stream = tf.constant(self.seed * 4 + purpose, tf.int64)
+        seed = tf.stack([stream, tf.cast(step, tf.int64)])
         return uniform(shape, seed)
 
 
@@ -96,7 +101,8 @@ def uniform(shape: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     )
     # A random mantissa after the exponent of 1 gives numbers in [1, 2).
     mantissa = tf.bitwise.bitwise_and(bits, _MANTISSA)
-    return tf.bitcast(tf.bitwise.bitwise_or(mantissa, _ONE), tf.float32) - 1.0
+    number_bits = tf.bitwise.bitwise_or(mantissa, _ONE)
+    return tf.bitcast(number_bits, tf.float32) - 1.0
 
 
 def candidate_mask(text_ids: tf.Tensor, *, mask_duplicates: bool = True) -> tf.Tensor:
@@ -110,7 +116,8 @@ def candidate_mask(text_ids: tf.Tensor, *, mask_duplicates: bool = True) -> tf.T
     num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
     if mask_duplicates:
         texts = tf.cast(text_ids, tf.int64)
-        lefts, rights = texts[:num_pairs, tf.newaxis], texts[num_pairs:, tf.newaxis]
+        lefts = texts[:num_pairs, tf.newaxis]
+        rights = texts[num_pairs:, tf.newaxis]
         # This also excludes the sides of the pair itself.
         allowed = tf.logical_and(lefts != texts, rights != texts)
     else:
@@ -124,4 +131,5 @@ def _argmax(values: tf.Tensor) -> tf.Tensor:
     """Returns the column of the largest number of each row, int64 `(n,)`."""
     # A replica may get no pair of a small batch, and TensorFlow rejects rows without columns even
     # if there are no rows.
-    return tf.argmax(tf.reshape(values, tf.maximum(tf.shape(values), [0, 1])), axis=1)
+    shape = tf.maximum(tf.shape(values), [0, 1])
+    return tf.argmax(tf.reshape(values, shape), axis=1)

@@ -65,11 +65,10 @@ class L2Penalties:
         pull_back: bool = False,
         dense: bool = False,
     ) -> None:
-        strengths = {
-            "l2": l2, "l2_words": l2_words, "l2_composition": l2_composition, "l2_head": l2_head,
-        }  # fmt: skip
-        for name, value in strengths.items():
-            check_penalty(name, value)
+        check_penalty("l2", l2)
+        check_penalty("l2_words", l2_words)
+        check_penalty("l2_composition", l2_composition)
+        check_penalty("l2_head", l2_head)
         self.dense = dense
         table = getattr(encoder, "word_table", None)
         self.initial_words: tf.Variable | None = None
@@ -82,18 +81,23 @@ class L2Penalties:
                 )
             self.initial_words = self._copy(table, "initial_words")
         fixed = encoder.pull_back_targets() if hasattr(encoder, "pull_back_targets") else {}
-        self._terms: list[list[_Term]] = []
+        terms = []
         for variable in encoder.trainable_variables:
             if variable is table:
                 pull = _Term(l2_words, self.initial_words)
             elif pull_back and l2_composition:
-                pull = _Term(l2_composition, self._copy(variable, f"initial_{variable.name}"))
+                copy = self._copy(variable, f"initial_{variable.name}")
+                pull = _Term(l2_composition, copy)
             else:
-                target = fixed.get(variable.path)
-                pull = _Term(l2_composition, None if target is None else tf.constant(target))
-            self._terms.append([term for term in (_Term(l2), pull) if term.strength])
-        for _ in [] if head is None else head.trainable_variables:
-            self._terms.append([term for term in (_Term(l2), _Term(l2_head)) if term.strength])
+                pull = _Term(l2_composition, fixed.get(variable.path))
+            terms.append([_Term(l2), pull])
+        if head is not None:
+            for _ in head.trainable_variables:
+                terms.append([_Term(l2), _Term(l2_head)])
+        # The terms of each trainable weight that are not 0.
+        self._terms: list[list[_Term]] = []
+        for pair in terms:
+            self._terms.append([term for term in pair if term.strength])
 
     def _copy(self, variable: keras.Variable, name: str) -> tf.Variable:
         """Copies the current value of a weight into `targets`."""

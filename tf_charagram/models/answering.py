@@ -110,13 +110,14 @@ class AnsweringModel(TextModel):
         texts, row_indices = distinct(chain(*sides))
         vectors = self.embedder.encode(texts, batch_size=batch_size)
         rows = row_indices.reshape(len(sides), -1)
-        num_examples = rows.shape[1]
-        answers = []
         # An empty list is one empty batch.
-        for start in range(0, max(num_examples, 1), batch_size):
+        num_examples = max(rows.shape[1], 1)
+        answers = []
+        for start in range(0, num_examples, batch_size):
+            batch_rows = rows[:, start : start + batch_size]
             # The head expects all lefts, then all rights.
-            batch_rows = rows[:, start : start + batch_size].ravel()
-            answers.append(self._answers(vectors[batch_rows]).numpy())
+            batch_vectors = vectors[batch_rows.ravel()]
+            answers.append(self._answers(batch_vectors))
         return np.concatenate(answers)
 
     def signatures(self) -> dict[str, Any]:

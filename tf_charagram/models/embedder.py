@@ -335,10 +335,12 @@ def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.
         own: A position to leave out, or -1.
     """
     # One more than k, because `own` may be among them.
-    num_kept = min(k + (own >= 0), len(cosines))
-    smallest = np.partition(cosines, -num_kept)[-num_kept] if num_kept else np.inf
-    # All ties with the smallest, of which the stable sort keeps the first.
-    positions = np.flatnonzero(cosines >= smallest)
+    num_kept = k + 1
+    positions = np.arange(len(cosines))
+    if num_kept < len(cosines):
+        smallest = np.partition(cosines, -num_kept)[-num_kept]
+        # All ties with the smallest, of which the stable sort keeps the first.
+        positions = np.flatnonzero(cosines >= smallest)
     order = np.argsort(-cosines[positions], kind="stable")
     positions = positions[order]
     return positions[positions != own][:k]
@@ -346,11 +348,9 @@ def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Returns each row divided by its length; zero rows stay zero."""
-    return (vectors / _divisors(vectors)[:, np.newaxis]).astype(vectors.dtype)
-
-
-def _divisors(vectors: np.ndarray) -> np.ndarray:
-    """Returns the length of each row, infinity for zero rows, float64 `(num_rows,)`."""
     # Squares of large numbers overflow in float32.
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    return np.where(lengths > 1e-6, lengths, np.inf)
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    lengths = np.sqrt(squares)
+    divisors = np.where(lengths > 1e-6, lengths, np.inf)
+    unit = vectors / divisors[:, np.newaxis]
+    return unit.astype(vectors.dtype)

@@ -69,11 +69,13 @@ def explain(
     right_names, right_parts = _parts(vectorizer, encoder, right)
     # The parts of a text sum to its embedding, so these products sum to the dot product.
     products = left_parts @ right_parts.T
-    left_length = np.linalg.norm(left_parts.sum(axis=0))
-    right_length = np.linalg.norm(right_parts.sum(axis=0))
-    scale = left_length * right_length
+    left_sum = left_parts.sum(axis=0)
+    right_sum = right_parts.sum(axis=0)
+    scale = np.linalg.norm(left_sum) * np.linalg.norm(right_sum)
+    contributions = np.zeros_like(products)
     # Zero vectors have no direction; their cosine is 0.
-    contributions = products / scale if scale > 1e-12 else np.zeros_like(products)
+    if scale > 1e-12:
+        contributions = products / scale
     cosine = float(np.clip(contributions.sum(), -1, 1))
     return Explanation(cosine, left_names, right_names, contributions)
 
@@ -90,24 +92,27 @@ def _parts(
         rows += ids
         num_rows.append(len(ids))
     # A hashed n-gram has several rows, which are added up.
-    ragged_rows = tf.RaggedTensor.from_row_lengths(
-        np.array(rows, np.int64), np.array(num_rows, np.int64)
-    )
-    vectors = tf.reduce_sum(tf.gather(encoder.sum.table.value, ragged_rows), axis=1).numpy()
-    bias = encoder.bias.numpy()
-    parts = np.concatenate([vectors, bias[np.newaxis]]).astype(np.float64)
-    parts = parts * _gain(parts, encoder.activation)
+    flat_rows = tf.constant(rows, tf.int64)
+    ragged_rows = tf.RaggedTensor.from_row_lengths(flat_rows, tf.constant(num_rows, tf.int64))
+    row_vectors = tf.gather(encoder.sum.table.value, ragged_rows)
+    vectors = tf.reduce_sum(row_vectors, axis=1)
+    parts = np.vstack([vectors, encoder.bias.numpy()]).astype(np.float64)
+    parts *= _gain(parts, encoder.activation)
     if encoder.dense is not None:
         kernel, dense_bias = encoder.dense.get_weights()
         # A product with a matrix is linear, so it applies to each part; the bias goes to the bias.
         parts = parts @ kernel.astype(np.float64)
-        parts[-1] += dense_bias.astype(np.float64)
-        parts = parts * _gain(parts, encoder.activation)
+        parts[-1] += dense_bias
+        parts *= _gain(parts, encoder.activation)
     return [*names, BIAS], parts
 
 
 def _gain(parts: np.ndarray, activation: str) -> np.ndarray:
     """Returns h(z) / z for z, the sum of the parts, float64 `(dim,)`; 1 where z is 0."""
     total = parts.sum(axis=0)
-    activations = {"linear": total, "tanh": np.tanh(total), "relu": np.maximum(total, 0)}
-    return np.divide(activations[activation], total, out=np.ones_like(total), where=total != 0)
+    if activation == "linear":
+        return np.ones_like(total)
+    values = np.tanh(total) if activation == "tanh" else np.maximum(total, 0)
+    # Only the gains of other sums than 0 are written.
+    gain = np.ones_like(total)
+    return np.divide(values, total, out=gain, where=total != 0)

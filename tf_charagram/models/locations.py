@@ -151,11 +151,10 @@ def _what_it_is(path: Path) -> str:
 def _other_names(path: str | Path) -> str:
     """Returns a suggestion if a path may be a mistyped name."""
     name = os.fspath(path)
-    shipped = shipped_models()
     has_folders = Path(name).name != name
-    if not shipped or has_folders or Path(name).exists():
+    if has_folders or Path(name).exists():
         return ""
-    return f" {unknown_name('model', name, shipped)}"
+    return f" {unknown_name('model', name, shipped_models())}"
 
 
 def model_files(path: str | Path) -> list[Path]:

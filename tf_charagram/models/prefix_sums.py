@@ -29,7 +29,8 @@ def fold(
     of the vocabulary are mixed.
     """
     vocabulary: NgramVocabulary | None = getattr(vectorizer, "vocabulary", None)
-    if vocabulary is None or vectorizer.longest_only or not hasattr(encoder, "ngram_table"):
+    has_table = hasattr(encoder, "ngram_table")
+    if vocabulary is None or vectorizer.longest_only or not has_table:
         return vectorizer, encoder
     prefixes = vocabulary.prefixes()
     if prefixes is None:  # The keys of the vocabulary are mixed, so they have no prefixes.
@@ -40,16 +41,18 @@ def fold(
         weight.assign(old)
     table = _fold_table(encoder.ngram_table.numpy(), prefixes)
     order = _most_read_first(vocabulary.counts, prefixes)
+    folded_table = folded.ngram_table.value
     # In chunks, because a copy of the table may not fit into memory.
     for first in range(0, len(order), _CHUNK):
         rows = order[first : first + _CHUNK]
         positions = tf.range(first, first + len(rows))
-        folded.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
-    read_in_place(folded.ngram_table.value)
+        update = tf.IndexedSlices(table[rows], positions)
+        folded_table.scatter_update(update)
+    read_in_place(folded_table)
     # The vocabulary must have the order of the table's rows.
     state = vectorizer.state()
-    for name in ("keys", "counts"):
-        state[name] = state[name][order]
+    state["keys"] = state["keys"][order]
+    state["counts"] = state["counts"][order]
     config = {**vectorizer.settings(), "longest_only": True}
     return type(vectorizer).from_state(config, state), folded
 

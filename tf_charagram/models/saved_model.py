@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,10 @@ def replaced_folder(path: str | Path, holds: str) -> Iterator[Path]:
         RunError: The folder cannot be written, or `path` is a file or another kind of folder.
     """
     path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_dir():
+    if path.is_file():
         raise RunError(f"{path} is a file. Give a folder.")
-    if path.is_dir() and any(path.iterdir()) and not (path / holds).is_file():
+    has_files = path.is_dir() and any(path.iterdir())
+    if has_files and not (path / holds).is_file():
         raise RunError(
             f"{path} holds other files and no {holds}, so it is not replaced. Give another folder."
         )
@@ -96,13 +97,14 @@ def model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
     message = saved_model_pb2.SavedModel()
     message.ParseFromString((path / "saved_model.pb").read_bytes())
     (graph,) = message.meta_graphs
-    files = (file for file in path.rglob("*") if file.is_file() and file.name != MODEL_CARD)
-    signatures = {
-        name: {"inputs": _tensors(signature.inputs), "outputs": _tensors(signature.outputs)}
-        for name, signature in sorted(graph.signature_def.items())
+    files = [file for file in path.rglob("*") if file.is_file() and file.name != MODEL_CARD]
+    signatures = {}
+    for name, signature in sorted(graph.signature_def.items()):
         # TensorFlow adds `__saved_model_init_op`, which is not for users.
-        if not name.startswith("__")
-    }
+        if not name.startswith("__"):
+            inputs = _tensors(signature.inputs)
+            outputs = _tensors(signature.outputs)
+            signatures[name] = {"inputs": inputs, "outputs": outputs}
     encoder_name = registered_name(type(encoder)) or encoder.name
     return {
         "encoder": {"name": encoder_name, **settings_of(encoder)},
@@ -153,10 +155,5 @@ def _tensors(infos: Any) -> dict[str, dict[str, Any]]:
 
 
 def _versions() -> dict[str, str]:
-    versions = {"tf-charagram": __version__}
-    for package in ("tensorflow", "keras", _TEXT):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions
+    packages = ("tensorflow", "keras", _TEXT)
+    return {"tf-charagram": __version__, **{package: version(package) for package in packages}}

@@ -100,7 +100,8 @@ def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray
     scales = np.maximum(_row_maxima(table, dtype), _TINY) / levels
     # Rounded twice, so that restored tables give the same scales again.
     scales = scales * levels / levels
-    return np.rint(table / scales).astype(np.int8), scales
+    numbers = np.rint(table / scales)
+    return numbers.astype(np.int8), scales
 
 
 def _row_maxima(table: np.ndarray, dtype: str) -> np.ndarray:
@@ -135,7 +136,10 @@ def _unpacked(rows: np.ndarray, dim: int | None) -> np.ndarray:
     """Inverts `_packed`; returns float32 `(num_rows, dim)`."""
     # One look-up of both numbers of a byte.
     all_bytes = np.arange(256)
-    pairs = np.stack([all_bytes & 15, all_bytes >> 4], axis=1).astype(np.float32) - _ZERO
+    low_bits = all_bytes & 15
+    high_bits = all_bytes >> 4
+    pairs = np.stack([low_bits, high_bits], axis=1).astype(np.float32)
+    pairs -= _ZERO
     table = pairs.take(rows, axis=0).reshape(len(rows), -1)
     return table[:, :dim]
 
@@ -200,24 +204,23 @@ def check_shapes(weights: Sequence[keras.Variable], stored: ArrayFile) -> None:
         ValueError: Another array is missing or has another shape.
     """
     for weight in weights:
-        if weight.path not in stored.infos:
-            raise ValueError(f"the array '{weight.path}' is missing")
-        info = stored.infos[weight.path]
+        name = weight.path
+        if name not in stored.infos:
+            raise ValueError(f"the array '{name}' is missing")
+        info = stored.infos[name]
         expected = tuple(weight.shape)
         if info.dtype.kind in "iu":
             if len(expected) != 2:
-                raise ValueError(f"the array '{weight.path}' holds integers, but is not a table")
+                raise ValueError(f"the array '{name}' holds integers, but is not a table")
             num_rows, dim = expected
-            scales = stored.infos[weight.path + _SCALES]
+            scales = stored.infos[name + _SCALES]
             if scales.shape != (num_rows, 1):
-                raise ValueError(f"the scales of '{weight.path}' are {scales.shape}")
+                raise ValueError(f"the scales of '{name}' are {scales.shape}")
             if info.dtype == np.uint8:
                 # Two four-bit integers per byte.
                 expected = (num_rows, (dim + 1) // 2)
         if info.shape != expected:
-            raise ValueError(
-                f"the array '{weight.path}' is {info.shape}, where {expected} is expected"
-            )
+            raise ValueError(f"the array '{name}' is {info.shape}, where {expected} is expected")
 
 
 def restore(weight: keras.Variable, stored: ArrayFile) -> None:
@@ -228,18 +231,21 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
     """
     name = weight.path
     rows = stored.read(name)
-    scales = stored.read(name + _SCALES) if rows.dtype.kind in "iu" else None
-    # Integers are finite; then the scales may be too large.
-    largest = _largest(rows if scales is None else scales)
-    if not largest <= _MAX_WEIGHT:
-        raise ValueError(f"the array '{name}' contains {largest}")
     table = _aligned_empty(weight.shape)
-    if scales is None:
-        table[...] = rows
-    else:
+    if rows.dtype.kind in "iu":
+        # Integers are finite, but their scales may be too large.
+        scales = stored.read(name + _SCALES)
+        largest = _largest(scales)
+        dim = weight.shape[-1]
         for first in range(0, len(rows), _BLOCK_ROWS):
             block = slice(first, first + _BLOCK_ROWS)
-            table[block] = _StoredTable(rows[block], scales[block]).restored(weight.shape[-1])
+            part = _StoredTable(rows[block], scales[block])
+            table[block] = part.restored(dim)
+    else:
+        largest = _largest(rows)
+        table[...] = rows
+    if not largest <= _MAX_WEIGHT:
+        raise ValueError(f"the array '{name}' contains {largest}")
     weight.assign(_shared_tensor(table))
 
 
@@ -249,8 +255,7 @@ def _aligned_empty(shape: Sequence[int]) -> np.ndarray:
     NumPy asks for huge pages before the memory is used, so that nothing is moved later.
     """
     size = math.prod(shape)
-    spare = _ALIGNMENT // np.dtype(np.float32).itemsize
-    room = np.empty(size + spare, np.float32)
+    room = np.empty(size + _ALIGNMENT, np.float32)
     # Bytes from the start of the memory to the next multiple of the alignment.
     num_skipped = -room.ctypes.data % _ALIGNMENT
     first = num_skipped // room.itemsize
@@ -267,7 +272,7 @@ def _largest(numbers: np.ndarray) -> float:
     if numbers.dtype.kind != "f" or not numbers.size:
         return 0.0
     # `min` and `max` propagate NaN.
-    return max(abs(float(numbers.min())), abs(float(numbers.max())))
+    return float(max(-numbers.min(), numbers.max()))
 
 
 def _view(weight: keras.Variable) -> np.ndarray:

@@ -52,27 +52,32 @@ def best_pairs(
         rows; and the scores, float32 `(num_pairs,)`. Pairs with a score of 0 are left out.
     """
     num_candidates = max(k, num_candidates)
-    is_small = len(left) * len(right) <= _MAX_PRODUCTS
+    num_left = len(left)
+    num_right = len(right)
+    is_small = num_left * num_right <= _MAX_PRODUCTS
     uses_vectors = scorer.embedder is not None and (is_small or not scorer.is_lexical)
     best = [np.zeros((0, 2), np.int64)]
     best_scores = [np.zeros(0, np.float32)]
-    with ProgressLine(len(left), is_wanted=shows_progress) as progress:
-        for start in range(0, len(left), _BATCH):
-            batch = slice(start, min(start + _BATCH, len(left)))
+    with ProgressLine(num_left, is_wanted=shows_progress) as progress:
+        for start in range(0, num_left, _BATCH):
+            stop = min(start + _BATCH, num_left)
             keys = [np.zeros(0, np.int64)]
             if uses_vectors:
-                keys += _by_vectors(left.vectors[batch], right.vectors, num_candidates)
+                vectors = left.vectors[start:stop]
+                keys += _by_vectors(vectors, right.vectors, num_candidates)
             if scorer.is_lexical:
-                keys += _by_ngrams(left.ngrams[batch], right.by_ngram, num_candidates)
+                ngrams = left.ngrams[start:stop]
+                keys += _by_ngrams(ngrams, right.by_ngram, num_candidates)
             # Both indexes find many of the same pairs.
             distinct_keys = np.unique(np.concatenate(keys))
-            rows, columns = np.divmod(distinct_keys, len(right))
-            pairs = np.stack([start + rows, columns], axis=1)
+            rows, columns = np.divmod(distinct_keys, num_right)
+            rows += start
+            pairs = np.stack([rows, columns], axis=1)
             scores = scorer.pair_scores(left, right, pairs)
             chosen = _best(rows, scores, k, min_score)
             best.append(pairs[chosen])
             best_scores.append(scores[chosen])
-            progress.update(f"{batch.stop:,} texts", (), advance=batch.stop - start)
+            progress.update(f"{stop:,} texts", (), advance=stop - start)
     return np.concatenate(best), np.concatenate(best_scores)
 
 
@@ -84,9 +89,10 @@ def _best(
     order = np.lexsort((-scores, rows))
     is_enough = (scores >= min_score) & (scores > 0)
     order = order[is_enough[order]]
+    # The rank of a pair in its row is its distance from the first pair of the row.
     sorted_rows = rows[order]
-    starts = np.searchsorted(sorted_rows, sorted_rows)
-    ranks = np.arange(len(order)) - starts
+    firsts = np.searchsorted(sorted_rows, sorted_rows)
+    ranks = np.arange(len(order)) - firsts
     return order[ranks < k]
 
 
@@ -102,13 +108,15 @@ def _by_vectors(
     num_right = len(right)
     step = max(_MAX_COSINES // max(num_right, 1), 1)
     for start in range(0, len(left), step):
-        cosines = left[start : start + step] @ right.T
-        rows = np.arange(start, start + len(cosines))[:, np.newaxis]
+        block = left[start : start + step]
+        cosines = block @ right.T
+        columns = np.arange(num_right)
         if k < num_right:
-            columns = np.argpartition(cosines, -k, axis=1)[:, -k:]
-        else:
-            columns = np.arange(num_right)
-        keys.append((rows * num_right + columns).ravel())
+            order = np.argpartition(cosines, -k, axis=1)
+            columns = order[:, -k:]
+        rows = np.arange(start, start + len(block))
+        block_keys = rows[:, np.newaxis] * num_right + columns
+        keys.append(block_keys.ravel())
     return keys
 
 
@@ -121,11 +129,11 @@ def _by_ngrams(
     document_counts = np.diff(by_ngram.indptr)
     cosines = _rare_ngrams(left, document_counts) @ by_ngram
     for row, (start, stop) in enumerate(pairwise(cosines.indptr.tolist())):
-        columns = cosines.indices[start:stop]
+        columns = cosines.indices[start:stop].astype(np.int64)
         if len(columns) > k:
-            nearest = np.argpartition(cosines.data[start:stop], -k)[-k:]
-            columns = columns[nearest]
-        keys.append(row * num_right + columns.astype(np.int64))
+            order = np.argpartition(cosines.data[start:stop], -k)
+            columns = columns[order[-k:]]
+        keys.append(row * num_right + columns)
     return keys
 
 

@@ -32,14 +32,18 @@ def learn_weights(
         features: Features of pairs, `(num_pairs, num_features)`.
         is_match: Whether they match, `(num_pairs,)`, both at least twice.
     """
-    draw = np.random.default_rng(0)
-    folds = draw.permutation(len(features)) % _NUM_FOLDS
-    held_out = np.empty(len(features))
+    num_pairs = len(features)
+    shuffled = np.random.default_rng(0).permutation(num_pairs)
+    folds = shuffled % _NUM_FOLDS
+    probabilities = np.empty(num_pairs)
     for fold in range(_NUM_FOLDS):
         is_held_out = folds == fold
-        weights = _fit(features[~is_held_out], is_match[~is_held_out])
-        held_out[is_held_out] = expit(features[is_held_out] @ weights)
-    return _fit(features, is_match), best_threshold(held_out, is_match)
+        is_used = ~is_held_out
+        weights = _fit(features[is_used], is_match[is_used])
+        logits = features[is_held_out] @ weights
+        probabilities[is_held_out] = expit(logits)
+    weights = _fit(features, is_match)
+    return weights, _best_threshold(probabilities, is_match)
 
 
 def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -50,31 +54,36 @@ def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margins = signs * (features @ weights)
         # log(1 + exp(-margin)), which `exp` alone would overflow.
-        mean_loss = np.logaddexp(0, -margins).mean()
+        losses = np.logaddexp(0, -margins)
+        slopes = -(signs * expit(-margins))
+        gradient = slopes @ features / num_pairs
+        # The penalty is divided by the number of pairs because the loss is a mean.
         penalty = weights @ weights / (2 * num_pairs)
-        gradient = -(signs * expit(-margins)) @ features / num_pairs
-        return mean_loss + penalty, gradient + weights / num_pairs
+        penalty_gradient = weights / num_pairs
+        return losses.mean() + penalty, gradient + penalty_gradient
 
     start = np.zeros(features.shape[1])
-    return optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
+    fitted = optimize.minimize(loss, start, jac=True, method="L-BFGS-B")
+    return fitted.x
 
 
-def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
+def _best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
     """Finds the threshold with the largest F1, halfway between two scores."""
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]
+    # The next lower score; the last score has none.
+    following = np.append(scores[1:], scores[-1:])
     # If the threshold is below the first n scores, n pairs are found.
     num_found = np.arange(1, len(scores) + 1)
     num_hits = np.cumsum(is_match[order])
     num_matches = is_match.sum()
     f1 = 2 * num_hits / (num_found + num_matches)
     # No threshold separates equal scores.
-    is_tied = scores[:-1] == scores[1:]
-    f1[:-1][is_tied] = 0
+    is_tied = scores == following
+    is_tied[-1] = False
+    f1[is_tied] = 0
     best = int(np.argmax(f1))
-    # Below the last score there is nothing to be halfway to.
-    following = min(best + 1, len(scores) - 1)
-    threshold = (scores[best] + scores[following]) / 2
+    threshold = (scores[best] + following[best]) / 2
     precision = num_hits[best] / num_found[best]
     recall = num_hits[best] / num_matches
     return Learned(float(threshold), float(precision), float(recall))

@@ -17,8 +17,8 @@ from tf_charagram.search.learning import Learned
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.text.tensors import rows_by_text, strings_of
 
-#: Minimum score of duplicates.
-THRESHOLD = 0.7
+# Minimum score of duplicates.
+_THRESHOLD = 0.7
 # Partners considered per text for one-to-one matches and groups; some may already be taken.
 _NUM_PARTNERS = 20
 
@@ -164,7 +164,7 @@ def deduplicate(
     """
     all_texts = strings_of(texts)
     scorer, threshold, learned = _make_scorer(
-        all_texts, model, lexical, labels, threshold, default_threshold=THRESHOLD
+        all_texts, model, lexical, labels, threshold, default_threshold=_THRESHOLD
     )
     # Equal texts are compared once, and share their group.
     rows_of = rows_by_text(all_texts)

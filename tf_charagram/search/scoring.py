@@ -26,8 +26,8 @@ from tf_charagram.search.tfidf import CharacterTfidf
 from tf_charagram.text.tensors import paired_texts, strings_of
 from tf_charagram.text.word_boundaries import bags_of_words
 
-#: How far a long code that two texts share moves their score to 1, and different codes to 0.
-CODE_STEP = 0.2
+# How far a long code that two texts share moves their score to 1, and different codes to 0.
+_CODE_STEP = 0.2
 # Pairs that are scored at once, which bounds the memory of their n-grams.
 _MAX_PAIRS = 50_000
 
@@ -124,7 +124,9 @@ class TextScorer:
         elif vectors is None:
             vectors = self.embedder.encode(texts, normalize=True)
         bags = bags_of_words(texts)
-        words, weights, codes = [], [], []
+        words = []
+        weights = []
+        codes = []
         for bag in bags:
             first_words = bag[:MAX_WORDS]
             # Words that were not counted are as rare as can be.
@@ -132,8 +134,9 @@ class TextScorer:
             weights.append(np.array(idf, np.float32))
             short_words = [word[:MAX_LETTERS] for word in first_words]
             words.append(short_words)
-            codes.append(list({word for word in short_words if is_code(word)}))
-        return Texts(words, weights, codes, self._tfidf.transform_words(bags), vectors)
+            codes.append(list(filter(is_code, set(short_words))))
+        ngrams = self._tfidf.transform_words(bags)
+        return Texts(words, weights, codes, ngrams, vectors)
 
     def score(
         self, left: Iterable[str | bytes], right: Iterable[str | bytes]
@@ -234,8 +237,10 @@ class TextScorer:
             return expit(columns @ self._learned)
         similarities = columns[:, : len(self._weights)]
         scores = np.clip(similarities @ self._weights, 0, 1)
-        scores = scores + CODE_STEP * features.shared_code * (1 - scores)
-        return scores * (1 - CODE_STEP * features.codes_differ)
+        missing = 1 - scores
+        scores = scores + _CODE_STEP * features.shared_code * missing
+        penalty = _CODE_STEP * features.codes_differ
+        return scores * (1 - penalty)
 
 
 def _columns(features: Features) -> NDArray[np.float32]:
@@ -245,9 +250,9 @@ def _columns(features: Features) -> NDArray[np.float32]:
     each part has its own weights; both features of codes; and 1, for a constant. Saved indexes
     depend on this order.
     """
-    similarities = np.stack(features[: len(Weights._fields)], axis=1)
-    word_share = features.word_share[:, np.newaxis]
-    codes = np.stack([features.shared_code, features.codes_differ], axis=1)
-    constant = np.ones_like(word_share)
-    parts = [similarities * (1 - word_share), similarities * word_share, codes, constant]
-    return np.concatenate(parts, axis=1)
+    similarities = [features.vectors, features.ngrams, features.words, features.letters]
+    of_words = np.stack(similarities) * features.word_share
+    of_long_texts = np.stack(similarities) * (1 - features.word_share)
+    constant = np.ones_like(features.word_share)
+    columns = [*of_long_texts, *of_words, features.shared_code, features.codes_differ, constant]
+    return np.stack(columns, axis=1)

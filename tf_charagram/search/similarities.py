@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +22,12 @@ Floats = NDArray[np.float32]
 MAX_WORDS = 100
 #: Letters of a word that are compared.
 MAX_LETTERS = 40
-#: Minimum similarity of two words that may be spellings of the same word.
-MIN_SIMILARITY = 0.6
-#: Minimum length of a code: shorter words with a digit, such as 18v, are rather sizes.
-MIN_CODE = 4
-#: Length from which a shared code counts in full.
-LONG_CODE = 10
+# Minimum similarity of two words that may be spellings of the same word.
+_MIN_SIMILARITY = 0.6
+# Minimum length of a code: shorter words with a digit, such as 18v, are rather sizes.
+_MIN_CODE = 4
+# Length from which a shared code counts in full.
+_LONG_CODE = 10
 # Vectors that are multiplied at once, so that both sides fit into the cache.
 _VECTOR_BLOCK = 500
 _HAS_DIGIT = re.compile(r"\d")
@@ -74,7 +74,7 @@ class Features(NamedTuple):
         words: Soft tf-idf of the words, from 0 to 1.
         letters: 1 - the edit distance over the length of the longer text.
         word_share: Share of one word in the longer text: 1 for single words, near 0 for long texts.
-        shared_code: Length of the longest common code over `LONG_CODE`, at most 1.
+        shared_code: A tenth of the length of the longest common code, at most 1.
         codes_differ: 1 if both texts have codes, but no common code; else 0.
     """
 
@@ -99,8 +99,10 @@ def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
     left_rows, right_rows = pairs.T
     zeros = np.zeros((len(Features._fields), len(pairs)), np.float32)
     features = Features(*zeros)
-    num_words = np.maximum(left.num_words[left_rows], right.num_words[right_rows])
-    features.word_share[:] = 1 / np.maximum(num_words, 1)
+    left_num_words = left.num_words[left_rows]
+    right_num_words = right.num_words[right_rows]
+    longer = np.maximum(left_num_words, right_num_words)
+    features.word_share[:] = 1 / np.maximum(longer, 1)
     for start in range(0, len(pairs), _VECTOR_BLOCK):
         block = slice(start, start + _VECTOR_BLOCK)
         left_vectors = left.vectors[left_rows[block]]
@@ -109,7 +111,9 @@ def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
         # Rounding takes the cosine of equal vectors a little above 1.
         features.vectors[block] = np.clip(cosines, -1, 1)
     if lexical:
-        products = left.ngrams[left_rows].multiply(right.ngrams[right_rows])
+        left_ngrams = left.ngrams[left_rows]
+        right_ngrams = right.ngrams[right_rows]
+        products = left_ngrams.multiply(right_ngrams)
         features.ngrams[:] = products.sum(axis=1)
         _compare_words(left, right, left_rows, right_rows, features)
     return features
@@ -117,7 +121,7 @@ def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
 
 def is_code(word: str) -> bool:
     """Tells whether a word may be the number of a model, a part or a document."""
-    return len(word) >= MIN_CODE and _HAS_DIGIT.search(word) is not None
+    return len(word) >= _MIN_CODE and _HAS_DIGIT.search(word) is not None
 
 
 def _compare_words(
@@ -165,22 +169,24 @@ def _soft_tfidf(
     scores = np.zeros(len(other_words), np.float32)
     if not words:
         return scores
+    similarities = process.cdist(
+        words,
+        list(chain.from_iterable(other_words)),
+        scorer=OSA.normalized_similarity,
+        score_cutoff=_MIN_SIMILARITY,
+        dtype=np.float32,
+    )
     lengths = np.array([len(other) for other in other_words])
     # Texts without words keep 0: `reduceat` needs ranges of at least one word.
     has_words = lengths > 0
-    similarities = process.cdist(
-        words,
-        [word for other in other_words for word in other],
-        scorer=OSA.normalized_similarity,
-        score_cutoff=MIN_SIMILARITY,
-        dtype=np.float32,
-    )
     lengths = lengths[has_words]
     starts = np.cumsum(lengths) - lengths
     nearest = np.maximum.reduceat(similarities, starts, axis=1)
+    squares = weights**2
     other_squares = np.concatenate(other_weights) ** 2
-    norms = np.sqrt(np.sum(weights**2) * np.add.reduceat(other_squares, starts))
-    shared = weights**2 @ nearest**2
+    other_sums = np.add.reduceat(other_squares, starts)
+    norms = np.sqrt(np.sum(squares) * other_sums)
+    shared = squares @ nearest**2
     # A word that repeats in the text may take the quotient above 1.
     scores[has_words] = np.minimum(shared / norms, 1)
     return scores
@@ -211,5 +217,5 @@ def _compare_codes(left: Texts, row: int, right: Texts, other: int) -> tuple[flo
     common += [code for code in other_codes if code in letters]
     if not common:
         return 0, bool(codes and other_codes)
-    longest = max(len(code) for code in common)
-    return min(longest / LONG_CODE, 1), False
+    longest = max(map(len, common))
+    return min(longest / _LONG_CODE, 1), False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -131,17 +131,24 @@ class TextIndex:
         if not 0 <= min_score <= 1:
             raise ConfigError(f"`min_score` must be in [0, 1]. Received: {min_score}")
         queries = strings_of(queries, "queries")
-        hits: list[list[Hit]] = [[] for _ in queries]
+        hits = []
         for start in range(0, len(queries), _BATCH):
-            batch = self.scorer.prepare(queries[start : start + _BATCH])
-            pairs, scores = best_pairs(self.scorer, batch, self._prepared, k, min_score)
-            for (query, text), score in zip(pairs.tolist(), scores.tolist(), strict=True):
-                for row in self._rows[text][:k]:
-                    hits[start + query].append(Hit(row, score, self.texts[row]))
+            hits += self._search_batch(queries[start : start + _BATCH], k, min_score)
+        return hits
+
+    def _search_batch(self, queries: list[str], k: int, min_score: float) -> list[list[Hit]]:
+        prepared = self.scorer.prepare(queries)
+        pairs, scores = best_pairs(self.scorer, prepared, self._prepared, k, min_score)
+        hits: list[list[Hit]] = [[] for _ in queries]
+        query_rows, text_rows = pairs.T.tolist()
+        for query, text, score in zip(query_rows, text_rows, scores.tolist(), strict=True):
+            for row in self._rows[text][:k]:
+                hits[query].append(Hit(row, score, self.texts[row]))
         for found in hits:
             # "Cat" and "cat" have equal scores, and their rows may alternate.
             found.sort(key=lambda hit: (-hit.score, hit.row))
-        return [found[:k] for found in hits]
+            del found[k:]
+        return hits
 
     def add(self, texts: Iterable[str | bytes]) -> None:
         """Adds texts after the others. Only new texts are embedded; words are counted again.
@@ -170,9 +177,11 @@ class TextIndex:
         path = Path(path)
         check_free(path)
         with partial_folder(path) as partial:
-            (partial / _TEXTS).write_text(json.dumps(self.texts), encoding="utf-8")
-            np.save(partial / _VECTORS, self._prepared.vectors)
-            checksums = {name: sha256_of(partial / name) for name in (_TEXTS, _VECTORS)}
+            texts_file = partial / _TEXTS
+            vectors_file = partial / _VECTORS
+            texts_file.write_text(json.dumps(self.texts), encoding="utf-8")
+            np.save(vectors_file, self._prepared.vectors)
+            checksums = {_TEXTS: sha256_of(texts_file), _VECTORS: sha256_of(vectors_file)}
             settings = {"scorer": self.scorer.settings(), "sha256": checksums}
             write_json(partial / SETTINGS, settings)
             partial.rename(path)
@@ -205,19 +214,25 @@ class TextIndex:
             scorer = TextScorer.from_settings(settings["scorer"], texts, used_model)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
-        if scorer.embedder is not None:
-            checked = list(dict.fromkeys(texts))[:_NUM_CHECKED]
-            expected = scorer.embedder.encode(checked, normalize=True)
-            stored = vectors[: len(checked)]
-            # Other machines round differently.
-            if expected.shape != stored.shape or not np.allclose(expected, stored, atol=1e-3):
-                raise RunError(
-                    f"{path} was built with another model than {model}. Give that model, or build "
-                    "the index again."
-                )
+        if scorer.embedder is not None and not _are_vectors_of(scorer.embedder, texts, vectors):
+            raise RunError(
+                f"{path} was built with another model than {model}. Give that model, or build "
+                "the index again."
+            )
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
         index.texts = texts
         index.scorer = scorer
         index._prepare(vectors)
         return index
+
+
+def _are_vectors_of(
+    embedder: TextEmbedder, texts: Sequence[str], vectors: NDArray[np.float32]
+) -> bool:
+    """Returns whether the first vectors are of an embedder."""
+    checked = list(dict.fromkeys(texts))[:_NUM_CHECKED]
+    expected = embedder.encode(checked, normalize=True)
+    stored = vectors[: len(checked)]
+    # Other machines round differently.
+    return expected.shape == stored.shape and np.allclose(expected, stored, atol=1e-3)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -242,12 +241,7 @@ def replaced(texts: FlatTexts, parts: tf.Tensor, others: tf.RaggedTensor) -> Fla
 
 
 def tensorflow_text() -> Any:
-    """Imports tensorflow-text; only words and `unicode_form` need it; Windows has no build of it.
+    """Imports tensorflow-text, which takes time, and which only words and `unicode_form` need."""
+    import tensorflow_text
 
-    Raises:
-        ConfigError: It is not installed.
-    """
-    try:
-        return import_module("tensorflow_text")
-    except ImportError as error:
-        raise ConfigError(f"Words and `unicode_form` need tensorflow-text: {error}") from error
+    return tensorflow_text

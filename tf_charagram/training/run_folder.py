@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Iterable
@@ -12,9 +11,9 @@ from typing import Any, ClassVar
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import DataError, RunError
+from tf_charagram.files.identity import changes_since
 from tf_charagram.files.json_files import (
     append_json_line,
-    read_json,
     read_json_lines,
     to_json_lines,
     write_json,
@@ -148,11 +147,7 @@ class RunFolder:
         """
         if self._replaces or not self.config.is_file():
             return
-        try:
-            old = read_json(self.config)
-            changed = _changes(old, json.loads(json.dumps(identity)))
-        except (ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{self.config} is damaged: {error!r}.") from error
+        changed = changes_since(self.config, identity, _MAY_CHANGE_ON_RESUME)
         if changed:
             longer = any(change.startswith("epochs ") for change in changed)
             hint = f" To train on, begin another run with --init {self.path}." if longer else ""
@@ -255,19 +250,3 @@ def checksums(files: Iterable[Path]) -> dict[str, str]:
         except OSError as error:
             raise DataError(path, f"cannot be read: {error.strerror or error}") from error
     return sums
-
-
-def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Describes each setting and each file that differs between two identities."""
-    before = {**old["settings"], **old["data_files"]}
-    now = {**new["settings"], **new["data_files"]}
-    changes = []
-    for name in sorted({*before, *now}):
-        was, value = before.get(name), now.get(name)
-        if name not in _MAY_CHANGE_ON_RESUME and was != value:
-            changes.append(f"{name} was {_shown(was)}, is {_shown(value)}")
-    return changes
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

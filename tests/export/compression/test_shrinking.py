@@ -19,7 +19,7 @@ from tf_charagram.encoders.recurrent import Lstm
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression import shrinking
 from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.export.compression.quantization import QuantizedEncoder, QuantizedSum
+from tf_charagram.export.compression.quantization import QuantizedEncoder, _QuantizedSum
 from tf_charagram.export.compression.shrinking import shrink
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.text.batches import to_bytes
@@ -103,10 +103,10 @@ def test_sums_of_quantized_rows():
     ids = tf.ragged.constant([[0, 2, 0], [], [1], [2]], dtype=tf.int32)
     # Scales 0.01 and 0.2: 1.27 = 127 x 0.01, -0.5 = -50 x 0.01, 25.4 = 127 x 0.2, 0.2 = 1 x 0.2.
     sums = [[27.94, -0.8], [0, 0], [0, 0], [25.4, 0.2]]
-    layer = QuantizedSum(table, "int8")
+    layer = _QuantizedSum(table, "int8")
     assert layer.rows.numpy().dtype == np.int8
     assert_allclose(layer(ids), sums, rtol=1e-5, atol=1e-6)
-    assert_allclose(QuantizedSum(table, "float16")(ids), sums, rtol=1e-3)
+    assert_allclose(_QuantizedSum(table, "float16")(ids), sums, rtol=1e-3)
     assert layer(ids[:0]).shape == (0, 2)
 
 

@@ -71,7 +71,9 @@ def _parser(first: str) -> Callable[[str], Misspelling | None]:
     """Returns the parser of a file by its first line; it gives `None` for `$right` lines."""
     if first.startswith(_RIGHT):
         return _BelowRight()
-    return _parse_arrow if _ARROW in first and "\t" not in first else _parse_tsv
+    if "\t" in first or _ARROW not in first:
+        return _parse_tsv
+    return _parse_arrow
 
 
 class _BelowRight:
@@ -103,9 +105,10 @@ def _parse_tsv(text: str) -> Misspelling:
 
 
 def _misspelling(wrong: str, right: list[str]) -> Misspelling:
-    wrong, forms = wrong.strip(), tuple(form.strip() for form in right if form.strip())
-    if not wrong or not forms:
-        raise ValueError(
-            f"expected two forms, but the {'right' if wrong else 'wrong'} one is empty"
-        )
-    return Misspelling(wrong, forms)
+    wrong = wrong.strip()
+    forms = [form.strip() for form in right if form.strip()]
+    if not wrong:
+        raise ValueError("expected two forms, but the wrong one is empty")
+    if not forms:
+        raise ValueError("expected two forms, but the right one is empty")
+    return Misspelling(wrong, tuple(forms))

@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 LabelledPair = tuple[str, str, int]
 
 # Whether the texts of a pair mean the same.
-_IS_MATCH = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+_IS_MATCH = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
 
 
 def read_pairs(
@@ -44,7 +44,8 @@ def read_pairs(
         DataError: The file cannot be read, has no such columns, a bad line or no pair.
     """
     table = Rows(path, columns, on_bad_line=on_bad_line)
-    num_pairs = num_others = 0
+    num_pairs = 0
+    num_others = 0
     if _is_ppdb(table):
         pairs = _ppdb(table)
     else:
@@ -74,15 +75,16 @@ def read_labels(path: str | Path) -> list[LabelledPair]:
 
 
 def _matches(table: Rows, columns: Sequence[int], hint: str = "") -> Iterator[LabelledPair]:
-    """Yields the pairs of a table; all mean the same if there is no third column."""
-    left, right, *match = columns
+    """Yields the pairs of a table."""
     for line, cells in table:
-        found = as_text(cells[match[0]]).strip() if match else "1"
+        left, right, *match = [as_text(cells[column]) for column in columns]
+        # Without a third column, all pairs mean the same.
+        found = match[0].strip() if match else "1"
         is_match = _IS_MATCH.get(found.lower())
         if is_match is not None:
-            yield as_text(cells[left]), as_text(cells[right]), int(is_match)
+            yield left, right, is_match
             continue
-        column = f"column {table.names[match[0]]}, for whether the texts mean the same"
+        column = f"column {table.names[columns[2]]}, for whether the texts mean the same"
         table.report(line, f"expected 0 or 1 in {column}, found '{found[:40]}'{hint}")
 
 

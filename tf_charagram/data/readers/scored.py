@@ -150,7 +150,8 @@ class ScoredRows:
 
 
 def _parse_score(text: str, low: float, high: float) -> float:
-    text = _BOOLEANS.get(text.strip().lower(), text.strip())
+    text = text.strip()
+    text = _BOOLEANS.get(text.lower(), text)
     value = float(text.replace(",", ".")) if is_decimal(text) else math.nan
     if not math.isfinite(value):
         raise ValueError(f"expected a finite number as score, found '{text}'")
@@ -162,7 +163,8 @@ def _parse_score(text: str, low: float, high: float) -> float:
 def _two_texts(cells: Sequence[str]) -> tuple[str, str]:
     if len(cells) < 2:
         raise ValueError(f"expected 2 tab-separated texts, found {len(cells)}")
-    left, right = cells[0].strip(), cells[1].strip()
+    left = cells[0].strip()
+    right = cells[1].strip()
     if not (left and right):
         raise ValueError("expected two texts, but one is empty")
     return left, right

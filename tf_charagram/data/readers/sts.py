@@ -105,19 +105,19 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
     sick_parts: dict[str, Path] = {}
     whole_sick: dict[str, Path] = {}
     for path in files_below(folder):
-        sick = _SICK.fullmatch(set_name(path))
-        if sick is not None:
-            part = sick[1]
-            if part is None:
-                whole_sick = {SICK_TEST: path, "SICK.trial": path}
-            elif part.lower() != "train":
-                # The last file: `SICK_test.txt` has no scores, `SICK_test_annotated.txt` does.
-                sick_parts[f"SICK.{part.lower()}"] = path
-            continue
         name = _sts_name(path)
+        if name is None:
+            continue
+        if set_name(path).lower() == "sick":
+            whole_sick = {SICK_TEST: path, "SICK.trial": path}
+            continue
+        if name.startswith("SICK."):
+            # The last file: `SICK_test.txt` has no scores, `SICK_test_annotated.txt` does.
+            sick_parts[name] = path
+            continue
         is_train = _TRAIN.search(str(path.relative_to(folder))) is not None
         # A file with all sets of a year repeats the pairs of its sets.
-        if name is None or is_train or name.lower().endswith(".all"):
+        if is_train or name.lower().endswith(".all"):
             continue
         official = _official_files(path)
         if official is None:
@@ -126,6 +126,7 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
             official_sets.setdefault(name, official[0])
     # Later entries take precedence.
     sets = plain_sets | official_sets
+    sick_parts.pop("SICK.train", None)
     return dict(sorted(sets.items())) | sick_parts | whole_sick
 
 
@@ -140,22 +141,22 @@ def _sts_name(path: str | Path) -> str | None:
         >>> _sts_name("SICK_test_annotated.txt")
         'SICK.test'
     """
-    sick = _SICK.fullmatch(set_name(path))
+    file_name = set_name(path)
+    sick = _SICK.fullmatch(file_name)
     if sick is not None:
-        return f"SICK.{(sick[1] or 'test').lower()}"
-    official = _OFFICIAL.fullmatch(set_name(path))
+        part = sick[1] or "test"
+        return f"SICK.{part.lower()}"
+    official = _OFFICIAL.fullmatch(file_name)
     if official is not None:
         year, _, name = official.groups()
         year = year or _folder_year(Path(path))
         name = _CANONICAL.get(name.lower(), name)
         return f"STS{year or ''}.{name}"
-    plain = _PLAIN.fullmatch(set_name(path))
-    if plain is not None:
-        year, name = plain.groups()
-        canonical = _CANONICAL.get(name.lower())
-        # Other names may be anything that begins with a number, such as a date.
-        return None if canonical is None else f"STS{year}.{canonical}"
-    return None
+    plain = _PLAIN.fullmatch(file_name)
+    # Other names may be anything that begins with a number, such as a date.
+    if plain is None or plain[2].lower() not in _CANONICAL:
+        return None
+    return f"STS{plain[1]}.{_CANONICAL[plain[2].lower()]}"
 
 
 def _folder_year(path: Path) -> str | None:
@@ -168,12 +169,13 @@ def _folder_year(path: Path) -> str | None:
     return None
 
 
-def _official_files(path: Path) -> tuple[Path, ...] | None:
+def _official_files(path: Path) -> tuple[Path, Path] | None:
     """Returns the files of sentences and of scores of an official set, given either of them."""
     if _OFFICIAL.fullmatch(set_name(path)) is None:
         return None
-    names = (_PART.sub(part, path.name, count=1) for part in (".input.", ".gs."))
-    return tuple(map(path.with_name, names))
+    texts = _PART.sub(".input.", path.name, count=1)
+    scores = _PART.sub(".gs.", path.name, count=1)
+    return path.with_name(texts), path.with_name(scores)
 
 
 FORMAT = SetFormat("sts", find_sts, read_sts, lambda path: _sts_name(path) is not None)

@@ -41,20 +41,23 @@ def read_word_counts(path: str | Path, words_of: WordsOf, min_count: int = 1) ->
     Raises:
         DataError: The file cannot be read, or a line of a list has no count.
     """
-    rest = ((number, text) for number, text in read_lines(path) if text.strip())
+    rest = ((number, text.strip()) for number, text in read_lines(path) if text.strip())
     probed = list(islice(rest, _NUM_PROBED))
     # The file may be a pipe, which cannot be read again.
     lines = chain(probed, rest)
-    if all(_WORD_AND_COUNT.fullmatch(text.strip()) for _, text in probed):
+    if all(_WORD_AND_COUNT.fullmatch(text) for _, text in probed):
         return _listed(path, lines)
     counts = Counter(words_of(text for _, text in lines))
-    return Counter({word: count for word, count in counts.items() if count >= min_count})
+    rare = [word for word, count in counts.items() if count < min_count]
+    for word in rare:
+        del counts[word]
+    return counts
 
 
 def _listed(path: str | Path, lines: Iterable[tuple[int, str]]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for number, text in lines:
-        match = _WORD_AND_COUNT.fullmatch(text.strip())
+        match = _WORD_AND_COUNT.fullmatch(text)
         if match is None:
             raise DataError(path, "expected a word and its count", line=number)
         counts[match[1]] += int(match[2])
@@ -82,19 +85,19 @@ def load_word_vectors(
         ConfigError: `on_bad_line` is unknown.
         DataError: The file cannot be read, a line is bad, or it has no vector.
     """
-    rows = {word: row for row, word in enumerate(words)}
-    found: dict[int, np.ndarray] = {}
+    wanted = set(words)
+    found: dict[str, np.ndarray] = {}
     dim = 0
-    for word, dim, vector in scan_word_vectors(  # noqa: B007
-        path, rows.keys(), on_bad_line=on_bad_line
-    ):
+    lines = scan_word_vectors(path, wanted, on_bad_line=on_bad_line)
+    for word, dim, vector in lines:  # noqa: B007
         if vector is not None:
-            found.setdefault(rows[word], vector)
+            found.setdefault(word, vector)
     matrix = np.zeros((len(words), dim), np.float32)
     is_known = np.zeros(len(words), bool)
-    for row, vector in found.items():
-        matrix[row] = vector
-        is_known[row] = True
+    for row, word in enumerate(words):
+        if word in found:
+            matrix[row] = found[word]
+            is_known[row] = True
     return matrix, is_known
 
 

@@ -30,6 +30,7 @@ _FILE_NAMES = {
     "WS353-REL": ("wordsimrelatednessgoldstandard", "enws353rel", "ws353rel"),
     "WS353-SIM": ("wordsimsimilaritygoldstandard", "enws353sim", "ws353sim"),
 }
+_WORD_COLUMNS = ["word1", "word2"]
 _SCORE_COLUMNS = ("simlex999", "human(mean)", "human", "score", "mean", "similarity", "relatedness")
 
 
@@ -75,15 +76,18 @@ def _split(values: Sequence[Any]) -> list[str]:
 def _score_column(table: Rows) -> int:
     """Finds the 0-based column of the scores in the header or the first row."""
     names = [plain_name(name) for name in table.names]
-    if names[:2] == ["word1", "word2"]:
-        columns = [i for i, column in enumerate(names) if column in _SCORE_COLUMNS]
-        if not columns:
-            known = ", ".join(_SCORE_COLUMNS)
-            raise DataError(table.path, f"expected a score column in the header, one of {known}")
-        return columns[0]
-    first = _split(table.first[0][1]) if table.first else []
-    # SimVerb-3500 has the part of speech before the score.
-    return 3 if len(first) == 5 and not is_number(first[2]) else 2
+    if names[:2] == _WORD_COLUMNS:
+        for column, name in enumerate(names):
+            if name in _SCORE_COLUMNS:
+                return column
+        known = ", ".join(_SCORE_COLUMNS)
+        raise DataError(table.path, f"expected a score column in the header, one of {known}")
+    for _, values in table.first[:1]:
+        cells = _split(values)
+        if len(cells) == 5 and not is_number(cells[2]):
+            # SimVerb-3500 has the part of speech before the score.
+            return 3
+    return 2
 
 
 def _normal(file_name: str) -> str:
@@ -125,13 +129,17 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
 def _is_row(cells: list[str]) -> bool:
     """Returns whether cells are two words and a score, or names of such columns."""
     cells = _split(cells)
-    if [plain_name(cell) for cell in cells[:2]] == ["word1", "word2"]:
+    if list(map(plain_name, cells[:2])) == _WORD_COLUMNS:
         return True
-    has_words = not any(is_number(cell) for cell in cells[:2])
-    is_simverb = len(cells) == 5 and has_words and is_number(cells[3])
-    has_score = len(cells) > 2 and is_number(cells[2])
-    # Three numbers may be two years as words and their score.
-    return is_simverb or (has_score and (has_words or len(cells) == 3))
+    is_score = [is_number(cell) for cell in cells]
+    has_words = not any(is_score[:2])
+    if len(cells) == 3:
+        # Three numbers may be two years as words and their score.
+        return is_score[2]
+    if len(cells) == 5 and has_words and is_score[3]:
+        # SimVerb-3500 has the part of speech before the score.
+        return True
+    return has_words and len(cells) > 3 and is_score[2]
 
 
 FORMAT = SetFormat("wordsim", find_wordsim, read_wordsim, is_row=_is_row)

@@ -36,8 +36,11 @@ def train_pairs() -> Iterator[tuple[str, str]]:
 
 def graded_pairs() -> list[tuple[str, str, float]]:
     """Returns the held-out pairs: word, word, similarity from 0 to 10."""
-    rows = (line.split("\t") for line in _lines("graded.tsv"))
-    return [(first, second, float(score)) for first, second, score in rows]
+    pairs = []
+    for line in _lines("graded.tsv"):
+        first, second, score = line.split("\t")
+        pairs.append((first, second, float(score)))
+    return pairs
 
 
 def sentences() -> list[str]:

@@ -1,0 +1,104 @@
+"""Model, inputs and output of bulk embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tf_charagram.bulk.folder import FORMATS, Record
+from tf_charagram.bulk.inputs import InputFile, Shard, read_shards
+from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
+from tf_charagram.files.writing import check_is_file, sha256_of, whole_file
+from tf_charagram.lazy import extra_module
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.locations import model_sha256
+
+
+@dataclass(frozen=True)
+class EmbedJob:
+    """Model, inputs and output of bulk embedding.
+
+    Args:
+        model: Run folder or model folder.
+        inputs: The files.
+        output: Folder of the shards.
+        format: `"npy"` or `"parquet"`.
+        shard_lines: Maximum number of lines of a shard.
+        keep_words: File of correctly spelled words that are read as written; or `None`.
+
+    Raises:
+        ConfigError: A value is out of range, or an input is a stream.
+        DataError: `keep_words` is not a file.
+    """
+
+    model: str
+    inputs: tuple[InputFile, ...]
+    output: str
+    format: str = "npy"
+    shard_lines: int = 50_000
+    keep_words: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise ConfigError(unknown_name("format", self.format, FORMATS))
+        if self.format == "parquet":
+            extra_module("pyarrow.parquet", "parquet")
+        check_positive(shard_lines=self.shard_lines)
+        if self.keep_words is not None:
+            check_is_file(self.keep_words)
+        for file in self.inputs:
+            if file.size is None:
+                raise ConfigError(
+                    f"Shards need files, which a resumed run can read again. Received: {file.path}"
+                )
+
+    @cached_property
+    def embedder(self) -> TextEmbedder:
+        """The model, which is loaded when it is first used."""
+        return TextEmbedder.load(self.model, folded=True, keep_words=self.keep_words)
+
+    def identity(self) -> dict[str, Any]:
+        """Returns the settings, and the files with their sizes, that a resumed run must share."""
+        settings = {
+            "model_sha256": model_sha256(self.model),
+            "format": self.format,
+            "shard_lines": self.shard_lines,
+            "keep_words_sha256": self.keep_words and sha256_of(self.keep_words),
+        }
+        sizes = {file.path: file.size for file in self.inputs}
+        return {"settings": settings, "data_files": sizes}
+
+    def pending_shards(self, number: int, done: dict[str, Record]) -> Iterator[Shard]:
+        """Streams the shards of an input that are not done yet.
+
+        Args:
+            number: Number of the input.
+            done: Records of the shards that are done, by name.
+
+        Raises:
+            DataError: The input cannot be read, or has changed.
+        """
+        path = self.inputs[number].path
+        for shard in read_shards(path, number, self.shard_lines):
+            record = done.get(shard.name)
+            if record is None:
+                yield shard
+            elif not shard.identity().items() <= record.items():
+                raise DataError(
+                    path,
+                    "has changed since it was embedded. Start again with --overwrite, or give "
+                    "another --output.",
+                    line=shard.first_line,
+                )
+
+    def embed(self, shard: Shard, embedder: TextEmbedder) -> Record:
+        """Embeds a shard and writes its file; returns its record."""
+        name = f"{shard.name}.{self.format}"
+        path = Path(self.output) / name
+        vectors = embedder.encode(shard.texts)
+        with whole_file(path) as file:
+            FORMATS[self.format](file, shard, vectors)
+        return {"name": name, **shard.identity(), "bytes": path.stat().st_size}
