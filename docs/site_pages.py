@@ -1,4 +1,4 @@
-"""Pages of the site besides the guides: the reference, README.md and its companions, lab notes.
+"""Pages of the site besides the guides: the reference, notebooks, README.md, lab notes.
 
 MkDocs calls the functions whose names start with `on_`. Nothing is written into the checkout, and
 TensorFlow is not imported: docstrings are read from the sources.
@@ -6,6 +6,7 @@ TensorFlow is not imported: docstrings are read from the sources.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
@@ -86,6 +87,15 @@ def reference_pages() -> dict[str, str]:
     return pages
 
 
+def notebook_markdown(path: Path) -> str:
+    """Returns a notebook as the Markdown of a page."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
+    return "\n\n".join(parts) + "\n"
+
+
 _sources = tempfile.TemporaryDirectory()
 
 
@@ -110,6 +120,9 @@ def on_config(config: MkDocsConfig) -> None:
     """Lets mkdocstrings find the sources, and adds the reference to the menu."""
     copy_sources()
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [_sources.name]
+    notebooks = sorted((ROOT / "examples").glob("*.ipynb"))
+    pages = [f"examples/{path.stem}.md" for path in notebooks]
+    config.nav.append({"Examples": ["examples/README.md", *pages]})
     names, modules = [], []
     for title in reference_pages():
         entry = {title.removeprefix("tf_charagram."): f"reference/{title}.md"}
@@ -124,7 +137,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the generated pages, and those of the checkout outside `docs/`."""
     for title, content in reference_pages().items():
         files.append(File.generated(config, f"reference/{title}.md", content=content))
-    outside = {"index.md": ROOT / "README.md"}
+    for path in (ROOT / "examples").glob("*.ipynb"):
+        content = notebook_markdown(path)
+        files.append(File.generated(config, f"examples/{path.stem}.md", content=content))
+    outside = {"index.md": ROOT / "README.md", "examples/README.md": ROOT / "examples/README.md"}
     for name in COMPANIONS:
         outside[name] = ROOT / name
     for path in sorted((ROOT / "research").iterdir()):
@@ -138,6 +154,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Points links at pages of the site, where the guides are one folder higher."""
     folder = PurePosixPath(page.file.src_uri).parent
+    if folder.name == "examples":
+        return markdown.replace(".ipynb)", ".md)")
     if folder.name == "research":
         return markdown.replace("](../docs/", "](../")
     return re.sub(r"\]\((\.\./|docs/)", "](", markdown)

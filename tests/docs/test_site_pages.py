@@ -66,4 +66,11 @@ def test_links_lead_to_pages(site):
 
     assert rewritten("index.md", "[a](docs/jobs.md)") == "[a](jobs.md)"
     assert rewritten("scale.md", "[a](../research/scale.md)") == "[a](research/scale.md)"
+    assert rewritten("examples/README.md", "[a](tune.ipynb)") == "[a](tune.md)"
     assert rewritten("research/scale.md", "[a](../docs/scale.md)") == "[a](../scale.md)"
+
+
+def test_a_notebook_becomes_a_page(site):
+    page = site["notebook_markdown"](ROOT / "examples" / "lazy_adam.ipynb")
+    assert page.startswith("# LazyAdam in your own Keras model\n\nA batch")
+    assert "\n\n```python\nimport time\n" in page and page.count("```") % 2 == 0
