@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from importlib import import_module
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
@@ -62,8 +63,11 @@ def public_names() -> dict[str, str]:
     for face in FACES:
         offered = getattr(import_module(face), "__all__", TABLES[face])
         for name in offered:
-            if not name.startswith("_"):
-                names[f"{face}.{name}"] = f"{TABLES[face].get(name, face)}.{name}"
+            full_name = f"{face}.{name}"
+            home = TABLES[face].get(name, face)
+            is_module = home == full_name
+            if not is_module and not name.startswith("_"):
+                names[full_name] = f"{home}.{name}"
     # These packages import TensorFlow, so their names come from the table for Keras.
     for name, module in tf_charagram._TRAINING.items():
         room = ".".join(module.split(".")[:2])
@@ -114,12 +118,23 @@ def copy_sources() -> None:
             shutil.copyfile(path, copy)
 
 
+def add_unlisted(guides: list[Any]) -> None:
+    """Adds the guides to the menu that `mkdocs.yml` does not place in it."""
+    listed = {path for entry in guides for path in entry.values()}
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        if path.name not in listed:
+            guides.append(path.name)
+
+
 # Before mkdocstrings reads its settings.
 @event_priority(100)
 def on_config(config: MkDocsConfig) -> None:
     """Lets mkdocstrings find the sources, and adds the reference to the menu."""
     copy_sources()
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [_sources.name]
+    for entry in config.nav:
+        if "Guides" in entry:
+            add_unlisted(entry["Guides"])
     notebooks = sorted((ROOT / "examples").glob("*.ipynb"))
     pages = [f"examples/{path.stem}.md" for path in notebooks]
     config.nav.append({"Examples": ["examples/README.md", *pages]})

@@ -59,6 +59,19 @@ def test_names_come_from_the_package(site, monkeypatch):
     assert "tf_charagram.search.TextIndex" not in site["reference_pages"]()
 
 
+def test_modules_and_private_names_are_left_out(site, monkeypatch):
+    monkeypatch.setattr(site["tf_charagram"], "__all__", ["DataError", "_hidden", "layers"])
+    names = [name for name in site["public_names"]() if name.count(".") == 1]
+    assert names == ["tf_charagram.DataError"]
+
+
+def test_every_guide_is_in_the_menu(site):
+    menu = [{"Data": "data.md"}]
+    site["add_unlisted"](menu)
+    assert menu[0] == {"Data": "data.md"} and "data.md" not in menu[1:]
+    assert {"jobs.md", "keras.md"} <= set(menu[1:])
+
+
 def test_links_lead_to_pages(site):
     def rewritten(page, markdown):
         file = type("File", (), {"src_uri": page})
