@@ -47,6 +47,9 @@ MODULES = (
     "tf_charagram.export.interop.sklearn",
     "tf_charagram.export.serving.client",
     "tf_charagram.layers.base",
+    "tf_charagram.losses",
+    "tf_charagram.losses.negatives",
+    "tf_charagram.settings",
     "tf_charagram.tasks.supervised",
 )
 #: Pages at the root of the checkout, with the title in the menu.
