@@ -34,6 +34,8 @@ TEST = [
     *EXTRAS["completion"],
 ]
 
+DOCS = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=0.30,<2"]
+
 #: What `benchmarks/all.py` compares with; better in an environment without TensorFlow.
 BENCH = [
     "matplotlib>=3.9",
@@ -99,5 +101,5 @@ setup(
         "pyyaml>=6",
         "packaging>=24",
     ],
-    extras_require={**EXTRAS, "test": TEST, "bench": BENCH},
+    extras_require={**EXTRAS, "test": TEST, "docs": DOCS, "bench": BENCH},
 )

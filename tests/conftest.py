@@ -22,8 +22,15 @@ from tests.texts import write_pairs, write_scored
 #: Markers of tests that run only if `-m` names them.
 _LEFT_OUT = {"campaign", "long", "variant"}
 
+#: Whether all tests leave TensorFlow as it is for users, which takes about twice as long.
+_AS_USERS = os.environ.get("TESTS_AS_USERS") == "1"
+
 # Tests compile for longer than they compute.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+if not _AS_USERS:
+    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+# On a GPU, products in TF32 are good to 1e-3 only, and a process takes the whole memory.
+os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
+os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
 # Workers of pytest share the cores, so threads of one operation would wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
@@ -63,11 +70,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Traces functions without AutoGraph, and does not optimize graphs, which saves time.
 
     The package does not branch or loop on tensors in Python, and most tests run a graph only once
-    or twice. Long tests, and processes of their own, do both as for users.
+    or twice. Long tests, and processes of their own, do both as for users; with TESTS_AS_USERS=1
+    in the environment, all tests do.
     """
     if (tensorflow := sys.modules.get("tensorflow")) is None:
         return (yield)
-    is_as_users = any(map(item.get_closest_marker, _LEFT_OUT))
+    is_as_users = _AS_USERS or any(map(item.get_closest_marker, _LEFT_OUT))
     is_optimized = is_as_users or "optimized_graphs" in getattr(item, "fixturenames", ())
     tensorflow.config.optimizer.set_experimental_options(
         {"disable_meta_optimizer": not is_optimized}

@@ -9,6 +9,9 @@ from typing import Any
 
 from tf_charagram.errors import ConfigError
 
+#: Package -> the names that it imports when they are used, and their modules.
+TABLES: dict[str, Mapping[str, str]] = {}
+
 
 def lazy_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """Returns the `__getattr__` of a module.
@@ -17,6 +20,7 @@ def lazy_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         module: Name of the module.
         names: Name it offers -> module that has it, or the module itself if it has no such name.
     """
+    TABLES[module] = names
 
     def getattribute(name: str) -> Any:
         if name not in names:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.commands import call, saved_weights
+from tests.commands import assert_same_training, call, saved_weights
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.model_folder import weights_of
@@ -92,7 +92,7 @@ def test_fit_trains_as_train_does(data, tmp_path):
     assert len(history.history["loss"]) == 2
     expected = saved_weights(tmp_path / "run")
     for weight, array in zip(weights_of(model.embedder.parts[1:]), expected.values(), strict=True):
-        np.testing.assert_array_equal(weight.value, array)
+        assert_same_training(weight.value, array)
 
 
 def test_early_stopping(data):

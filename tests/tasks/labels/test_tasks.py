@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.commands import leave_out_export
+from tests.commands import assert_same_training, leave_out_export
 from tests.contracts import some_now
 from tf_charagram import TextEmbedder
 from tf_charagram.cli import main
@@ -148,7 +148,7 @@ def test_resumed_is_as_if_never_stopped(is_frozen, universal, pairs, tmp_path, m
     assert train("entailment", *arguments, "--out", parts, "--resume") == 0
     one, other = PairClassifier.load(whole), PairClassifier.load(parts)
     for left, right in zip(one.weights, other.weights, strict=True):
-        np.testing.assert_array_equal(left, right)
+        assert_same_training(left, right)
 
 
 @pytest.mark.usefixtures("unexported")

@@ -1,0 +1,90 @@
+"""Every name that the guides import has a page in the reference of the site."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mkdocs")
+
+ROOT = Path(__file__).parents[2]
+HOOK = ROOT / "docs" / "site_pages.py"
+#: Imports in Python blocks, also in those that show a change of a file.
+IMPORT = re.compile(r"^[+ ]?from (tf_charagram[\w.]*) import ([\w, ]+)$", re.MULTILINE)
+
+pytestmark = pytest.mark.skipif(not HOOK.is_file(), reason="not a checkout")
+
+
+@pytest.fixture(scope="module")
+def site():
+    return runpy.run_path(str(HOOK))
+
+
+def is_in_checkout(module):
+    """Returns whether a module exists; docs/extending.md writes new ones."""
+    path = ROOT.joinpath(*module.split("."))
+    folders = (path, ROOT.joinpath(*module.split(".")[1:]))
+    return any(folder.is_dir() or folder.with_suffix(".py").is_file() for folder in folders)
+
+
+def imported_names():
+    """Yields module and name of the imports in README.md and the guides."""
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for module, names in IMPORT.findall(path.read_text(encoding="utf-8")):
+            for name in names.split(","):
+                if is_in_checkout(module):
+                    yield module, name.strip()
+
+
+def test_every_imported_name_has_a_page(site):
+    imported = set(imported_names())
+    assert ("tf_charagram", "TextEmbedder") in imported
+    titles = set(site["reference_pages"]())
+    definitions = set(site["public_names"]().values())
+    missing = [
+        f"{module}.{name}"
+        for module, name in sorted(imported)
+        if f"{module}.{name}" not in titles | definitions and module not in site["MODULES"]
+    ]
+    assert not missing
+
+
+def test_names_come_from_the_package(site, monkeypatch):
+    monkeypatch.setitem(site["TABLES"], "tf_charagram.search", {"New": "tf_charagram.search.new"})
+    monkeypatch.setattr("tf_charagram.search.__all__", ["New"], raising=False)
+    assert site["public_names"]()["tf_charagram.search.New"] == "tf_charagram.search.new.New"
+    assert "::: tf_charagram.search.new.New" in site["reference_pages"]()["tf_charagram.search.New"]
+    assert "tf_charagram.search.TextIndex" not in site["reference_pages"]()
+
+
+def test_modules_and_private_names_are_left_out(site, monkeypatch):
+    monkeypatch.setattr(site["tf_charagram"], "__all__", ["DataError", "_hidden", "layers"])
+    names = [name for name in site["public_names"]() if name.count(".") == 1]
+    assert names == ["tf_charagram.DataError"]
+
+
+def test_every_guide_is_in_the_menu(site):
+    menu = [{"Data": "data.md"}]
+    site["add_unlisted"](menu)
+    assert menu[0] == {"Data": "data.md"} and "data.md" not in menu[1:]
+    assert {"jobs.md", "keras.md"} <= set(menu[1:])
+
+
+def test_links_lead_to_pages(site):
+    def rewritten(page, markdown):
+        file = type("File", (), {"src_uri": page})
+        return site["on_page_markdown"](markdown, type("Page", (), {"file": file}))
+
+    assert rewritten("index.md", "[a](docs/jobs.md)") == "[a](jobs.md)"
+    assert rewritten("scale.md", "[a](../research/scale.md)") == "[a](research/scale.md)"
+    assert rewritten("examples/README.md", "[a](tune.ipynb)") == "[a](tune.md)"
+    assert rewritten("research/scale.md", "[a](../docs/scale.md)") == "[a](../scale.md)"
+
+
+def test_a_notebook_becomes_a_page(site):
+    page = site["notebook_markdown"](ROOT / "examples" / "lazy_adam.ipynb")
+    assert page.startswith("# LazyAdam in your own Keras model\n\nA batch")
+    assert "\n\n```python\nimport time\n" in page and page.count("```") % 2 == 0
