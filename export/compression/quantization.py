@@ -96,7 +96,7 @@ class QuantizedEncoder(Encoder, ConfiguredLayer):
         self.num_rows = encoder.num_rows
         self.dim = encoder.dim
         self.vectorizer = encoder.vectorizer
-        self.is_mean = isinstance(encoder, AveragingEncoder)
+        self.is_mean = not isinstance(encoder, Charagram)
         if not self.is_mean:
             self.bias = encoder.bias
             self.function = keras.activations.get(encoder.activation)

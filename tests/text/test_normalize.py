@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from tests.reference import text as reference
 from tests.text.strategies import encoded, max_chars_or_none, property_settings, raw_lists
-from tf_charagram.errors import ConfigError
 from tf_charagram.text.normalize import SPACE, FlatTexts, collapse, decode, normalized_code_points
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tf_charagram.layers.bilstm import BiLstm
     from tf_charagram.layers.conv_pooling import ConvPooling
     from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum
-    from tf_charagram.layers.peephole_lstm import PeepholeLSTM, PeepholeLSTMCell
+    from tf_charagram.layers.peephole_lstm import PeepholeLSTM
     from tf_charagram.layers.plain_lstm import PlainLSTM
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "ConvPooling",
     "PaddedEmbedding",
     "PeepholeLSTM",
-    "PeepholeLSTMCell",
     "PlainLSTM",
     "RaggedEmbeddingSum",
 ]

@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from tf_charagram.optimizers.adagrad import LazyAdagrad
     from tf_charagram.optimizers.adam import LazyAdam
     from tf_charagram.optimizers.sgd import MomentumSgd
-else:
-    #: Class -> module.
-    CLASSES = {
-        "LazyAdagrad": "tf_charagram.optimizers.adagrad",
-        "LazyAdam": "tf_charagram.optimizers.adam",
-        "MomentumSgd": "tf_charagram.optimizers.sgd",
-    }
-    __getattr__ = lazy_names(__name__, CLASSES)
 
 __all__ = ["LazyAdagrad", "LazyAdam", "MomentumSgd"]
+
+#: Class -> module.
+CLASSES = {
+    "LazyAdagrad": "tf_charagram.optimizers.adagrad",
+    "LazyAdam": "tf_charagram.optimizers.adam",
+    "MomentumSgd": "tf_charagram.optimizers.sgd",
+}
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, CLASSES)

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.text.vectors import (
     after_zero,
     column,

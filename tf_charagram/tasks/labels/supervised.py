@@ -25,13 +25,14 @@ from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reporting import make_table, number
 from tf_charagram.tasks.labelled import LabelledSets
-from tf_charagram.tasks.labels.feature_model import FeatureModel, SupervisedModel
+from tf_charagram.tasks.labels.feature_model import FeatureModel
 from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training.supervised_model import SupervisedModel
 from tf_charagram.training.task import Scoring, Task
 
 # Texts whose vectors tell the head their size before training.
