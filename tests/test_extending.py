@@ -205,7 +205,7 @@ def test_deleted_tasks_are_gone(extended, tmp_path):
     for folder, names in DELETED.items():
         shutil.rmtree(registry.parent / folder)
         for name in names:
-            entry = rf'^    "{name}": Entry\(.*?\),\n(?=    "|\}})'
+            entry = rf'^    "{name}": TaskEntry\(.*?\),\n(?=    "|\}})'
             text, count = re.subn(entry, "", registry.read_text(), flags=re.MULTILINE | re.DOTALL)
             assert count == 1
             registry.write_text(text)
