@@ -50,7 +50,9 @@ MODULES = (
     "tf_charagram.losses",
     "tf_charagram.losses.negatives",
     "tf_charagram.settings",
-    "tf_charagram.tasks.supervised",
+    "tf_charagram.tasks.labels.models",
+    "tf_charagram.tasks.labels.supervised",
+    "tf_charagram.tasks.paraphrase.losses",
 )
 #: Pages at the root of the checkout, with the title in the menu.
 COMPANIONS = {
