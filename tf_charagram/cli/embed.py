@@ -6,14 +6,17 @@ The vectors go to one file, or to a folder of shards, where `--resume` goes on a
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
+from tf_charagram.cli.table_flags import add_input_flags, column_names, read_input
 from tf_charagram.errors import ConfigError
+from tf_charagram.files.writing import check_output
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
@@ -42,15 +45,23 @@ def make_parser() -> Parser:
         default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
     )
+    parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
+    parser.add_argument(
+        "--on",
+        type=column_names,
+        default=[],
+        metavar="A,B,...",
+        help="columns of a table, by name or number from 1, which are joined [whole lines]",
+    )
     add_keep_words_flag(parser)
     add_corrections_flag(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", choices=("npy", "parquet"), help="[npy]")
     shards.add_argument("--shard-lines", type=int, help="lines of a shard [50000]")
     shards.add_argument("--resume", action="store_true", help="keep finished shards in the folder")
-    shards.add_argument("--overwrite", action="store_true", help="replace the shards in the folder")
     shards.add_argument("--engine", choices=("local", "ray"), help="[local]")
     shards.add_argument("--workers", type=int, help="actors of ray [one per core]")
+    add_input_flags(parser)
     return parser
 
 
@@ -60,7 +71,7 @@ def embed(arguments: Sequence[str]) -> int:
     load_tensorflow()
     from tf_charagram.bulk.inputs import find_inputs
 
-    files = find_inputs(values["input"] or ["-"])
+    files = find_inputs(values["input"] or ["-"], are_lines=not values["on"])
     check_not_read(values["output"], [file.path for file in files])
     given = {}
     for name in _JOB_FLAGS + _RUN_FLAGS:
@@ -71,12 +82,15 @@ def embed(arguments: Sequence[str]) -> int:
     output = values["output"]
     is_file = output == "-" or output.endswith(_FILES)
     if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
+        if values["on"]:
+            raise ConfigError(f"--on is for a file: {' '.join(_FILES)}. Received: {output}")
         _embed_to_shards(files, values, given)
-    elif given:
+        return 0
+    given.pop("overwrite", None)
+    if given:
         flag = flag_of(next(iter(given)))
         raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
-    else:
-        _embed_to_file(files, values)
+    _embed_to_file(files, values)
     return 0
 
 
@@ -101,7 +115,7 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
-    from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
+    from tf_charagram.bulk.inputs import LineProgress, to_text
     from tf_charagram.data.writers import check_vector_file, open_vector_file
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.models.locations import read_config
@@ -112,7 +126,8 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     # Errors before standard input is awaited.
     read_config(model)
     check_vector_file(output)
-    lines = read_texts(files)
+    check_output(output, values["overwrite"])
+    lines = _texts(files, values)
     first = list(islice(lines, _FEW_LINES))
     # For a few texts, folding takes longer than it saves.
     is_long = len(first) == _FEW_LINES
@@ -127,6 +142,19 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
             progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
     _say_corrections(embedder, first, values)
+
+
+def _texts(files: list[InputFile], values: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of all files, or the texts of the rows of tables."""
+    from tf_charagram.bulk.inputs import read_texts
+
+    columns = values["on"]
+    if not columns:
+        yield from read_texts(files)
+        return
+    for file in files:
+        table = read_input(file.path, Namespace(**values), columns)
+        yield from table.text_of(columns)
 
 
 def _say_corrections(embedder: TextEmbedder, first: list[str], values: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import IO, TypeAlias
 
 import numpy as np
 
+from tf_charagram.data.tables import quoted
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.json_files import to_json_lines
-from tf_charagram.files.writing import whole_file
+from tf_charagram.files.writing import to_stdout, whole_file
 
 #: Writes one batch: texts, and their embeddings, float32 `(len(texts), dim)`.
 WriteVectors: TypeAlias = Callable[[Sequence[str], np.ndarray], None]
@@ -35,13 +35,13 @@ def open_vector_file(path: str | Path, dim: int) -> Iterator[WriteVectors]:
     check_vector_file(path)
     suffix = Path(path).suffix
     if str(path) == "-":
-        yield _line_writer(sys.stdout, _to_tsv)
+        yield _line_writer(to_stdout, _to_tsv)
     elif suffix == ".npy":
         with whole_file(path) as file, _open_array(file, dim) as write:
             yield write
     else:
         with whole_file(path, "w") as file:
-            yield _line_writer(file, _to_tsv if suffix == ".tsv" else _to_json_line)
+            yield _line_writer(file.write, _to_tsv if suffix == ".tsv" else _to_json_line)
 
 
 def check_vector_file(path: str | Path) -> None:
@@ -57,17 +57,18 @@ def check_vector_file(path: str | Path) -> None:
         )
 
 
-def _line_writer(file: IO[str], to_line: Callable[[str, list[str]], str]) -> WriteVectors:
+def _line_writer(
+    write_text: Callable[[str], object], to_line: Callable[[str, list[str]], str]
+) -> WriteVectors:
     def write(texts: Sequence[str], vectors: np.ndarray) -> None:
         for text, vector in zip(texts, vectors.tolist(), strict=True):
-            file.write(to_line(text, [f"{value:.6g}" for value in vector]))
+            write_text(to_line(text, [f"{value:.6g}" for value in vector]))
 
     return write
 
 
 def _to_tsv(text: str, numbers: list[str]) -> str:
-    # A tab or a line end inside a text would start the next column or row.
-    return "\t".join([" ".join(text.split()), *numbers]) + "\n"
+    return "\t".join([quoted(text, "\t"), *numbers]) + "\n"
 
 
 def _to_json_line(text: str, numbers: list[str]) -> str:
