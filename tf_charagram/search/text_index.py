@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.errors import ConfigError, RunError, check_positive
+from tf_charagram.errors import RunError, check_fraction, check_positive
 from tf_charagram.files.arrays import read_array
 from tf_charagram.files.json_files import parse_json, read_json, write_json
 from tf_charagram.files.writing import check_free, partial_folder, regular_size, sha256_of
@@ -131,8 +131,7 @@ class TextIndex:
         if isinstance(queries, str | bytes):
             return self.search([queries], k, min_score)[0]
         check_positive(k=k)
-        if not 0 <= min_score <= 1:
-            raise ConfigError(f"`min_score` must be in [0, 1]. Received: {min_score}")
+        check_fraction("min_score", min_score)
         queries = [decoded(text) for text in texts_of(queries, "queries")]
         hits: list[list[Hit]] = [[] for _ in queries]
         for start in range(0, len(queries), _BATCH):
