@@ -95,7 +95,7 @@ def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | b
 
 
 def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
-    """Returns the texts of a list, a column, an array, a tensor or a `tf.data.Dataset`, in order.
+    """Returns the texts of a list, a column (also of Arrow), an array, a tensor or a `tf.data.Dataset`, in order.
 
     Args:
         data: The texts; those of a tensor or a data set are returned as bytes.
@@ -109,6 +109,8 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
             row that is missing or of another type.
     """
     check_texts(data, name)
+    # A column of Arrow.
+    data = data.to_pylist() if hasattr(data, "to_pylist") else data
     if isinstance(data, tf.data.Dataset):
         arrays = data.as_numpy_iterator()
         data = chain.from_iterable(np.ravel(array).tolist() for array in arrays)
