@@ -85,7 +85,7 @@ def check_positive(**values: Any) -> None:
 
 def check_fraction(name: str, value: Any) -> None:
     """Checks that an argument is a number in [0, 1]; raises a `ConfigError` that names it."""
-    if not isinstance(value, Real) or not 0 <= value <= 1:
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ConfigError(f"`{name}` must be in [0, 1]. Received: {value!r}")
 
 

@@ -238,6 +238,6 @@ def _check_saved(texts: Any, vectors: np.ndarray) -> None:
             f"{_VECTORS} holds {vectors.dtype} {vectors.shape}, expected float32 with "
             f"{num_texts:,} rows, one per distinct text"
         )
-    # Also false for what is not a number.
+    # Also false for NaN.
     if not (np.abs(vectors) <= _MAX_VALUE).all():
         raise ValueError(f"{_VECTORS} holds other vectors than of unit length")
