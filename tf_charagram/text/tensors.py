@@ -95,10 +95,11 @@ def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | b
 
 
 def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
-    """Returns the texts of a list, a column (also of Arrow), an array, a tensor or a `tf.data.Dataset`, in order.
+    """Returns the texts of a list, a column, an array, a tensor or a `tf.data.Dataset`, in order.
 
     Args:
-        data: The texts; those of a tensor or a data set are returned as bytes.
+        data: The texts; a column may be of Arrow; texts of a tensor or a data set are returned as
+            bytes.
         name: Name of the argument in errors.
 
     Returns:
