@@ -212,6 +212,24 @@ class TestEmbed:
         assert "gzip data is truncated or damaged" in capsys.readouterr().err
         assert out.read_text() == "old" and {*tmp_path.iterdir()} == {out, cut_off}
 
+    def test_columns_of_tables(self, trained, embedder, tmp_path, capsys):
+        path, out = tmp_path / "x.csv", tmp_path / "vectors.npy"
+        path.write_bytes("name;city\nCafé;Rome\nbad\n;Oslo\n".encode("utf-16"))
+        command = ["embed", trained.folder, "--input", path, "--output"]
+        flags = ["--on", "name,2", "--on-bad-line", "skip"]
+        assert call(*command, out, *flags) == 0
+        assert "skipped 1 bad line" in capsys.readouterr().err
+        expected = embedder.encode(["Café Rome", "Oslo"])
+        np.testing.assert_allclose(np.load(out), expected, rtol=1e-4, atol=1e-6)
+        for arguments, message in (
+            ([out, "--on", "nam", "--overwrite"], "x.csv: Unknown column 'nam'. Did you mean 'nam"),
+            ([out, *flags], "vectors.npy exists. Add --overwrite"),
+            ([f"{tmp_path}/shards/", *flags], "--on is for a file: .npy .tsv .jsonl. Received: "),
+            ([tmp_path / "y.npy"], "x.csv: is UTF-16. Convert it"),
+        ):
+            assert call(*command, *arguments, "--on-bad-line", "skip") == 1
+            assert message in capsys.readouterr().err
+
     def test_an_input_is_not_overwritten(self, trained, tmp_path, capsys, monkeypatch):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "lines.tsv").write_text("cat\n")

@@ -46,9 +46,10 @@ def split_rows(
     """
     rows = []
     start = 0
+    rest = iter(lines)
     with long_cells():
         while start < len(lines):
-            reader = csv.reader(lines[start:], delimiter=separator, strict=True)
+            reader = csv.reader(rest, delimiter=separator, strict=True)
             line = start + 1
             try:
                 for cells in reader:
@@ -57,7 +58,9 @@ def split_rows(
                 return rows
             except csv.Error as error:
                 bad.report(path, line, f"the row is not valid CSV ({error}). Check its quotes")
-            # A quote that is never closed must not take the lines after it along.
+            # A quote that is not closed must not take the lines after it along.
+            if start + reader.line_num > line:
+                rest = iter(lines[line:])
             start = line
     return rows
 
