@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import sys
 
@@ -123,7 +125,7 @@ class TestEmbed:
         for few_lines in (len(LINES) - 1, len(LINES), len(LINES) + 1):
             monkeypatch.setattr("tf_charagram.cli.embed._FEW_LINES", few_lines)
             arguments = ["--input", lines, "--output", tmp_path / "vectors.npy"]
-            assert call("embed", trained.folder, *arguments) == 0
+            assert call("embed", trained.folder, *arguments, "--overwrite") == 0
         assert folds == [True, True, False]
 
     def test_no_model_is_said_before_input_is_awaited(self, tmp_path, capsys, monkeypatch):
@@ -138,8 +140,8 @@ class TestEmbed:
         assert np.load(out).shape == (0, embedder.dim)
 
     def check_tsv(self, text, embedder):
-        rows = [row.split("\t") for row in text.split("\n")[:-1]]
-        assert [row[0] for row in rows] == [" ".join(line.split()) for line in LINES]
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t"))
+        assert [row[0] for row in rows] == LINES
         found = np.array([row[1:] for row in rows], np.float32)
         np.testing.assert_allclose(found, embedder.encode(LINES), rtol=1e-4, atol=1e-6)
 
@@ -205,8 +207,28 @@ class TestEmbed:
         cut_off.write_bytes(gzip.compress(lines.read_bytes())[:-9])
         arguments = ["--input", lines, "--input", cut_off, "--output", out]
         assert call("embed", trained.folder, *arguments) == 1
+        assert "vectors.npy exists. Add --overwrite" in capsys.readouterr().err
+        assert call("embed", trained.folder, *arguments, "--overwrite") == 1
         assert "gzip data is truncated or damaged" in capsys.readouterr().err
         assert out.read_text() == "old" and {*tmp_path.iterdir()} == {out, cut_off}
+
+    def test_columns_of_tables(self, trained, embedder, tmp_path, capsys):
+        path, out = tmp_path / "x.csv", tmp_path / "vectors.npy"
+        path.write_bytes("name;city\nCafé;Rome\nbad\n;Oslo\n".encode("utf-16"))
+        command = ["embed", trained.folder, "--input", path, "--output"]
+        flags = ["--on", "name,2", "--on-bad-line", "skip"]
+        assert call(*command, out, *flags) == 0
+        assert "skipped 1 bad line" in capsys.readouterr().err
+        expected = embedder.encode(["Café Rome", "Oslo"])
+        np.testing.assert_allclose(np.load(out), expected, rtol=1e-4, atol=1e-6)
+        for arguments, message in (
+            ([out, "--on", "nam", "--overwrite"], "x.csv: Unknown column 'nam'. Did you mean 'nam"),
+            ([out, *flags], "vectors.npy exists. Add --overwrite"),
+            ([f"{tmp_path}/shards/", *flags], "--on is for a file: .npy .tsv .jsonl. Received: "),
+            ([tmp_path / "y.npy"], "x.csv: is UTF-16. Convert it"),
+        ):
+            assert call(*command, *arguments, "--on-bad-line", "skip") == 1
+            assert message in capsys.readouterr().err
 
     def test_an_input_is_not_overwritten(self, trained, tmp_path, capsys, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,12 @@ def check_positive(**values: Any) -> None:
             raise ConfigError(f"`{name}` must be an integer. Received: {name}=None")
         if value < 1:
             raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+
+
+def check_fraction(name: str, value: Any) -> None:
+    """Checks that an argument is a number in [0, 1]; raises a `ConfigError` that names it."""
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ConfigError(f"`{name}` must be in [0, 1]. Received: {value!r}")
 
 
 def check_switches(**values: Any) -> None:

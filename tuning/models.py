@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 import keras
 import keras_tuner
 import tensorflow as tf
+from keras_tuner.errors import FatalError
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import CharagramError, ConfigError, DataError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks import make_settings, make_task
@@ -94,6 +96,33 @@ class TextHyperModel(keras_tuner.HyperModel):
     def build(self, hp: keras_tuner.HyperParameters) -> TunedModel:
         """Returns the model of a trial."""
         return TunedModel(self.config.replace(**self.settings(hp)))
+
+    def fit(
+        self, hp: keras_tuner.HyperParameters, model: TunedModel, *args: Any, **kwargs: Any
+    ) -> keras.callbacks.History:
+        """Trains the model of a trial.
+
+        Raises:
+            FatalError: The pairs are wrong, or the objective is not logged. This ends the search,
+                because all trials would fail.
+        """
+        try:
+            _reader_of(*args[:1] or [kwargs.get("pairs")])
+        except CharagramError as error:
+            raise FatalError(str(error)) from error
+        try:
+            history = model.fit(*args, **kwargs)
+        except DataError as error:
+            raise FatalError(str(error)) from error
+        logged = history.history
+        for callback in kwargs.get("callbacks", ()):
+            objective = getattr(callback, "objective", None)
+            if objective is not None and not objective.has_value(logged):
+                raise FatalError(
+                    f"The objective {objective.name} is not logged. Add ScoreOnSet to `callbacks`, "
+                    f"or choose one of: {', '.join(logged)}."
+                )
+        return history
 
 
 class TunedModel(keras.Model):
@@ -189,6 +218,15 @@ def _reader_of(pairs: str | Path | Sequence[tuple[str, str]]) -> Any:
     """Returns the function that reads a file or a list of pairs, given a policy for bad lines."""
     if isinstance(pairs, str | Path):
         return pairs_reader(str(pairs))
+    # An iterator would have no pairs for the second trial.
+    if not isinstance(pairs, list | tuple) or not pairs:
+        raise ConfigError(
+            f"`pairs` must be a file, or a list of pairs of texts. Received: {reprlib.repr(pairs)}"
+        )
+    for row, pair in enumerate(pairs):
+        is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+        if not is_pair or not all(isinstance(text, str) for text in pair):
+            raise ConfigError(f"`pairs` must be pairs of texts. Row {row} is {reprlib.repr(pair)}")
 
     def read(_: Any) -> Iterator[tuple[str, str]]:
         return iter(pairs)

@@ -46,8 +46,12 @@ def search_space(
         found = _fitting(_wide_space(config), config)
     elif isinstance(space, str):
         raise ConfigError(unknown_name("space", space, ("paper", "wide")))
+    elif isinstance(space, Mapping):
+        found = {name: _choices(name, choices) for name, choices in space.items()}
     else:
-        found = {name: tuple(choices) for name, choices in space.items()}
+        raise ConfigError(
+            f"`space` must be paper, wide, or a mapping of settings to values. Received: {space!r}"
+        )
     # A setting without effect would train equal models.
     found = without(found, {*fixed, *_without_effect(config, fixed)})
     if not found:
@@ -55,6 +59,15 @@ def search_space(
             "There is nothing to search: every field is fixed by a flag or by --init."
         )
     return found
+
+
+def _choices(name: str, choices: Any) -> tuple[Any, ...]:
+    is_list = isinstance(choices, Sequence) and not isinstance(choices, str)
+    if not is_list or not choices:
+        raise ConfigError(
+            f"`space` must have a list of values for each setting. Received: {name}={choices!r}"
+        )
+    return tuple(choices)
 
 
 def _paper_space(config: RunConfig) -> Space:

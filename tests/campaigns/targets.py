@@ -24,7 +24,7 @@ from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.data.readers.words import load_word_vectors, scan_word_vectors
 from tf_charagram.data.readers.wordsim import read_wordsim
-from tf_charagram.data.tables import Table
+from tf_charagram.data.table_reading import read_table
 from tf_charagram.tasks.distillation.teacher import read_vectors
 from tf_charagram.tasks.labels.treebank import read_labelled_texts, read_trees
 from tf_charagram.tasks.tagging.data import read_tagged
@@ -109,9 +109,9 @@ np.save(_NPY, np.arange(6, dtype=np.float32).reshape(2, 3) / 4)
 
 READERS = [
     file_target("reader.pairs", "pairs.tsv", _both(read_pairs), [_PAIRS, gzip.compress(_PAIRS)]),
-    file_target("reader.csv", "table.csv", _both(Table.read),
+    file_target("reader.csv", "table.csv", _both(read_table),
                 [b"id;text\n1;a b\n2;c\n", b'id,text\n1,"a, ""b"""\n'], (b";", b'"', b",", b"#")),
-    file_target("reader.json", "table.jsonl", _both(Table.read),
+    file_target("reader.json", "table.jsonl", _both(read_table),
                 [b'{"id": 1, "text": "a"}\n{"text": null, "n": [true]}\n'], (b"{", b"\\ud83d")),
     file_target("reader.ppdb", "ppdb.txt", _both(read_pairs), [_PPDB],
                 (b" ||| ", b"=", b"PPDB2.0Score", b"Equivalence", b"\n")),

@@ -66,6 +66,15 @@ class TestFiles:
         assert (config.epochs, config.ngrams, config.l2) == (2.5, (2, 3), 1e-4)
         assert config.mask_duplicates is False and config.margin == 0.4
 
+    @pytest.mark.parametrize("name", ["task", "encoder", "init", "preset"])
+    @pytest.mark.parametrize("value", ["{a: b}", "[words]", "3"])
+    def test_names_that_are_no_text(self, tmp_path, capsys, name, value):
+        path = tmp_path / "settings.yaml"
+        path.write_text(f"{name}: {value}\n")
+        with pytest.raises(SystemExit):
+            parse("--config", path)
+        assert f'error: Parser key "{name}": Expected a' in capsys.readouterr().err
+
     def test_flags_after_a_file_override_it(self, file):
         config = parse(
             "--config", file, "--epochs=7", "--data=c", "--mask-duplicates", "--data", "d"

@@ -1,8 +1,9 @@
-"""Tables of any layout: recognized, read row by row or whole, written."""
+"""Tables in memory: texts of columns, new columns, and files that are read again as written."""
 
 from __future__ import annotations
 
-import gzip
+import csv
+import decimal
 import io
 import json
 import sys
@@ -11,132 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.tables import Rows
+from tf_charagram.data.table_reading import read_table
 from tf_charagram.data.tables import Table, check_table_file
-from tf_charagram.errors import ConfigError, DataError
-
-QUORA = (
-    '"id","qid1","qid2","question1","question2","is_duplicate"\n'
-    '"0","1","2","What is ""it"", really?","What\nis it?","1"\n'
-    '"1","3","4","Who, me?","You?","0"\n'
-)
-EXCEL = "\ufeffKennung;Titel;Preis\r\n1;Stuhl, blau;3,50\r\n2;Tisch;120,00\r\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="x.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "columns", "first"),
-    [
-        ("x.csv", QUORA, ["id", "qid1", "qid2", "question1", "question2", "is_duplicate"],
-         ["0", "1", "2", 'What is "it", really?', "What\nis it?", "1"]),
-        ("x.csv", EXCEL, ["Kennung", "Titel", "Preis"], ["1", "Stuhl, blau", "3,50"]),
-        ("x.csv", "1;a, b;3,5\n2;c;4,5\n", ["1", "2", "3"], ["1", "a, b", "3,5"]),
-        ("x.csv", "id\tname\n1\ta\n", ["id", "name"], ["1", "a"]),
-        ("x.csv", "text\nhello, you\n", ["text"], None),
-        ("x.csv", "text\n\"hello, you\"\n", ["text"], ["hello, you"]),
-        ("x.csv", "title,author\nEmma,Austen\nDune,Herbert\n", ["title", "author"],
-         ["Emma", "Austen"]),
-        ("x.csv", ",title\n0,Emma\n1,Dune\n", ["1", "title"], ["0", "Emma"]),
-        ("x.csv", "x,x,\n1,2,3\n", ["x", "x_2", "3"], ["1", "2", "3"]),
-        ("x.csv", "Emma,good\nDune,good\n", ["1", "2"], ["Emma", "good"]),
-        ("x.txt", "id|name\n1|Emma\n2|Dune\n", ["id", "name"], ["1", "Emma"]),
-        ("x.txt", "id,text,label\n1,Emma,2\n", ["id", "text", "label"], ["1", "Emma", "2"]),
-        ("x.tsv", '# 2020\n#id\tname\n1\t"Emma" x\n', ["id", "name"], ["1", '"Emma" x']),
-        ("x.tsv", '"id"\t"name"\n"1"\t"Em\n""ma"""\n', ["id", "name"], ["1", 'Em\n"ma"']),
-        ("x.tsv", 'id\tname\n1\t"an ""Emma"""\n2\t"b"\n', ["id", "name"], ["1", 'an "Emma"']),
-        ("x.tsv", '1\t"b" ""\n2\t""\n3\t"""\n', ["1", "2"], ["1", '"b" ""']),
-        ("x.tsv", "# x\ty\na\tb\nc\td\n", ["1", "2"], ["a", "b"]),
-        ("x.txt", "Smith, John\nDoe, Jane\n", ["text"], ["Smith, John"]),
-        ("x.txt", "#first\ttab\na word\nother\n", ["text"], ["#first\ttab"]),
-        ("x.txt", "text\nEmma\n", ["text"], ["Emma"]),
-        ("x.jsonl", '{"id": 1, "text": "a"}\n\n{"text": "b", "n": [2]}\n', ["id", "text", "n"],
-         [1, "a", None]),
-    ],
-)  # fmt: skip
-def test_layouts(write, name, content, columns, first):
-    if first is None:
-        with pytest.raises(DataError, match=r"x\.csv:2: expected 1 col.* found 2\. There is one"):
-            Table.read(write(content, name))
-        return
-    for path in (write(content, name), write(gzip.compress(content.encode()), f"{name}.gz")):
-        table = Table.read(path)
-        assert (table.columns, table.rows[0]) == (columns, first)
-
-
-def test_recognized_separators_are_said_once(write, caplog):
-    path = write(EXCEL)
-    for _ in range(2):
-        list(Rows(path))
-    message = "columns are separated by semicolons, not by commas"
-    assert [record.getMessage() for record in caplog.records] == [f"{path}: {message}"]
-
-
-def test_a_guessed_header_is_said(write, caplog):
-    list(Rows(write("title,author\nEmma,Austen\n")))
-    assert "the first line is taken for names of columns: title, author" in caplog.text
-
-
-def test_a_header_by_the_names_asked_for(write):
-    content = "city\tcountry\nRome\tItaly\n"
-    assert Table.read(write(content, "x.tsv")).columns == ["1", "2"]
-    table = Table.read(write(content, "x.tsv"), ["Country", "1"])
-    assert (table.columns, table.text_of(["Country", "1"])) == (["city", "country"], ["Italy Rome"])
-    assert Table.read(write("city,zip\nRome,x\n", "x.txt"), ["city"]).rows == [["Rome", "x"]]
-
-
-def test_standard_input(monkeypatch):
-    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"id;text\n1;a\n2;b\n")))
-    monkeypatch.setattr(sys, "stdin", stdin)
-    assert Table.read("-").text_of() == ["a", "b"]
-
-
-def test_streams(write):
-    content = "id,text\n" + "".join(f"{i},some text\n" for i in range(100_000))
-    rows = iter(Rows(write(content)))
-    assert next(rows) == (2, ["0", "some text"])
-    assert sum(1 for _ in rows) == 99_999
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("x.csv", "", "x.csv: no rows found: the file is empty"),
-        ("x.csv", "id,text\n", "x.csv: no rows found: only a header"),
-        ("x.csv", 'id,text\n1,"a\n', r"x.csv:2: the row is not valid CSV .*quotes"),
-        ("x.csv", "id,text\n1,a\n2,b,c\n", r"x.csv:3: expected 2 .* found 3\. Correct .*ne \(in"),
-        ("x.csv", "Report\nid,text\n1,a\n", r"x.csv:1: .* 1\. .* 1 'id', 2 'text'\. .*--on "),
-        ("x.jsonl", '{"a": 1}\n{"a"\n', r"x.jsonl:2: expected a JSON object in each line \("),
-        ("x.jsonl", '{"a": 1}\n[1]\n', r"x.jsonl:2: expected a JSON .* \(another value\)"),
-        ("x.jsonl", '{"a": 1}\n' * 100 + '{"b": 1}', r"x.jsonl:101: has a key .* lack: b\. "),
-        ("x.json", '[\n{"a": 1}\n]\n', r"x.json:1: expected a JSON object in each line"),
-        ("x.parquet", "PAR1 no", r"x.parquet: cannot be read as Parquet: "),
-    ],
-)  # fmt: skip
-def test_errors(write, name, content, message):
-    if "parquet" in name:
-        pytest.importorskip("pyarrow")
-    with pytest.raises(DataError, match=message):
-        Table.read(write(content, name))
-
-
-def test_bad_lines_can_be_skipped(write):
-    bad = BadLines("skip")
-    table = Table.read(write("id,text\n1,a\n2\n3,c\n"), on_bad_line=bad)
-    assert (table.text_of(["text"]), bad.count) == (["a", "c"], 1)
+from tf_charagram.errors import ConfigError, RunError
 
 
 def test_text_of():
-    table = Table(["id", "name", "city"], [[1, " Emma ", None], [2.5, "", float("nan")]])
+    table = Table(["id", "name", "city"], [[1, 2.5], [" Emma ", ""], [None, float("nan")]])
     assert table.text_of() == ["Emma", ""]
     assert table.text_of(["city", "name", "id"]) == ["Emma 1", "2.5"]
     with pytest.raises(ConfigError, match=r"Unknown column 'nam'\. Did you mean 'name'\? Avail"):
@@ -144,46 +26,118 @@ def test_text_of():
     with pytest.raises(
         ConfigError, match=r"`on` must name the columns of the texts. Available: 1, 2\."
     ):
-        Table(["1", "2"], []).text_of()
+        Table(["1", "2"], [[], []]).text_of()
     table.add("name", [True, ["é"]])
     assert table.columns[-1] == "name_2" and table.text_of(["4"]) == ["true", '["é"]']
 
 
-TABLE = Table(["id", "text", "tags"], [[1, 'a "b",\tc;\nd', ["x"]], [None, "é", 2.5]])
+def test_rows_and_some_of_them():
+    table = Table(["x", "x"], [["a", "b"], [1, 2]])
+    assert table.rows == [{"x": "a", "x_2": 1}, {"x": "b", "x_2": 2}]
+    assert table.take([1, None, 1]).cells == [["b", None, "b"], [2, None, 2]]
+    assert len(table) == 2
+
+
+TABLE = Table(["id", "text", "tags"], [[1, None], ['a "b",\tc;\nd', " é "], [["x"], 2.5]])
+TAB = 'id\ttext\ttags\n1\t"a ""b"",\tc;\nd"\t["x"]\n\t é \t2.5\n'
 
 
 @pytest.mark.parametrize(
     ("name", "separator", "expected"),
     [
-        ("x.csv", ",", 'id,text,tags\n1,"a ""b"",\tc;\nd","[""x""]"\n,é,2.5\n'),
-        ("x.csv", "\t", 'id,text,tags\n1,"a ""b"",\tc;\nd","[""x""]"\n,é,2.5\n'),
-        ("x.csv", ";", 'id;text;tags\n1;"a ""b"",\tc;\nd";"[""x""]"\n;é;2.5\n'),
-        ("x.tsv", ",", 'id\ttext\ttags\n1\ta "b", c; d\t["x"]\n\té\t2.5\n'),
-        ("-", "\t", 'id\ttext\ttags\n1\ta "b", c; d\t["x"]\n\té\t2.5\n'),
-        ("-", ",", 'id,text,tags\n1,"a ""b"",\tc;\nd","[""x""]"\n,é,2.5\n'),
+        ("x.csv", ",", 'id,text,tags\n1,"a ""b"",\tc;\nd","[""x""]"\n, é ,2.5\n'),
+        ("x.csv", "\t", 'id,text,tags\n1,"a ""b"",\tc;\nd","[""x""]"\n, é ,2.5\n'),
+        ("x.csv", ";", 'id;text;tags\n1;"a ""b"",\tc;\nd";"[""x""]"\n; é ;2.5\n'),
+        ("x.tsv", ",", TAB),
+        ("-", "\t", TAB),
+        ("-", ",", 'id,text,tags\n1,"a ""b"",\tc;\nd","[""x""]"\n, é ,2.5\n'),
     ],
 )
 def test_text_is_written(tmp_path, capsys, name, separator, expected):
-    table = Table(TABLE.columns, TABLE.rows, separator)
+    table = Table(TABLE.columns, TABLE.cells, separator)
     table.write(name if name == "-" else tmp_path / name)
     written = capsys.readouterr().out if name == "-" else (tmp_path / name).read_text()
     assert written == expected
+
+
+def test_tabs_keep_quotes_inside_of_cells(tmp_path):
+    cells = [['5" disk', '"Emma" x', 'say "a ""b"""', " x  y "]]
+    Table(["a"], cells).write(tmp_path / "x.tsv")
+    lines = (tmp_path / "x.tsv").read_text().splitlines()
+    assert lines == ["a", '5" disk', '"""Emma"" x"', 'say "a ""b"""', " x  y "]
+    assert read_table(tmp_path / "x.tsv").cells == cells
 
 
 def test_json_is_written(tmp_path):
     TABLE.write(tmp_path / "x.jsonl")
     first, second = map(json.loads, (tmp_path / "x.jsonl").read_text().splitlines())
     assert first == {"id": 1, "text": 'a "b",\tc;\nd', "tags": ["x"]}
-    assert second == {"id": None, "text": "é", "tags": 2.5}
-    assert Table.read(tmp_path / "x.jsonl") == TABLE
+    assert second == {"id": None, "text": " é ", "tags": 2.5}
+    assert read_table(tmp_path / "x.jsonl") == TABLE
 
 
-def test_parquet(tmp_path):
+def test_parquet_of_mixed_types(tmp_path):
     pytest.importorskip("pyarrow")
-    TABLE.write(tmp_path / "x.parquet")
-    table = Table.read(tmp_path / "x.parquet", ["text"])
-    assert table.columns == TABLE.columns
-    assert table.rows == [[1, 'a "b",\tc;\nd', '["x"]'], [None, "é", "2.5"]]
+    table = Table([*TABLE.columns, "id"], [*TABLE.cells, [2**64 - 1, None]])
+    table.write(tmp_path / "x.parquet")
+    assert read_table(tmp_path / "x.parquet").rows == [
+        {"id": 1, "text": 'a "b",\tc;\nd', "tags": '["x"]', "id_2": str(2**64 - 1)},
+        {"id": None, "text": " é ", "tags": "2.5", "id_2": None},
+    ]
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """Returns an Arrow table with columns of many types, and its file."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    types = {
+        "i": ([1, None], arrow.int32()),
+        "f": ([0.1, float("nan")], arrow.float32()),
+        "u": ([2**64 - 1, 1], arrow.uint64()),
+        "d": ([decimal.Decimal("1.10"), None], arrow.decimal128(9, 2)),
+        "ns": ([1, 1577836800000000001], arrow.timestamp("ns")),
+        "zone": ([1, 2], arrow.timestamp("us", "Europe/Rome")),
+        "map": ([[("k", 1)], []], arrow.map_(arrow.string(), arrow.int8())),
+        "bytes": ([b"\xff", b"x"], arrow.binary()),
+        "list": ([[1], None], arrow.list_(arrow.int16())),
+        "bool": ([True, None], arrow.bool_()),
+        "struct": ([{"x": 1}, None], arrow.struct([("x", arrow.int8())])),
+        "name": (["a", "b"], arrow.large_string()),
+    }
+    table = arrow.table({name: arrow.array(*made) for name, made in types.items()})
+    table = table.append_column("dict", arrow.array(["a", "b"]).dictionary_encode())
+    parquet.write_table(table, tmp_path / "x.parquet")
+    return table, tmp_path / "x.parquet"
+
+
+def test_parquet_keeps_types(typed, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    expected, path = typed
+    table = read_table(path)
+    table.add("score", [0.5, None])
+    table.write(tmp_path / "y.parquet")
+    written = parquet.read_table(tmp_path / "y.parquet")
+    assert written.select(expected.column_names).schema.types == expected.schema.types
+    assert written.select(expected.column_names).slice(0, 1).equals(expected.slice(0, 1))
+    taken = table.take([1, None, 0])
+    assert [cells.type for cells in taken.cells[:-1]] == expected.schema.types
+    assert taken.column("d") == ["", "", "1.10"]
+
+
+def test_parquet_as_text(typed, tmp_path):
+    _, path = typed
+    table = read_table(path)
+    assert [cells[:4] for cells in zip(*map(table.column, table.columns), strict=True)] == [
+        ("1", "0.1", "18446744073709551615", "1.10"),
+        ("", "", "1", ""),
+    ]
+    times = table.column("ns")
+    assert times == ["1970-01-01 00:00:00.000000001", "2020-01-01 00:00:00.000000001"]
+    assert table.column("map")[0] == '[["k", 1]]' and table.column("dict") == ["a", "b"]
+    for name in ("x.csv", "x.tsv", "x.jsonl"):
+        table.write(tmp_path / name)
+        assert read_table(tmp_path / name).column("name") == ["a", "b"]
 
 
 def test_parquet_needs_an_extra(monkeypatch):
@@ -192,27 +146,35 @@ def test_parquet_needs_an_extra(monkeypatch):
         check_table_file("x.parquet")
 
 
-def test_unknown_suffix(tmp_path):
+def test_unknown_suffix():
     with pytest.raises(ConfigError, match=r"must end in \.csv, .* Received: x\.xlsx"):
         TABLE.write("x.xlsx")
 
 
+def test_standard_output_that_lacks_a_letter(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), "ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    with pytest.raises(RunError, match=r"cannot show '\\xe9', because its encoding is ascii\. Wri"):
+        TABLE.write("-")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
 @settings(max_examples=50)
-@given(
-    st.lists(
-        st.tuples(*[st.text(st.characters(exclude_categories=["Cs"]), max_size=9)] * 2), min_size=2
-    )
-)
-def test_csv_round_trip(tmp_path_factory, cells):
-    path = tmp_path_factory.mktemp("round") / "x.csv"
-    # Python reads a lone carriage return as the end of a line.
-    rows = [[cell.replace("\r", "") for cell in row] for row in cells]
-    table = Table(["text", "label"], [row for row in rows if any(map(str.strip, row))])
-    table.write(path)
-    if table.rows:
-        assert Table.read(path).rows == table.rows
-
-
-def test_broken_surrogates(write):
-    table = Table.read(write('{"text": "a\\ud83d"}\n{"text": "\\ud83d\\ude00"}\n', "x.jsonl"))
-    assert table.text_of() == ["a?", "\U0001f600"]
+@given(data=st.data(), num_columns=st.integers(1, 3))
+def test_round_trip(tmp_path_factory, suffix, data, num_columns):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    # Characters with a meaning, and any others.
+    letters = st.sampled_from('\r\n\t",;| #') | st.characters(exclude_categories=["Cs"])
+    cell = st.text(letters, max_size=6)
+    row = st.lists(cell, min_size=num_columns, max_size=num_columns)
+    rows = data.draw(st.lists(row, min_size=1, max_size=5))
+    names = [f"c{number}" for number in range(num_columns)]
+    path = tmp_path_factory.mktemp("round") / f"x{suffix}"
+    Table(names, [list(cells) for cells in zip(*rows, strict=True)]).write(path)
+    table = read_table(path)
+    assert table.columns == names
+    assert [list(cells.values()) for cells in table.rows] == rows
+    if suffix == ".csv":
+        with path.open(newline="", encoding="utf-8") as file:
+            assert list(csv.reader(file))[1:] == rows

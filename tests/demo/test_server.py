@@ -69,6 +69,9 @@ def test_this_host(client, server):
     host = f"localhost:{server.server_address[1]}"
     assert client.request("GET", "/", Host=host)[0] == 200
     assert post(client, json.dumps(QUESTION), Host=host)[0] == 200
+    # A forwarded port has another number.
+    for forwarded in ("localhost:9", "127.0.0.1:9", "LOCALHOST"):
+        assert client.request("GET", "/", Host=forwarded)[0] == 200
 
 
 @pytest.mark.parametrize(

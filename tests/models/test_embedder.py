@@ -121,6 +121,14 @@ class TestEncode:
         sizes = [len(batch) for batch, _ in embedder.encode_batches(texts)]
         assert sizes == [2, 2, 1]
 
+    def test_columns_of_arrow(self, embedder):
+        arrow = pytest.importorskip("pyarrow")
+        expected = embedder.encode(["cat", "dog"])
+        for column in (arrow.array(["cat", "dog"]), arrow.chunked_array([["cat"], ["dog"]])):
+            np.testing.assert_array_equal(embedder.encode(column), expected)
+        with pytest.raises(ConfigError, match=r"Row 1 is missing \(None\)"):
+            embedder.encode(arrow.array(["cat", None]))
+
     @pytest.mark.parametrize("text", ["cat", b"cat"])
     def test_a_single_string_is_an_error(self, embedder, text):
         with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.*single string"):

@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
+import subprocess
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from tests.commands import call
+from tests.commands import call, environment, process
 from tests.search.conftest import WORDS
 from tests.texts import words
+from tf_charagram.data.table_reading import read_table
 from tf_charagram.data.tables import Table
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search import deduplicate, match
@@ -23,6 +26,7 @@ ROWS = [
     ["4", "Horse & Sons", "Bern"], ["5", "Byrd", ""], ["6", "", "Oslo"],
 ]  # fmt: skip
 NAMES = [row[1] for row in ROWS]
+TABLE = Table(COLUMNS, [[row[column] for row in ROWS] for column in range(3)])
 
 
 @pytest.fixture(params=["x.csv", "x.tsv", "x.jsonl", "x.parquet", ";"])
@@ -36,23 +40,23 @@ def table(request, tmp_path):
     if request.param == "x.parquet":
         pytest.importorskip("pyarrow")
     path = tmp_path / request.param
-    Table(COLUMNS, ROWS).write(path)
+    TABLE.write(path)
     return path, tmp_path / f"out{path.suffix}"
 
 
 @pytest.fixture
 def csv_file(tmp_path):
     path = tmp_path / "rows.csv"
-    Table(COLUMNS, ROWS).write(path)
+    TABLE.write(path)
     return path
 
 
 def cells(path, column):
-    table = Table.read(path, [column])
-    return [
-        None if row[table.index(column)] in ("", None) else str(row[table.index(column)])
-        for row in table.rows
-    ]
+    return [cell or None for cell in read_table(path).column(column)]
+
+
+def first_cells(table):
+    return [list(row) for row in zip(*map(table.column, COLUMNS), strict=True)]
 
 
 def test_dedupe(table, capsys):
@@ -60,9 +64,9 @@ def test_dedupe(table, capsys):
     arguments = [source, "--on", "name", "--model", "none", "--output", output]
     assert call("dedupe", *arguments) == 0
     err = capsys.readouterr().err
-    written = Table.read(output)
+    written = read_table(output)
     assert written.columns == [*COLUMNS, "group", "kept", "score"]
-    assert [[str(cell or "") for cell in row[:3]] for row in written.rows] == ROWS
+    assert first_cells(written) == ROWS
     assert cells(output, "group") == ["1", None, "1", "1", None, None]
     assert cells(output, "kept") == ["1", "1", "0", "0", "1", "1"]
     assert [score and float(score) for score in cells(output, "score")] == [
@@ -75,8 +79,10 @@ def test_dedupe(table, capsys):
     ]
     assert f"score 0.95{2:11}  {'#' * 40}\n" in err
     assert "4 of 6 rows kept, groups of duplicates: 1, threshold 0.70\n" in err
-    assert call("dedupe", *arguments, "--drop", "--threshold", 1) == 0
-    assert Table.read(output).columns == COLUMNS
+    assert call("dedupe", *arguments, "--drop", "--threshold", 1) == 1
+    assert f"{output} exists. Add --overwrite to replace it" in capsys.readouterr().err
+    assert call("dedupe", *arguments, "--drop", "--threshold", 1, "--overwrite") == 0
+    assert read_table(output).columns == COLUMNS
     assert cells(output, "id") == ["1", "2", "5", "6"]
 
 
@@ -91,12 +97,12 @@ def test_match(table, csv_file, capsys):
     arguments = ["match", left, csv_file, "--on", "name", "--model", "none", "--output", output]
     assert call(*arguments, "--threshold", 0.9) == 0
     err = capsys.readouterr().err
-    written = Table.read(output)
+    written = read_table(output)
     assert written.columns == [*COLUMNS, "score", *(f"{name}_2" for name in COLUMNS)]
-    assert [[str(cell or "") for cell in row[:3]] for row in written.rows] == ROWS
+    assert first_cells(written) == ROWS
     assert cells(output, "id_2") == ["1", "2", "1", "1", "5", None]
     assert "5 of 6 rows matched, threshold 0.90\n" in err and "score 0.95" in err
-    assert call(*arguments, "--one-to-one", "--threshold", 0.9) == 0
+    assert call(*arguments, "--one-to-one", "--threshold", 0.9, "--overwrite") == 0
     assert cells(output, "id_2") == ["1", "2", "3", "4", "5", None]
 
 
@@ -106,7 +112,7 @@ def test_other_columns_of_the_right_table_and_vectors(model, csv_file, tmp_path,
     output = tmp_path / "out.jsonl"
     for flags, options in (([], {}), (["--vectors-only"], {"lexical": False})):
         columns = ["--on", "name", "--on-right", "firm", "--model", model, "--output", output]
-        assert call("match", csv_file, right, *columns, *flags) == 0
+        assert call("match", csv_file, right, *columns, "--overwrite", *flags) == 0
         expected = match(NAMES, ["byrd", "horse & sons", ""], model, **options).pairs
         found = [json.loads(line) for line in output.read_text().splitlines()]
         assert [row["firm"] for row in found] == ["horse & sons"] * 4 + ["byrd"] + [None] or flags
@@ -199,7 +205,100 @@ def test_search_a_table(csv_file, capsys):
     arguments = ["--on", "name,city", "--model", "none", "--k", 1]
     assert call("search", csv_file, "hors and sons bern", *arguments) == 0
     query, hit = capsys.readouterr().out.splitlines()
-    assert query == "hors and sons bern" and hit.endswith("  Horse & Sons Bern")
+    assert query == "hors and sons bern" and hit.endswith("       3  Horse & Sons Bern")
+
+
+def test_search_writes_the_found_rows(table, capsys):
+    source, output = table
+    arguments = [source, "horse & sons", "byrd", "--on", "name", "--model", "none", "--k", 2]
+    assert call("search", *arguments, "--min-score", 0.9, "--output", output) == 0
+    assert capsys.readouterr().out == ""
+    found = read_table(output)
+    assert found.columns == ["query", "row", "score", *COLUMNS]
+    assert found.column("query") == ["horse & sons"] * 2 + ["byrd"]
+    assert first_cells(found) == [ROWS[int(row)] for row in found.column("row")]
+    assert found.column("id")[2] == "5"
+    for flags, message in (
+        (["--output", output], "exists. Add --overwrite to replace it"),
+        (["--output", source, "--overwrite"], "is read as well, and would be overwritten"),
+        (["--output", output.with_suffix(".x")], "must end in .csv, .tsv, .jsonl or"),
+        (["--output", output.parent], "must end in"),
+        (["--output", output, "--json"], "Give one of --json and --output."),
+    ):
+        assert call("search", *arguments, *flags) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_search_writes_what_it_found_in_an_index(model, tmp_path):
+    (tmp_path / "lines.txt").write_text("cat\ndog\n")
+    arguments = ["--model", model, "--k", 1, "--output", tmp_path / "found.tsv"]
+    index = tmp_path / "index"
+    assert call("search", tmp_path / "lines.txt", "x", *arguments, "--save", index) == 0
+    assert call("search", index, "catt", os.fsdecode(b"dog\xe9"), *arguments, "--overwrite") == 0
+    lines = (tmp_path / "found.tsv").read_text().splitlines()
+    assert [line.split("\t")[::3] for line in lines] == [
+        ["query", "text"], ["catt", "cat"], ["dog?", "dog"],
+    ]  # fmt: skip
+
+
+def test_flags_of_tables(tmp_path, capsys):
+    path = tmp_path / "x.csv"
+    path.write_bytes('Café,"last, first"\nZoë,1\nbad\nRex,2\nZoë,3\n'.encode("cp1252"))
+    arguments = ["--model", "none", "--drop", "--encoding", "cp1252", "--on-bad-line", "skip"]
+    flags = ["--on", '"last, first",Cafe\u0301', "--threshold", 1]
+    assert call("dedupe", path, *arguments, *flags) == 0
+    streams = capsys.readouterr()
+    assert streams.out == 'Café,"last, first"\nZoë,1\nRex,2\nZoë,3\n'
+    assert "skipped 1 bad line; first:" in streams.err
+    assert call("dedupe", path, *arguments, "--on", "1", "--threshold", 1, "--no-header") == 0
+    assert capsys.readouterr().out == 'Café,"last, first"\nZoë,1\nRex,2\n'
+    assert call("dedupe", path, "--on", "1") == 1
+    assert "x.csv:1: is not UTF-8 here. Name its encoding" in capsys.readouterr().err
+    assert call("dedupe", path, "--on", "1", *arguments[:-2]) == 1
+    assert "x.csv:3: expected 2 columns as in the first row, found 1" in capsys.readouterr().err
+
+
+def test_outputs_are_checked_first(csv_file, tmp_path, monkeypatch, capsys):
+    def fail(*arguments, **options):
+        raise AssertionError("the computation has started")
+
+    monkeypatch.setattr("tf_charagram.search.matching.deduplicate", fail)
+    monkeypatch.setattr("tf_charagram.search.matching.match", fail)
+    older = tmp_path / "older.csv"
+    older.write_text("older")
+    long = tmp_path / ("x" * 300 + ".csv")
+    for output, message in (
+        (older, "older.csv exists. Add --overwrite to replace it, or give another file."),
+        (long, "File name too long"),
+        (tmp_path / "older.csv" / "x.csv", "Cannot write"),
+    ):
+        for command in (["dedupe", csv_file], ["match", csv_file, csv_file]):
+            assert call(*command, "--on", "name", "--output", output) == 1
+            assert message in capsys.readouterr().err
+    assert older.read_text() == "older" and len(list(tmp_path.iterdir())) == 2
+
+
+def test_answers_come_before_the_input_ends(csv_file):
+    command = process("search", csv_file, "--on", "name", "--model", "none", "--k", 1)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment(), stdin=pipe, stdout=pipe, text=True) as child:
+        for name in ("byrd", "doggedly"):
+            child.stdin.write(f"{name}\n")
+            child.stdin.flush()
+            assert child.stdout.readline() == f"{name}\n"
+            assert name in child.stdout.readline().lower()
+        child.stdin.close()
+        assert child.wait(60) == 0
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-"])
+def test_closed_streams_end_quietly(csv_file, closed):
+    command = shlex.join([*process("search", csv_file, "--on", "name", "--model", "none")])
+    done = subprocess.run(
+        ["bash", "-c", f"{command} {closed}"], env=environment(), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (0, "", False), done.stderr
 
 
 def test_search_the_texts_of_a_run(trained, capsys):
@@ -224,13 +323,13 @@ def test_queries_from_standard_input(model, tmp_path, piped, capsys):
     assert [record["query"] for record in found] == ["cat", "broken \ufffd"]
     assert [hit["text"] for hit in found[0]["hits"][:2]] == ["cat", "cats"]
     assert "text>" not in streams.err
-    piped(b'id,text\n1,cat\n2,"the\r\ndog"\n')
+    piped(b"cat\nthe dog\r\n")
     assert call("search", "-", "dogs", "--model", "none", "--k", 1) == 0
-    assert capsys.readouterr().out.endswith("  the dog\n")
+    assert capsys.readouterr().out.endswith("       1  the dog\n")
 
 
 def test_search_errors(model, csv_file, tmp_path, capsys):
-    (tmp_path / "blank").write_text(" \n")
+    (tmp_path / "blank").write_text("")
     (tmp_path / "folder").mkdir()
     cases = [
         ([csv_file, "--k", 0], "error: `k` must be at least 1. Received: k=0"),

@@ -130,8 +130,8 @@ def test_odd_lists():
 
 @pytest.mark.parametrize("find", [deduplicate, lambda texts, *a, **k: match(texts, texts, *a, **k)])
 def test_errors(find):
-    for threshold in (-0.1, 1.5, float("nan")):
-        with pytest.raises(ConfigError, match=rf"`threshold` must be in \[0, 1\].* {threshold}"):
+    for threshold in (-0.1, 1.5, float("nan"), "0.5"):
+        with pytest.raises(ConfigError, match=rf"`threshold` must be in \[0, 1\].* {threshold!r}"):
             find(TEXTS, None, threshold=threshold)
     with pytest.raises(ConfigError, match="single string"):
         find("cat", None)

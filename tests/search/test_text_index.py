@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import shutil
 
@@ -171,6 +173,88 @@ def test_damaged_files(saved, model, tmp_path, name):
     (folder / name).unlink()
     with pytest.raises(RunError, match=rf"index is damaged: .*{name}"):
         TextIndex.load(folder, model)
+
+
+def header(shape, kind="<f4"):
+    """Returns an `.npy` file that announces an array, and has none."""
+    file = io.BytesIO()
+    announced = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, announced)
+    return file.getvalue()
+
+
+def npy(vectors):
+    file = io.BytesIO()
+    np.save(file, vectors, allow_pickle=True)
+    return file.getvalue()
+
+
+def scorer(**settings):
+    return json.dumps({"lexical": True, "learned": None, **settings})
+
+
+def hostile_files(saved):
+    """Returns files with another content, and what the error says."""
+    vectors = np.load(saved / "vectors.npy")
+    texts = json.loads((saved / "texts.json").read_text())
+    damaged = {value: vectors.copy() for value in (np.nan, np.inf, 1e30)}
+    for value, array in damaged.items():
+        array[1, 2] = value
+    return [
+        *[("vectors.npy", npy(array), "unit length") for array in damaged.values()],
+        ("vectors.npy", npy(vectors[1:]), "one per distinct text"),
+        ("vectors.npy", npy(vectors[:, 0]), "one per distinct text"),
+        ("vectors.npy", npy(vectors.astype("f8")), "one per distinct text"),
+        ("vectors.npy", npy(vectors.astype(int)), "expected numbers"),
+        ("vectors.npy", npy(vectors.astype(object)), "expected numbers"),
+        ("vectors.npy", npy(vectors[..., np.newaxis]), "one per distinct text"),
+        ("vectors.npy", header((10**9, 350)), "announces 1,400,000,000,000 bytes and has 0"),
+        ("vectors.npy", header((-1, 5)), "announces -20 bytes and has 0"),
+        ("vectors.npy", b"", "index is damaged"),
+        ("vectors.npy", b"\x93NUMPY\x01\x00\xff\xff{", "index is damaged"),
+        ("vectors.npy", "/dev/zero", "not a regular file"),
+        ("texts.json", "/dev/zero", "not a regular file"),
+        ("texts.json", json.dumps([*texts, "more"]).encode(), "one per distinct text"),
+        ("texts.json", json.dumps([*texts[1:], None]).encode(), "not a list of texts"),
+        ("texts.json", json.dumps(dict.fromkeys(texts)).encode(), "not a list of texts"),
+        ("texts.json", json.dumps("".join(texts)).encode(), "not a list of texts"),
+        ("texts.json", b"[" * 100_000, "nested too deep"),
+        ("texts.json", b"\xff", "index is damaged"),
+        *[
+            (SETTINGS, scorer(**settings), message)
+            for settings, message in [
+                ({"lexical": "yes"}, "`lexical` must be True or False"),
+                ({"lexical": 1}, "`lexical` must be True or False"),
+                ({"learned": [1.0]}, "11 finite weights"),
+                ({"learned": [float("nan")] * 11}, "11 finite weights"),
+                ({"learned": [[0.0] * 11]}, "11 finite weights"),
+                ({"learned": [10**400] * 11}, "index is damaged"),
+                ({"learned": "x"}, "index is damaged"),
+                ({"learned": {"a": 1}}, "index is damaged"),
+            ]
+        ],
+        (SETTINGS, "[]", "index is damaged"),
+        (SETTINGS, '"x"', "index is damaged"),
+    ]
+
+
+def test_indexes_of_strangers(saved, model, tmp_path):
+    """The checksums are right, because who damages a file on purpose changes them, too."""
+    for number, (name, content, message) in enumerate(hostile_files(saved)):
+        folder = shutil.copytree(saved, tmp_path / str(number) / "index")
+        settings = json.loads((folder / SETTINGS).read_text())
+        if name == SETTINGS:
+            settings["scorer"] = json.loads(content)
+        elif isinstance(content, str):
+            (folder / name).unlink()
+            (folder / name).symlink_to(content)
+        else:
+            (folder / name).write_bytes(content)
+            settings["sha256"][name] = hashlib.sha256(content).hexdigest()
+        (folder / SETTINGS).write_text(json.dumps(settings))
+        with pytest.raises(RunError, match="index is damaged: ") as error:
+            TextIndex.load(folder, model)
+        assert message in str(error.value)
 
 
 def test_other_models_and_folders(saved, other_model, tmp_path):

@@ -10,6 +10,7 @@ import keras_tuner
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras_tuner.errors import FatalError
 
 from tests.commands import assert_same_training, call, saved_weights
 from tf_charagram.data.readers.pairs import read_pairs
@@ -108,11 +109,43 @@ def test_early_stopping(data):
         ({"encoder": "cse"}, "no grid for the encoder 'cse' on words"),
         ({"space": {"dmi": (1, 2)}}, "`dmi` is not an option"),
         ({"dmi": 3}, "Unknown setting 'dmi'. Did you mean 'dim'"),
+        ({"space": {"dim": ()}}, r"a list of values for each setting\. Received: dim=\(\)"),
+        ({"space": {"dim": 8}}, r"a list of values for each setting\. Received: dim=8"),
+        ({"space": None}, r"`space` must be paper, wide, or a mapping .* Received: None"),
     ],
 )
 def test_errors(settings, message):
     with pytest.raises(ConfigError, match=message):
         hypermodel(**settings).build(keras_tuner.HyperParameters())
+
+
+PAIRS = [("cat", "cats"), ("dog", "dogs")] * 9
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ("nowhere.tsv", "nowhere.tsv: no such file"),
+        (None, "`pairs` must be a file, or a list of pairs of texts. Received: None"),
+        ([], r"Received: \[\]"),
+        (iter(PAIRS), "Received: <list_it"),
+        (np.array(PAIRS), r"Received: array"),
+        ([*PAIRS, ("cat", None)], r"Row 18 is \('cat', None\)"),
+        ([*PAIRS, ("a", "b", "c")], r"Row 18 is \('a', 'b', 'c'\)"),
+        ([*PAIRS, "ab"], "Row 18 is 'ab'"),
+    ],
+    ids=["missing", "none", "empty", "iterator", "array", "no_text", "triple", "text"],
+)
+def test_wrong_pairs_end_a_search(tmp_path, pairs, message):
+    tuner = tuner_of(tmp_path, max_trials=2)
+    with pytest.raises(FatalError, match=message):
+        tuner.search(pairs, epochs=1, callbacks=[], verbose=0)
+
+
+def test_an_objective_that_is_not_logged_ends_a_search(tmp_path):
+    tuner = tuner_of(tmp_path, max_trials=2)
+    with pytest.raises(FatalError, match=r"val_scored is not logged\. Add ScoreOnSet .*: loss\."):
+        tuner.search(PAIRS, epochs=1, verbose=0)
 
 
 def test_import_needs_no_tensorflow():

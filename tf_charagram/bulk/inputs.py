@@ -31,8 +31,8 @@ class InputFile(NamedTuple):
     size: int | None
 
     @classmethod
-    def look_at(cls, path: str) -> InputFile:
-        """Returns the file at a path.
+    def look_at(cls, path: str, are_lines: bool = True) -> InputFile:
+        """Returns the file at a path, which must be text if its lines are read.
 
         Raises:
             DataError: It cannot be read, or is not text.
@@ -44,7 +44,8 @@ class InputFile(NamedTuple):
             if not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
                 return cls(path, None)
             with open(path, "rb") as file:
-                check_is_text(path, file.read(NUM_MAGIC_BYTES))
+                if are_lines:
+                    check_is_text(path, file.read(NUM_MAGIC_BYTES))
         except OSError as error:
             reason = error.strerror or error
             raise DataError(
@@ -85,8 +86,12 @@ def to_text(lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
 
 
-def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
+def find_inputs(patterns: Iterable[str], *, are_lines: bool = True) -> list[InputFile]:
     """Returns the files at some paths; a pattern such as `logs/*.gz` stands for all its matches.
+
+    Args:
+        patterns: The paths.
+        are_lines: Whether the files are read line by line, so that they must be text.
 
     Raises:
         DataError: A file cannot be read.
@@ -102,7 +107,7 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
             real_path = os.path.realpath(path)
             if real_path in files:
                 raise ConfigError(f"{path} is given twice: its lines would be read twice.")
-            files[real_path] = InputFile.look_at(path)
+            files[real_path] = InputFile.look_at(path, are_lines)
     return list(files.values())
 
 

@@ -15,6 +15,9 @@ from tf_charagram.files.writing import UNWRITABLE, check_local, write_problem
 
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
     """Runs a command; returns its exit status, or the status of the error it ended with."""
+    # Python has no object for a stream that is closed.
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
     for stream in (sys.stdin, sys.stdout):
         # Broken UTF-8 in standard input or in an argument must not end a command.
         if isinstance(stream, io.TextIOWrapper):

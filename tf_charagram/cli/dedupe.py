@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.match import add_threshold_flags, say_learned, say_scores
 from tf_charagram.cli.search import add_scoring_flags, model_of
+from tf_charagram.cli.table_flags import check_table_output, read_input
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
@@ -34,16 +34,13 @@ def _make_parser() -> Parser:
 def dedupe(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = _make_parser().parse_args(arguments)
-    check_not_read(values.output, [values.table])
+    check_table_output(values, values.table)
     load_tensorflow()
     from tf_charagram.data.readers.pairs import read_labels
-    from tf_charagram.data.tables import Table, check_table_file
     from tf_charagram.search.matching import deduplicate
 
-    # An unknown ending fails now, not after minutes of comparing.
-    check_table_file(values.output)
     labels = read_labels(values.labels) if values.labels else None
-    table = Table.read(values.table, values.on)
+    table = read_input(values.table, values, values.on)
     found = deduplicate(
         table.text_of(values.on),
         model_of(values),
@@ -52,9 +49,9 @@ def dedupe(arguments: Sequence[str]) -> int:
         labels=labels,
         shows_progress=True,
     )
-    num_rows = len(table.rows)
+    num_rows = len(table)
     if values.drop:
-        table.rows = [table.rows[row] for row in found.kept]
+        table = table.take(found.kept)
     else:
         _add_columns(table, found)
     table.write(values.output)
@@ -73,7 +70,7 @@ def dedupe(arguments: Sequence[str]) -> int:
 
 def _add_columns(table: Table, found: Duplicates) -> None:
     """Adds the columns `group`, `kept` and `score` to a table."""
-    num_rows = len(table.rows)
+    num_rows = len(table)
     # Rows without a duplicate have empty cells.
     groups: list[int | None] = [None] * num_rows
     scores: list[float | None] = [None] * num_rows

@@ -6,7 +6,7 @@ The vectors go to one file, or to a folder of shards, where `--resume` goes on a
 from __future__ import annotations
 
 import os
-import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -18,9 +18,11 @@ import numpy as np
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
+from tf_charagram.cli.table_flags import add_input_flags, column_names, read_input
+from tf_charagram.data.tables import quoted
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.json_files import to_json_lines
-from tf_charagram.files.writing import whole_file
+from tf_charagram.files.writing import check_output, to_stdout, whole_file
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
@@ -52,15 +54,23 @@ def _make_parser() -> Parser:
         default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
     )
+    parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
+    parser.add_argument(
+        "--on",
+        type=column_names,
+        default=[],
+        metavar="A,B,...",
+        help="columns of a table, by name or number from 1, which are joined [whole lines]",
+    )
     add_keep_words_flag(parser)
     add_corrections_flag(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", choices=("npy", "parquet"), help="[npy]")
     shards.add_argument("--shard-lines", type=int, help="lines of a shard [50000]")
     shards.add_argument("--resume", action="store_true", help="keep finished shards in the folder")
-    shards.add_argument("--overwrite", action="store_true", help="replace the shards in the folder")
     shards.add_argument("--engine", choices=("local", "ray"), help="[local]")
     shards.add_argument("--workers", type=int, help="actors of ray [one per core]")
+    add_input_flags(parser)
     return parser
 
 
@@ -70,7 +80,7 @@ def embed(arguments: Sequence[str]) -> int:
     load_tensorflow()
     from tf_charagram.bulk.inputs import find_inputs
 
-    files = find_inputs(values["input"] or ["-"])
+    files = find_inputs(values["input"] or ["-"], are_lines=not values["on"])
     check_not_read(values["output"], [file.path for file in files])
     given = {}
     for name in _JOB_FLAGS + _RUN_FLAGS:
@@ -81,12 +91,15 @@ def embed(arguments: Sequence[str]) -> int:
     output = values["output"]
     is_file = output == "-" or output.endswith(_FILES)
     if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
+        if values["on"]:
+            raise ConfigError(f"--on is for a file: {' '.join(_FILES)}. Received: {output}")
         _embed_to_shards(files, values, given)
-    elif given:
+        return 0
+    given.pop("overwrite", None)
+    if given:
         flag = flag_of(next(iter(given)))
         raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
-    else:
-        _embed_to_file(files, values)
+    _embed_to_file(files, values)
     return 0
 
 
@@ -112,7 +125,7 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
-    from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
+    from tf_charagram.bulk.inputs import LineProgress, to_text
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.models.locations import read_config
     from tf_charagram.training.processor import limit_threads
@@ -122,7 +135,8 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     # Errors before standard input is awaited.
     read_config(model)
     _check_vector_file(output)
-    lines = read_texts(files)
+    check_output(output, values["overwrite"])
+    lines = _texts(files, values)
     first = list(islice(lines, _FEW_LINES))
     # For a few texts, folding takes longer than it saves.
     is_long = len(first) == _FEW_LINES
@@ -137,6 +151,19 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
             progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
     _say_corrections(embedder, first, values)
+
+
+def _texts(files: list[InputFile], values: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of all files, or the texts of the rows of tables."""
+    from tf_charagram.bulk.inputs import read_texts
+
+    columns = values["on"]
+    if not columns:
+        yield from read_texts(files)
+        return
+    for file in files:
+        table = read_input(file.path, Namespace(**values), columns)
+        yield from table.text_of(columns)
 
 
 def _say_corrections(embedder: TextEmbedder, first: list[str], values: dict[str, Any]) -> None:
@@ -163,13 +190,14 @@ def _open_vector_file(path: str | Path, dim: int) -> Iterator[_WriteVectors]:
     _check_vector_file(path)
     suffix = Path(path).suffix
     if str(path) == "-":
-        yield _line_writer(sys.stdout, _to_tsv)
+        yield _line_writer(to_stdout, _to_tsv)
     elif suffix == ".npy":
         with whole_file(path) as file, _open_array(file, dim) as write:
             yield write
     else:
         with whole_file(path, "w") as file:
-            yield _line_writer(file, _to_tsv if suffix == ".tsv" else _to_json_line)
+            to_line = _to_tsv if suffix == ".tsv" else _to_json_line
+            yield _line_writer(file.write, to_line)
 
 
 def _check_vector_file(path: str | Path) -> None:
@@ -185,17 +213,19 @@ def _check_vector_file(path: str | Path) -> None:
         )
 
 
-def _line_writer(file: IO[str], to_line: Callable[[str, list[str]], str]) -> _WriteVectors:
+def _line_writer(
+    write_text: Callable[[str], object], to_line: Callable[[str, list[str]], str]
+) -> _WriteVectors:
     def write(texts: Sequence[str], vectors: np.ndarray) -> None:
         for text, vector in zip(texts, vectors.tolist(), strict=True):
-            file.write(to_line(text, [f"{value:.6g}" for value in vector]))
+            numbers = [f"{value:.6g}" for value in vector]
+            write_text(to_line(text, numbers))
 
     return write
 
 
 def _to_tsv(text: str, numbers: list[str]) -> str:
-    # A tab or a line end inside a text would start the next column or row.
-    return "\t".join([" ".join(text.split()), *numbers]) + "\n"
+    return "\t".join([quoted(text, "\t"), *numbers]) + "\n"
 
 
 def _to_json_line(text: str, numbers: list[str]) -> str:

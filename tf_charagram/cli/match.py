@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.search import add_scoring_flags, model_of
+from tf_charagram.cli.table_flags import (
+    add_input_flags,
+    add_output_flags,
+    check_table_output,
+    column_names,
+    read_input,
+)
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
@@ -28,7 +34,7 @@ def _make_parser() -> Parser:
     add_scoring_flags(parser)
     parser.add_argument(
         "--on-right",
-        type=lambda names: names.split(","),
+        type=column_names,
         metavar="A,B,...",
         help="columns of the right table [as --on]",
     )
@@ -47,26 +53,22 @@ def add_threshold_flags(parser: Parser, default: str) -> None:
         metavar="FILE",
         help="table of two texts and 1 or 0, whether they match, to learn from",
     )
-    parser.add_argument(
-        "--output", default="-", help="FILE.csv, .tsv, .jsonl or .parquet [standard output]"
-    )
+    add_output_flags(parser, "-", "FILE.csv, .tsv, .jsonl or .parquet [standard output]")
+    add_input_flags(parser)
 
 
 def match(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = _make_parser().parse_args(arguments)
-    check_not_read(values.output, [values.left, values.right])
+    check_table_output(values, values.left, values.right)
     load_tensorflow()
     from tf_charagram.data.readers.pairs import read_labels
-    from tf_charagram.data.tables import Table, check_table_file
     from tf_charagram.search import matching
 
-    # An unknown ending fails now, not after minutes of comparing.
-    check_table_file(values.output)
     on_right = values.on if values.on_right is None else values.on_right
     labels = read_labels(values.labels) if values.labels else None
-    left = Table.read(values.left, values.on)
-    right = Table.read(values.right, on_right)
+    left = read_input(values.left, values, values.on)
+    right = read_input(values.right, values, on_right)
     found = matching.match(
         left.text_of(values.on),
         right.text_of(on_right),
@@ -78,15 +80,16 @@ def match(arguments: Sequence[str]) -> int:
         shows_progress=True,
     )
     # Rows without a partner have empty cells.
-    num_rows = len(left.rows)
+    num_rows = len(left)
     scores: list[float | None] = [None] * num_rows
-    partners: list[Sequence[Any]] = [[None] * len(right.columns)] * num_rows
+    partners: list[int | None] = [None] * num_rows
     for pair in found.pairs:
         scores[pair.left] = round(pair.score, 4)
-        partners[pair.left] = right.rows[pair.right]
+        partners[pair.left] = pair.right
     left.add("score", scores)
-    for column, name in enumerate(right.columns):
-        left.add(name, [partner[column] for partner in partners])
+    partner_rows = right.take(partners)
+    for name, cells in zip(right.columns, partner_rows.cells, strict=True):
+        left.add(name, cells)
     left.write(values.output)
     say_learned(found.learned)
     say_scores([pair.score for pair in found.pairs])

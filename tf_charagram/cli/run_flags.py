@@ -175,5 +175,6 @@ class _File(argparse.Action):
         if not isinstance(settings, dict):
             return
         for name in vars(namespace):
-            if name in settings:
+            # A mapping or a list is no name of a task or an encoder.
+            if isinstance(settings.get(name), str):
                 setattr(namespace, name, settings[name])

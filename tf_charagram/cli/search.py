@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag
 from tf_charagram.cli.flags import Parser
+from tf_charagram.cli.table_flags import (
+    add_input_flags,
+    add_output_flags,
+    check_table_output,
+    column_names,
+    read_input,
+)
 from tf_charagram.data.readers.lines import STDIN
 from tf_charagram.errors import ConfigError, check_positive, unknown_name
-from tf_charagram.files.writing import check_free, check_local
+from tf_charagram.files.writing import check_free, check_local, to_stdout
 from tf_charagram.models.locations import shipped_models
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from tf_charagram.data.tables import Table
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.search.text_index import Hit
 
     Find = Callable[[Sequence[str], int], list[list[Hit]]]
 
 PROMPT = "text> "
-_BATCH = 1000
+_CHUNK_BYTES = 2**16
 
 
 def _make_parser() -> Parser:
@@ -50,6 +58,9 @@ def _make_parser() -> Parser:
     )
     add_corrections_flag(parser)
     parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
+    text = "FILE.csv, .tsv, .jsonl or .parquet for the found rows with all their columns"
+    add_output_flags(parser, None, text)
+    add_input_flags(parser)
     return parser
 
 
@@ -57,10 +68,11 @@ def add_scoring_flags(parser: Parser) -> None:
     """Adds the flags that say which columns are compared, and how."""
     parser.add_argument(
         "--on",
-        type=lambda names: names.split(","),
+        type=column_names,
         default=[],
         metavar="A,B,...",
-        help="columns to compare, by name or number from 1 [the only one, or text, name, ...]",
+        help="columns to compare, by name or number from 1; a name with a comma is "
+        "in double quotes [the only one, or text, name, ...]",
     )
     parser.add_argument(
         "--model",
@@ -83,58 +95,105 @@ def search(arguments: Sequence[str]) -> int:
         # Before texts are embedded, which can take minutes.
         check_local(values.save)
         check_free(Path(values.save))
+    if values.output:
+        if values.json:
+            raise ConfigError("Give one of --json and --output.")
+        check_table_output(values, values.source)
     source = values.source
     models = shipped_models()
     if source != STDIN and not Path(source).exists() and source not in models:
         raise ConfigError(unknown_name("file, index or model", source, models))
     load_tensorflow()
     make_search = _speller if values.spelling else _searcher
-    find, embedder = make_search(values)
-    is_terminal = sys.stdin.isatty()
-    # Many queries take much less time at once; a person waits for each answer.
-    batch_size = 1 if is_terminal else _BATCH
-    queries = _queries(values, is_terminal)
-    while True:
-        batch = list(islice(queries, batch_size))
-        if not batch:
-            break
+    find, embedder, table = make_search(values)
+    answers: list[tuple[str, list[Hit]]] = []
+    for batch in _batches(values, sys.stdin.isatty()):
         if embedder is not None:
             corrections = Corrections(embedder)
             corrections.add(batch)
             corrections.say(values.show_corrections, batch[0] if len(batch) == 1 else "")
-        for query, found in zip(batch, find(batch, values.k), strict=True):
-            answer = _json(query, found) if values.json else _listed(query, found)
-            sys.stdout.write(f"{answer}\n")
+        found = list(zip(batch, find(batch, values.k), strict=True))
+        if values.output:
+            answers += found
+            continue
+        to_answer = _json if values.json else _listed
+        to_stdout("".join(to_answer(query, hits) + "\n" for query, hits in found))
         sys.stdout.flush()
+    if values.output:
+        _to_table(answers, table).write(values.output)
     return 0
 
 
-def _queries(values: Namespace, is_terminal: bool) -> Iterator[str]:
-    """Yields the queries of the command line, or the lines of standard input."""
+def _to_table(answers: Sequence[tuple[str, Sequence[Hit]]], table: Table | None) -> Table:
+    """Returns a row for each hit: its query, row and score, and the columns of the found row."""
+    from tf_charagram.data.tables import Table
+
+    found = [(_printable(query), hit) for query, hits in answers for hit in hits]
+    rows = [hit.row for _, hit in found]
+    scores = [round(hit.score, 4) for _, hit in found]
+    written = Table(["query", "row", "score"], [[query for query, _ in found], rows, scores])
+    if table is None:
+        written.add("text", [hit.text for _, hit in found])
+        return written
+    for name, cells in zip(table.columns, table.take(rows).cells, strict=True):
+        written.add(name, cells)
+    return written
+
+
+def _batches(values: Namespace, is_terminal: bool) -> Iterator[list[str]]:
+    """Yields the queries of the command line, or the nonempty lines of standard input."""
     if values.query:
-        yield from values.query
-    elif not (values.save and is_terminal):
-        # Somebody who saves an index on a terminal does not wait for a prompt.
-        yield from _prompt(is_terminal)
+        yield values.query
+        return
+    # Somebody who saves an index on a terminal does not wait for a prompt.
+    if values.save and is_terminal:
+        return
+    for lines in _arriving_lines(PROMPT if is_terminal else ""):
+        queries = [line for line in lines if line.strip()]
+        if queries:
+            yield queries
+
+
+def _arriving_lines(prompt: str) -> Iterator[list[str]]:
+    """Yields the lines of standard input as they arrive: at once the lines that wait already.
+
+    Many queries take much less time at once, but the other end of a pipe may wait for each answer.
+    """
+    stream = cast(io.BufferedReader, sys.stdin.buffer)
+    rest = b""
+    while True:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        chunk = stream.read1(_CHUNK_BYTES)
+        *lines, rest = (rest + chunk).split(b"\n")
+        if not chunk:
+            lines = [rest]
+        yield [line.decode("utf-8", "replace").strip("\r") for line in lines]
+        if not chunk:
+            return
+
+
+def _printable(text: str) -> str:
+    """Replaces bytes of an argument that are not UTF-8 by `?`."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _json(query: str, found: Sequence[Hit]) -> str:
     hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
-    return json.dumps({"query": query, "hits": hits}, ensure_ascii=False)
+    return json.dumps({"query": _printable(query), "hits": hits}, ensure_ascii=False)
 
 
 def _listed(query: str, found: Sequence[Hit]) -> str:
-    lines = [query]
+    lines = [_printable(query)]
     for hit in found:
         # A cell of a table can have several lines.
         text = " ".join(hit.text.split())
-        lines.append(f"  {hit.score:6.3f}  {text}")
+        lines.append(f"  {hit.score:6.3f}  {hit.row:6}  {text}")
     return "\n".join(lines)
 
 
-def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
-    """Returns the search, and the model whose corrections are reported."""
-    from tf_charagram.data.tables import Table
+def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None, Table | None]:
+    """Returns the search, the model whose corrections are reported, and the searched table."""
     from tf_charagram.search.text_index import SETTINGS, TextIndex
     from tf_charagram.search.texts import read_vocabulary
 
@@ -143,8 +202,10 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
     if not is_file and (values.on or values.vectors_only):
         raise ConfigError(f"--on and --vectors-only are for a file. {source} is an index or model.")
     is_model = False
+    table = None
     if is_file:
-        texts = Table.read(source, values.on).text_of(values.on)
+        table = read_input(source, values, values.on)
+        texts = table.text_of(values.on)
         index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)
     elif (Path(source) / SETTINGS).is_file():
         index = TextIndex.load(source, values.model)
@@ -167,10 +228,10 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None]:
             answers.append(others[:k])
         return answers
 
-    return find, index.scorer.embedder
+    return find, index.scorer.embedder, table
 
 
-def _speller(values: Namespace) -> tuple[Find, TextEmbedder]:
+def _speller(values: Namespace) -> tuple[Find, TextEmbedder, None]:
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.search.spelling import SpellingCorrector, read_words
     from tf_charagram.search.text_index import Hit
@@ -192,22 +253,9 @@ def _speller(values: Namespace) -> tuple[Find, TextEmbedder]:
             answers.append(hits)
         return answers
 
-    return find, embedder
+    return find, embedder, None
 
 
 def model_of(values: Namespace) -> str | None:
     """Returns the value of `--model`, `None` to compare letters only."""
     return None if values.model == "none" else values.model
-
-
-def _prompt(is_terminal: bool) -> Iterator[str]:
-    """Yields the nonempty lines of standard input, after a prompt on a terminal."""
-    while True:
-        if is_terminal:
-            sys.stderr.write(PROMPT)
-            sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line:
-            return
-        if line.strip():
-            yield line.strip("\r\n")

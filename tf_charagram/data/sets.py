@@ -15,7 +15,8 @@ from tf_charagram.data.download import SOURCES, cached
 from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
-from tf_charagram.data.readers.tables import Rows, as_text
+from tf_charagram.data.readers.table_rows import as_text
+from tf_charagram.data.readers.tables import Rows
 from tf_charagram.data.starter import STARTER, graded_pairs
 from tf_charagram.errors import ConfigError, DataError
 

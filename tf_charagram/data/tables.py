@@ -1,77 +1,51 @@
-"""Tables in memory: all columns of a file, texts of some of them, new columns, written again."""
+"""Tables in memory, which get new columns and are written with all cells as they came."""
 
 from __future__ import annotations
 
-import csv
 import json
-import sys
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any
 
-from tf_charagram.data.readers.lines import STDIN, BadLines
-from tf_charagram.data.readers.tables import (
-    TEXT_NAMES,
-    Rows,
-    as_text,
-    column_position,
-)
-from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files.writing import whole_file
+from tf_charagram.data.readers.lines import STDIN
+from tf_charagram.data.readers.table_rows import as_texts, column_position
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.files.writing import to_stdout, whole_file
 from tf_charagram.lazy import extra_module
+
+#: Columns that are compared if there is more than one, and no column is named.
+TEXT_NAMES = ("text", "sentence", "review", "phrase", "title", "name", "query", "question")
+
+_OUTPUTS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 @dataclass
 class Table:
-    r"""A table in memory.
+    """A table in memory.
 
     Attributes:
-        columns: The distinct names of the columns. Without a header `text` if there is one column,
-            else `1`, `2` and so on.
-        rows: The cells of each row, one per column: texts, or the values of JSON and Parquet.
-        separator: Separates the columns of text: `","`, `"\t"`, `";"` or `"|"`.
+        columns: The names of the columns, as they are in the file.
+        cells: The cells of each column, from top to bottom: a list of texts or of values of JSON,
+            or an Arrow array, which keeps the type of a column of Parquet.
+        separator: Separates the columns of text.
+        has_header: Whether CSV and TSV have the names of the columns in the first line.
     """
 
     columns: list[str]
-    rows: list[list[Any]]
+    cells: list[Any]
     separator: str = ","
+    has_header: bool = True
 
-    @classmethod
-    def read(
-        cls,
-        path: str | Path,
-        on: Sequence[str] = (),
-        *,
-        on_bad_line: str | BadLines = "error",
-    ) -> Self:
-        """Reads a file of a format that `Rows` lists.
+    def __len__(self) -> int:
+        return len(self.cells[0]) if self.cells else 0
 
-        Args:
-            path: The file, or `"-"` for standard input.
-            on: Columns that are needed, by name or 1-based number.
-            on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
-
-        Raises:
-            ConfigError: `on_bad_line` is unknown, or pyarrow is not installed.
-            DataError: The file cannot be read, has no row, a row of another length, or lacks a
-                column of `on`.
-        """
-        rows = Rows(path, on, on_bad_line=on_bad_line, flag="--on")
-        names = rows.names
-        # A list of texts has no header, and `1` would be a poor name in a written file.
-        if len(names) == 1 and not rows.has_header:
-            names = ["text"]
-        table = cls(_distinct(names), [cells for _, cells in rows], rows.separator or ",")
-        if not table.rows:
-            empty = "only a header" if rows.names else "the file is empty"
-            reason = rows.bad.summary() if rows.bad.count else empty
-            raise DataError(path, f"no rows found: {reason}")
-        for column in on:
-            if column_position(table.columns, column) is None:
-                raise DataError(path, unknown_name("column", column, table.columns))
-        return table
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries of values, with `x_2` for a second column `x`."""
+        names = _distinct(self.columns)
+        values = [_values(cells) for cells in self.cells]
+        return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
 
     def index(self, column: str) -> int:
         """Returns the 0-based position of a column, given by name or 1-based number.
@@ -83,6 +57,14 @@ class Table:
         if position is None:
             raise ConfigError(unknown_name("column", column, self.columns))
         return position
+
+    def column(self, column: str) -> list[str]:
+        """Returns the cells of a column as texts, empty if missing.
+
+        Raises:
+            ConfigError: There is no such column.
+        """
+        return as_texts(self.cells[self.index(column)])
 
     def text_of(self, on: Sequence[str] = ()) -> list[str]:
         """Returns the texts of the rows: their cells in some columns, joined by a space.
@@ -97,90 +79,96 @@ class Table:
         Raises:
             ConfigError: There is no such column, or no default.
         """
-        if not on and len(self.columns) > 1:
-            known = [name for name in TEXT_NAMES if column_position(self.columns, name) is not None]
-            if not known:
-                columns = ", ".join(self.columns)
-                raise ConfigError(f"`on` must name the columns of the texts. Available: {columns}.")
-            on = known[:1]
-        positions = [self.index(column) for column in on] or [0]
+        if not on:
+            on = [self._text_column()]
+        columns = [self.column(name) for name in on]
         texts = []
-        for row in self.rows:
-            parts = [as_text(row[position]).strip() for position in positions]
+        for row in zip(*columns, strict=True):
+            parts = [cell.strip() for cell in row]
             texts.append(" ".join(part for part in parts if part))
         return texts
 
-    def add(self, name: str, values: Iterable[Any]) -> None:
-        """Adds a column, one value per row; its name is changed if there is one of that name."""
-        self.columns = _distinct([*self.columns, name])
-        self.rows = [[*row, value] for row, value in zip(self.rows, values, strict=True)]
+    def _text_column(self) -> str:
+        if len(self.columns) == 1:
+            return self.columns[0]
+        for name in TEXT_NAMES:
+            if column_position(self.columns, name) is not None:
+                return name
+        columns = ", ".join(self.columns)
+        raise ConfigError(f"`on` must name the columns of the texts. Available: {columns}.")
+
+    def take(self, rows: Sequence[int | None]) -> Table:
+        """Returns a table of some rows, by number from 0; `None` gives a row of empty cells."""
+        return replace(self, cells=[_take(cells, rows) for cells in self.cells])
+
+    def add(self, name: str, cells: Any) -> None:
+        """Adds a column, one cell per row; its name is changed if there is one of that name."""
+        *_, name = _distinct([*self.columns, name])
+        self.columns = [*self.columns, name]
+        self.cells = [*self.cells, cells]
 
     def write(self, path: str | Path) -> None:
-        """Writes the table with a header.
+        """Writes the table in UTF-8, with a header if it has one.
 
         Args:
             path: `FILE.csv`, `FILE.tsv`, `FILE.jsonl` or `FILE.parquet` (extra `parquet`), written
                 whole or not at all; `"-"` for standard output, as text with the separator of the
-                table, as in `FILE.csv` if that is not a tab.
+                table.
 
         Raises:
             ConfigError: The suffix is another one, or pyarrow is not installed.
-            RunError: The file cannot be written.
+            RunError: The file cannot be written, or standard output lacks a letter.
         """
         check_table_file(path)
         suffix = Path(path).suffix.lower()
-        is_stdout = str(path) == STDIN
-        if suffix == ".parquet":
+        if str(path) == STDIN:
+            to_stdout(self._as_text())
+        elif suffix == ".parquet":
             self._write_parquet(path)
-            return
-        with nullcontext(sys.stdout) if is_stdout else whole_file(path, "w") as file:
-            if suffix == ".jsonl":
-                self._write_json_lines(file)
-            elif suffix == ".tsv" or (is_stdout and self.separator == "\t"):
-                self._write_tsv(file)
-            else:
-                separator = "," if self.separator == "\t" else self.separator
-                writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-                for row in [self.columns, *self.rows]:
-                    writer.writerow([as_text(cell) for cell in row])
+        else:
+            with whole_file(path, "w") as file:
+                file.write(self._as_json() if suffix == ".jsonl" else self._as_text(suffix))
+
+    def _as_text(self, suffix: str = "") -> str:
+        separator = self.separator
+        if suffix == ".tsv":
+            separator = "\t"
+        elif suffix == ".csv" and separator == "\t":
+            separator = ","
+        columns = []
+        for name, cells in zip(self.columns, self.cells, strict=True):
+            texts = [name, *as_texts(cells)] if self.has_header else as_texts(cells)
+            columns.append([quoted(text, separator) for text in texts])
+        # Many readers skip an empty line.
+        lines = [separator.join(row) or '""' for row in zip(*columns, strict=True)]
+        return "\n".join([*lines, ""])
+
+    def _as_json(self) -> str:
+        lines = []
+        for row in self.rows:
+            # JSON has no NaN, the only value that differs from itself.
+            cells = {name: None if value != value else value for name, value in row.items()}
+            lines.append(json.dumps(cells, ensure_ascii=False, default=str) + "\n")
+        return "".join(lines)
 
     def _write_parquet(self, path: str | Path) -> None:
         arrow = extra_module("pyarrow", "parquet")
         parquet = extra_module("pyarrow.parquet", "parquet")
-        columns = {}
-        for position, name in enumerate(self.columns):
-            columns[name] = _arrow_column(arrow, [row[position] for row in self.rows])
+        columns = [_arrow_column(arrow, cells) for cells in self.cells]
         with whole_file(path) as file:
-            parquet.write_table(arrow.table(columns), file)
-
-    def _write_json_lines(self, file: IO[str]) -> None:
-        for row in self.rows:
-            # JSON has no NaN, the only value that differs from itself.
-            values = [None if value != value else value for value in row]
-            cells = dict(zip(self.columns, values, strict=True))
-            file.write(json.dumps(cells, ensure_ascii=False, default=str) + "\n")
-
-    def _write_tsv(self, file: IO[str]) -> None:
-        for row in [self.columns, *self.rows]:
-            # A tab or a line end inside a cell would start the next column or row.
-            cells = [" ".join(as_text(cell).split()) for cell in row]
-            file.write("\t".join(cells) + "\n")
+            parquet.write_table(arrow.table(columns, names=_distinct(self.columns)), file)
 
 
-def check_table_file(path: str | Path) -> None:
-    """Checks the name of the file that `Table.write` will get, before the table is computed.
-
-    Raises:
-        ConfigError: The suffix is unknown, or pyarrow is needed and not installed.
-    """
-    suffix = Path(path).suffix.lower()
-    if str(path) != STDIN and suffix not in (".csv", ".tsv", ".jsonl", ".parquet"):
-        raise ConfigError(
-            "A table must end in .csv, .tsv, .jsonl or .parquet, or be - for standard output. "
-            f"Received: {path}"
-        )
-    if suffix == ".parquet":
-        extra_module("pyarrow.parquet", "parquet")
+def quoted(cell: str, separator: str) -> str:
+    """Puts a cell of CSV or TSV in quotes, if it has characters with a meaning."""
+    # `csv.writer` does not quote a lone carriage return, which ends a row for other readers.
+    special = separator + '\r\n"'
+    if separator == "\t" and not cell.startswith('"'):
+        # A quote inside of a cell has no meaning, and many readers of TSV do not know quotes.
+        special = "\t\r\n"
+    if any(character in cell for character in special):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
@@ -193,10 +181,49 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(distinct)
 
 
-def _arrow_column(arrow: Any, values: list[Any]) -> Any:
-    """Returns values as an array, as texts if their types differ."""
-    # A column of JSON lines may have numbers and texts, which Arrow does not mix.
+def _values(cells: Any) -> list[Any]:
+    """Returns the cells of a column as Python objects."""
+    if isinstance(cells, list):
+        return cells
     try:
-        return arrow.array(values)
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError):
-        return arrow.array([None if value is None else as_text(value) for value in values])
+        return cells.to_pylist()
+    except ValueError:
+        # Python's times have no nanoseconds.
+        return as_texts(cells)
+
+
+def _take(cells: Any, rows: Sequence[int | None]) -> Any:
+    if isinstance(cells, list):
+        return [None if row is None else cells[row] for row in rows]
+    arrow = extra_module("pyarrow", "parquet")
+    return cells.take(arrow.array(rows, arrow.int64()))
+
+
+def _arrow_column(arrow: Any, cells: Any) -> Any:
+    """Returns a column for Arrow, as texts if the types of its cells differ."""
+    if not isinstance(cells, list):
+        return cells
+    # A column of JSON may have numbers and texts, or integers of more than 64 bits.
+    try:
+        return arrow.array(cells)
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError, OverflowError):
+        texts = as_texts(cells)
+        return arrow.array(
+            [None if cell is None else text for cell, text in zip(cells, texts, strict=True)]
+        )
+
+
+def check_table_file(path: str | Path) -> None:
+    """Checks the name of the file that `Table.write` will get, before the table is computed.
+
+    Raises:
+        ConfigError: The suffix is unknown, or pyarrow is needed and not installed.
+    """
+    suffix = Path(path).suffix.lower()
+    if str(path) != STDIN and suffix not in _OUTPUTS:
+        raise ConfigError(
+            "A table must end in .csv, .tsv, .jsonl or .parquet, or be - for standard output. "
+            f"Received: {path}"
+        )
+    if suffix == ".parquet":
+        extra_module("pyarrow.parquet", "parquet")

@@ -129,8 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_sender(self) -> None:
         # With DNS rebinding, the header has the name of the attacker's page.
         host = self.headers.get("Host", "")
-        port = self.server.server_port
-        if host.lower() not in (f"localhost:{port}", f"{_ADDRESS}:{port}"):
+        # Not the port, which may be that of a tunnel.
+        name, _, _ = host.lower().partition(":")
+        if name not in ("localhost", _ADDRESS):
             raise _BadRequest(
                 HTTPStatus.FORBIDDEN,
                 f"The Host header must name this computer. Received: {host!r}. Open "

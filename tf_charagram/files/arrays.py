@@ -1,4 +1,4 @@
-"""Arrays from `.npz` files that may be damaged or hostile; nothing is unpickled."""
+"""Arrays from `.npz` and `.npy` files that may be damaged or hostile; nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
-from zipfile import ZipFile, ZipInfo
+from typing import IO, Any, NamedTuple
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.lib import format as npy
@@ -74,8 +74,9 @@ def open_arrays(path: Path, kinds: str = _NUMBERS) -> Iterator[ArrayFile]:
                 f"its arrays would take {announced:,} bytes, but the file has only {size:,}"
             )
         for entry in entries:
-            name = entry.filename.removesuffix(".npy")
-            infos[name] = _read_info(archive, entry, kinds)
+            with archive.open(entry) as file:
+                info = _read_info(file, entry.filename, entry.file_size, kinds)
+            infos[entry.filename.removesuffix(".npy")] = info
     with np.load(path, allow_pickle=False) as arrays:
         yield ArrayFile(arrays, infos)
 
@@ -84,6 +85,24 @@ def read_arrays(path: Path, kinds: str = _NUMBERS) -> dict[str, np.ndarray]:
     """Returns all arrays of an `.npz` file; arguments and errors are those of `open_arrays`."""
     with open_arrays(path, kinds) as file:
         return {name: file.read(name) for name in file.infos}
+
+
+def read_array(path: Path, kinds: str = _NUMBERS) -> np.ndarray:
+    """Returns the array of an `.npy` file.
+
+    Args:
+        path: The file.
+        kinds: Letters of the allowed kinds of NumPy types, such as `"iu"`.
+
+    Raises:
+        OSError: It cannot be read, or is not a regular file.
+        ValueError: It is not such a file or damaged, or holds another kind of array.
+    """
+    size = regular_size(path)
+    with _damage(), open(path, "rb") as file:
+        _read_info(file, path.name, size, kinds)
+        file.seek(0)
+        return npy.read_array(file, allow_pickle=False)
 
 
 @contextmanager
@@ -97,21 +116,20 @@ def _damage() -> Iterator[None]:
         raise ValueError(str(error) or repr(error)) from error
 
 
-def _read_info(archive: ZipFile, entry: ZipInfo, kinds: str) -> _ArrayInfo:
-    with archive.open(entry) as file, warnings.catch_warnings():
+def _read_info(file: IO[bytes], name: str, size: int, kinds: str) -> _ArrayInfo:
+    """Reads the header of an array, and checks it against the size of the file."""
+    with warnings.catch_warnings():
         # NumPy warns of headers written by Python 2.
         warnings.simplefilter("ignore")
         version = npy.read_magic(file)
         is_first = version == (1, 0)
         read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
         shape, _, dtype = read(file)
-        num_bytes = entry.file_size - file.tell()
+    num_bytes = size - file.tell()
     if dtype.kind not in kinds:
-        raise ValueError(f"the array '{entry.filename}' holds {dtype}, expected numbers")
+        raise ValueError(f"the array '{name}' holds {dtype}, expected numbers")
     # Python integers, which do not overflow.
     announced = dtype.itemsize * math.prod(shape)
     if announced != num_bytes:
-        raise ValueError(
-            f"the array '{entry.filename}' announces {announced:,} bytes and has {num_bytes:,}"
-        )
+        raise ValueError(f"the array '{name}' announces {announced:,} bytes and has {num_bytes:,}")
     return _ArrayInfo(shape, dtype)

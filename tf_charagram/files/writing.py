@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -86,6 +87,48 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(partial, path)
+
+
+def to_stdout(text: str) -> None:
+    """Writes text to standard output.
+
+    Raises:
+        RunError: Its encoding lacks a letter of the text.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError as error:
+        raise RunError(
+            f"Standard output cannot show {text[error.start]!a}, because its encoding is "
+            f"{encoding}. Write to a file, or set PYTHONIOENCODING=utf-8."
+        ) from error
+    sys.stdout.write(text)
+
+
+def check_output(path: str, overwrite: bool) -> None:
+    """Checks, before a long computation, that a file can be written.
+
+    Args:
+        path: The file; `"-"` is standard output.
+        overwrite: Whether an older file may be replaced.
+
+    Raises:
+        ConfigError: It is not a local path.
+        RunError: It exists, or cannot be written.
+    """
+    check_local(path)
+    if path == "-" or _is_device(Path(path)):
+        return
+    file = Path(path)
+    if file.is_dir():
+        raise RunError(f"{path} is a folder. Give a file.")
+    if os.path.lexists(file) and not overwrite:
+        raise RunError(f"{path} exists. Add --overwrite to replace it, or give another file.")
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with _claimed(file, _open_file):
+            pass
 
 
 def _is_device(path: Path) -> bool:

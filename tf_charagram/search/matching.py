@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.data.readers.pairs import LabelledPair
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_fraction
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.learning import Learned
@@ -206,8 +206,8 @@ def _make_scorer(
     default_threshold: float,
 ) -> tuple[TextScorer, float, Learned | None]:
     """Makes a scorer that has learned from labels, if any, and chooses the threshold."""
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise ConfigError(f"`threshold` must be in [0, 1]. Received: {threshold}")
+    if threshold is not None:
+        check_fraction("threshold", threshold)
     scorer = TextScorer(texts, model, lexical=lexical)
     learned = None
     if labels is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.similarities import (
@@ -30,6 +30,8 @@ from tf_charagram.text.word_boundaries import bags_of_words
 _CODE_STEP = 0.2
 # Pairs that are scored at once, which bounds the memory of their n-grams.
 _MAX_PAIRS = 50_000
+#: Columns of the linear model that labels train.
+NUM_COLUMNS = 11
 
 
 class Weights(NamedTuple):
@@ -198,9 +200,13 @@ class TextScorer:
         model: str | Path | TextEmbedder | None,
     ) -> TextScorer:
         """Makes a scorer with the weights of another scorer, which counts words in other texts."""
+        check_switches(lexical=settings["lexical"])
         scorer = cls(texts, model, lexical=settings["lexical"])
         if settings["learned"] is not None:
-            scorer._learned = np.array(settings["learned"], np.float64)
+            learned = np.array(settings["learned"], np.float64)
+            if learned.shape != (NUM_COLUMNS,) or not np.isfinite(learned).all():
+                raise ConfigError(f"`learned` must be {NUM_COLUMNS} finite weights.")
+            scorer._learned = learned
         return scorer
 
     def _paired(
@@ -244,7 +250,7 @@ class TextScorer:
 
 
 def _columns(features: Features) -> NDArray[np.float32]:
-    """Returns the inputs of a linear model, float32 `(num_pairs, 11)`.
+    """Returns the inputs of a linear model, float32 `(num_pairs, NUM_COLUMNS)`.
 
     The four similarities as the part of long texts, and again as the part of single words, so that
     each part has its own weights; both features of codes; and 1, for a constant. Saved indexes

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.errors import ConfigError, RunError, check_positive
+from tf_charagram.errors import RunError, check_fraction, check_positive
+from tf_charagram.files.arrays import read_array
 from tf_charagram.files.json_files import parse_json, read_json, write_json
-from tf_charagram.files.writing import check_free, partial_folder, sha256_of
+from tf_charagram.files.writing import check_free, partial_folder, regular_size, sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
@@ -27,6 +28,8 @@ _VECTORS = "vectors.npy"
 _BATCH = 1000
 # Texts that are embedded again to see whether an index belongs to a model.
 _NUM_CHECKED = 10
+# Of a vector of unit length, with some rounding.
+_MAX_VALUE = 1.01
 
 
 class Hit(NamedTuple):
@@ -128,8 +131,7 @@ class TextIndex:
         if isinstance(queries, str | bytes):
             return self.search([queries], k, min_score)[0]
         check_positive(k=k)
-        if not 0 <= min_score <= 1:
-            raise ConfigError(f"`min_score` must be in [0, 1]. Received: {min_score}")
+        check_fraction("min_score", min_score)
         queries = strings_of(queries, "queries")
         hits = []
         for start in range(0, len(queries), _BATCH):
@@ -204,15 +206,18 @@ class TextIndex:
         try:
             settings = read_json(path / SETTINGS)
             for name in (_TEXTS, _VECTORS):
+                # A device would be read forever.
+                regular_size(path / name)
                 if sha256_of(path / name) != settings["sha256"][name]:
                     raise ValueError(f"{name} has another checksum")
             # Not `read_json`, which refuses large files.
             texts = parse_json((path / _TEXTS).read_bytes())
-            vectors = np.load(path / _VECTORS)
+            vectors = read_array(path / _VECTORS, "f")
+            _check_saved(texts, vectors)
             # Without a model, vectors have the length 0.
             used_model = model if vectors.shape[1] else None
             scorer = TextScorer.from_settings(settings["scorer"], texts, used_model)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
         if scorer.embedder is not None and not _are_vectors_of(scorer.embedder, texts, vectors):
             raise RunError(
@@ -236,3 +241,18 @@ def _are_vectors_of(
     stored = vectors[: len(checked)]
     # Other machines round differently.
     return expected.shape == stored.shape and np.allclose(expected, stored, atol=1e-3)
+
+
+def _check_saved(texts: Any, vectors: np.ndarray) -> None:
+    """Raises a `ValueError` if the files of an index do not hold texts and their vectors."""
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{_TEXTS} is not a list of texts")
+    num_texts = len(set(texts))
+    if vectors.ndim != 2 or len(vectors) != num_texts or vectors.dtype != np.float32:
+        raise ValueError(
+            f"{_VECTORS} holds {vectors.dtype} {vectors.shape}, expected float32 with "
+            f"{num_texts:,} rows, one per distinct text"
+        )
+    # Also false for NaN.
+    if not (np.abs(vectors) <= _MAX_VALUE).all():
+        raise ValueError(f"{_VECTORS} holds other vectors than of unit length")

@@ -101,7 +101,8 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
     """Returns the texts of a list, a column, an array, a tensor or a `tf.data.Dataset`, in order.
 
     Args:
-        data: The texts; those of a tensor or a data set are returned as bytes.
+        data: The texts; a column may be of Arrow; texts of a tensor or a data set are returned as
+            bytes.
         name: Name of the argument in errors.
 
     Returns:
@@ -112,6 +113,8 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
             row that is missing or of another type.
     """
     check_texts(data, name)
+    # A column of Arrow.
+    data = data.to_pylist() if hasattr(data, "to_pylist") else data
     if isinstance(data, tf.data.Dataset):
         return checked_texts(_elements(data), name)
     if tf.is_tensor(data) or isinstance(data, np.ndarray):

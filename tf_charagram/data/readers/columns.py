@@ -10,16 +10,16 @@ from typing import Literal, NamedTuple, TypedDict, Unpack
 
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, is_decimal, set_name
+from tf_charagram.data.readers.table_rows import as_text
 from tf_charagram.data.readers.tables import (
     LABEL_NAMES,
     MATCH_NAMES,
     PAIR_NAMES,
     SCORE_NAMES,
-    TEXT_NAMES,
     Rows,
-    as_text,
     plain_name,
 )
+from tf_charagram.data.tables import TEXT_NAMES
 from tf_charagram.errors import ConfigError, DataError
 
 #: What is next to the texts; a match is 0 or 1, whether the texts mean the same.

@@ -34,6 +34,11 @@ CORRECT_OR_SKIP = (
 CORRECT = "Correct the line (in Python, on_bad_line='skip' skips bad lines)."
 #: Enough bytes to tell these formats.
 NUM_MAGIC_BYTES = 16
+_NUM_START_BYTES = 1000
+_READ_ERRORS = (EOFError, zlib.error, OSError)
+_GIVE_ENCODING = (
+    "Name its encoding, such as --encoding cp1252 or utf-16-le (in Python, encoding='cp1252')."
+)
 
 
 class BadLines:
@@ -127,12 +132,60 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
                         _warn_of_other_encoding(path, number)
                         is_utf8 = False
                 yield number, text
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except _READ_ERRORS as error:
+        raise _read_error(path, error, number + 1) from error
+
+
+def _read_error(path: str | Path, error: Exception, line: int) -> DataError:
+    """Explains why reading a file failed in a line."""
+    if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         message = f"the gzip data is truncated or damaged here ({error}). Get the file again."
-        raise DataError(path, message, line=number + 1) from error
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}. Check the path and its permissions."
-        raise DataError(path, message, line=number + 1 if number else None) from error
+        return DataError(path, message, line)
+    reason = getattr(error, "strerror", None) or error
+    message = f"cannot be read: {reason}. Check the path and its permissions."
+    return DataError(path, message, line if line > 1 else None)
+
+
+def read_text(path: str | Path, encoding: str | None = None) -> str:
+    """Reads a whole text file, plain or gzip, and refuses bytes that its encoding does not have.
+
+    Args:
+        path: File to read, or `"-"` for standard input.
+        encoding: A name that Python knows, such as `"cp1252"`. Default: UTF-8, or the one that a
+            byte order mark tells.
+
+    Raises:
+        ConfigError: Python does not know the encoding.
+        DataError: The file cannot be read, is not text, or has another encoding.
+    """
+    try:
+        with open_bytes(path) as stream:
+            raw = stream.read()
+    except _READ_ERRORS as error:
+        raise _read_error(path, error, 1) from error
+    if encoding is None:
+        encoding = _encoding_of(path, raw)
+    try:
+        text = raw.decode(encoding)
+    except LookupError as error:
+        raise ConfigError(f"Python does not know the encoding {encoding!r}.") from error
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        line = raw.count(b"\n", 0, start) + 1
+        raise DataError(path, f"is not {encoding.upper()} here. {_GIVE_ENCODING}", line) from error
+    return text.removeprefix("\ufeff")
+
+
+def _encoding_of(path: str | Path, raw: bytes) -> str:
+    """Returns UTF-8, or UTF-16 if the bytes start with its byte order mark."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    check_is_text(path, raw)
+    start = raw[:_NUM_START_BYTES]
+    # Of Latin letters in UTF-16, each second byte is zero.
+    if start.count(0) > 0.4 * len(start):
+        raise DataError(path, f"looks like UTF-16. {_GIVE_ENCODING}")
+    return "utf-8"
 
 
 def aligned_lines(left: str | Path, right: str | Path) -> Iterator[tuple[int, str, str]]:
@@ -154,6 +207,12 @@ def aligned_lines(left: str | Path, right: str | Path) -> Iterator[tuple[int, st
                 f"expected a line {number:,}, as {long} has one. The two files must correspond "
                 "line by line; get both again.",
             )
+
+
+@functools.cache
+def say_once(path: str | Path, message: str) -> None:
+    """Logs a message once per file, which may be read many times."""
+    logger.warning("%s: %s", path, message)
 
 
 @functools.cache

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tf_charagram.data.readers.columns import choose_columns
-from tf_charagram.data.readers.lines import BadLines, aligned_lines
-from tf_charagram.data.readers.tables import PPDB_SEPARATOR, Rows, as_text, say_once
+from tf_charagram.data.readers.lines import BadLines, aligned_lines, say_once
+from tf_charagram.data.readers.table_rows import as_text
+from tf_charagram.data.readers.tables import PPDB_SEPARATOR, Rows
 from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]

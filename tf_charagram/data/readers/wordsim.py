@@ -17,7 +17,8 @@ from tf_charagram.data.readers.scored import (
     is_number,
     set_name,
 )
-from tf_charagram.data.readers.tables import Rows, as_text, plain_name
+from tf_charagram.data.readers.table_rows import as_text
+from tf_charagram.data.readers.tables import Rows, plain_name
 from tf_charagram.errors import DataError
 
 # Canonical name -> known file names, best first: lowercase, without suffix and punctuation.

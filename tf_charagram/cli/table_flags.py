@@ -1,0 +1,81 @@
+"""Flags of the commands that read and write tables."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tf_charagram.cli.commands import check_not_read
+from tf_charagram.cli.flags import Parser
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.table_rows import column_position
+from tf_charagram.errors import DataError, unknown_name
+from tf_charagram.files.writing import check_output
+
+if TYPE_CHECKING:
+    from tf_charagram.data.tables import Table
+
+
+def column_names(text: str) -> list[str]:
+    """Splits the value of `--on` at commas; a name with a comma is in double quotes."""
+    return next(csv.reader([text], skipinitialspace=True), [])
+
+
+def add_input_flags(parser: Parser) -> None:
+    """Adds flags about how tables are read."""
+    group = parser.add_argument_group("for tables")
+    group.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first line of CSV and TSV is a row, and columns have numbers from 1",
+    )
+    group.add_argument(
+        "--encoding", metavar="NAME", help="such as cp1252 [UTF-8, or a byte order mark tells]"
+    )
+    group.add_argument(
+        "--on-bad-line",
+        choices=BadLines.POLICIES,
+        default="error",
+        help="of another number of columns, or with wrong quotes [error]",
+    )
+
+
+def add_output_flags(parser: Parser, default: str | None, text: str) -> None:
+    """Adds `--output`, with a default and the text of its help, and `--overwrite`."""
+    parser.add_argument("--output", default=default, help=text)
+    parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
+
+
+def read_input(path: str, values: Namespace, on: Sequence[str]) -> Table:
+    """Reads a table as the flags say, and tells of bad lines on standard error.
+
+    Raises:
+        DataError: The file cannot be read, has a bad row, or lacks a column of `on`.
+    """
+    from tf_charagram.data.table_reading import read_table
+
+    bad = BadLines(values.on_bad_line)
+    table = read_table(path, header=not values.no_header, encoding=values.encoding, on_bad_line=bad)
+    if bad.count:
+        sys.stderr.write(f"{bad.summary()}\n")
+    for column in on:
+        if column_position(table.columns, column) is None:
+            raise DataError(path, unknown_name("column", column, table.columns))
+    return table
+
+
+def check_table_output(values: Namespace, *inputs: str) -> None:
+    """Checks, before a long computation, that the table of `--output` can be written.
+
+    Raises:
+        ConfigError: Its suffix is unknown, or it is one of the inputs.
+        RunError: It exists, or cannot be written.
+    """
+    from tf_charagram.data.tables import check_table_file
+
+    check_not_read(values.output, inputs)
+    check_table_file(values.output)
+    check_output(values.output, values.overwrite)
