@@ -37,6 +37,8 @@ MODULES = (
     "tf_charagram.data.readers.lines",
     "tf_charagram.data.readers.scored",
     "tf_charagram.data.sets",
+    "tf_charagram.data.table_reading",
+    "tf_charagram.data.tables",
     "tf_charagram.encoders",
     "tf_charagram.encoders.base",
     "tf_charagram.encoders.options",

@@ -19,14 +19,10 @@ from tests.commands import environment
 from tests.contracts import ragged, some_now
 from tests.models.answers import parts
 from tests.models.test_base import HEADS, make_model
-from tf_charagram import TextEmbedder
+from tf_charagram import NgramVectorizer, TextEmbedder
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers import (
-    NgramVectorizer,
-    PeepholeLSTM,
-    embedding_table,
-)
+from tf_charagram.layers import PeepholeLSTM, embedding_table
 from tf_charagram.models.locations import MODELS, model_class
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
 from tf_charagram.tasks.labels.heads import PairLabelHead, TextHead
