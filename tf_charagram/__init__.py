@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tf_charagram._version import __version__
 from tf_charagram.encoders import CLASSES
 from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError, TrainingError
 from tf_charagram.layers import LAYERS
-from tf_charagram.lazy import lazy_names, register_with_keras
+from tf_charagram.lazy import lazy_names, register_with_keras, when_keras_is_imported
 from tf_charagram.models.locations import MODELS
 from tf_charagram.optimizers import CLASSES as OPTIMIZERS
 from tf_charagram.tasks import CLASSES as TASK_CLASSES
@@ -69,7 +69,7 @@ __all__ = [
     "train",
 ]
 
-_lazy = lazy_names(__name__, {**_NAMES, **{name: f"{__name__}.{name}" for name in _MODULES}})
+_MODULE_NAMES = {name: f"{__name__}.{name}" for name in _MODULES}
 MODELS.update(TASK_MODELS)
 
 
@@ -78,14 +78,8 @@ def _register() -> None:
         register_with_keras(__name__, classes)
 
 
-def _registered(name: str) -> Any:
-    value = _lazy(name)
-    _register()
-    return value
-
-
 if not TYPE_CHECKING:
     # Type checkers would take any name for a lazy one.
-    __getattr__ = _registered
+    __getattr__ = lazy_names(__name__, {**_NAMES, **_MODULE_NAMES})
 
-_register()
+when_keras_is_imported(_register)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from tf_charagram.errors import ConfigError
@@ -61,14 +65,49 @@ class _LazyClass:
         return getattr(import_module(self.module), self.name).from_config(config, *args, **kwargs)
 
 
+class _WhenKerasIsImported(MetaPathFinder):
+    """Registers classes right after Keras is imported, by this package or another.
+
+    Args:
+        register: Called once, without arguments.
+    """
+
+    def __init__(self, register: Callable[[], None]) -> None:
+        self._register = register
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        """Returns Keras' own spec, whose loader registers classes at the end; else `None`."""
+        if fullname != "keras":
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(fullname)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def execute_and_register(module: ModuleType) -> None:
+            execute(module)
+            self._register()
+
+        spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
+        return spec
+
+
+def when_keras_is_imported(register: Callable[[], None]) -> None:
+    """Calls a function as soon as Keras is imported: now, or right after its import."""
+    if "keras" in sys.modules:
+        register()
+    else:
+        sys.meta_path.insert(0, _WhenKerasIsImported(register))
+
+
 def register_with_keras(package: str, classes: Mapping[str, str]) -> None:
-    """Lets `keras.models.load_model` find classes that are not imported yet, if Keras is imported.
+    """Lets `keras.models.load_model` find classes that are not imported yet.
 
     Args:
         package: Name under which Keras knows the package.
         classes: Name -> module. They register themselves under the same name when imported.
     """
-    if (keras := sys.modules.get("keras")) is not None:
-        registered = keras.saving.get_custom_objects()
-        for name, module in classes.items():
-            registered.setdefault(f"{package}>{name}", _LazyClass(name, module))
+    registered = sys.modules["keras"].saving.get_custom_objects()
+    for name, module in classes.items():
+        registered.setdefault(f"{package}>{name}", _LazyClass(name, module))

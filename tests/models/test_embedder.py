@@ -65,6 +65,12 @@ class TestEncode:
         found = embedder.neighbors("caf\u00e9", kind(TEXTS))
         assert found == embedder.neighbors("caf\u00e9", TEXTS)
 
+    def test_called_with_a_list(self, embedder):
+        vectors = embedder(TEXTS)
+        np.testing.assert_array_equal(vectors, embedder(tf.constant(TEXTS)))
+        ids = embedder.vectorizer(TEXTS)
+        assert ids.to_list() == embedder.vectorizer(tf.constant(TEXTS)).to_list()
+
     @pytest.mark.parametrize("shape", [(), (1, 2)])
     def test_arrays_of_another_shape(self, embedder, shape):
         message = re.escape(f"`texts` must be texts (n,). Received: shape {shape}")

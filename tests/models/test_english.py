@@ -59,7 +59,7 @@ def test_common_misspellings_are_corrected(english, pair):
 
 def test_joined_words_and_digits(english):
     read = english.read_as(["Goodmorning to the peopleofthe w0rld, from a c0rnputer 5ystem"])
-    assert read == ["good morning to the people of the world, from a computer system"]
+    assert read == ["Good morning to the people of the world, from a computer system"]
     codes = ["sch1 fs10 w11c 50ft 10am 15in mp3 ps5 1050 b2b wh1000 el10 128gb 5mm 0x10"]
     assert english.read_as(codes) == codes
 

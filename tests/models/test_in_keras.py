@@ -161,7 +161,14 @@ def test_large_tables_are_warned_of_once(monkeypatch):
         train(towers(LazyAdam(0.1))[0], 1)
 
 
-def test_sequential_fits_and_freezes(tmp_path):
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import tf_charagram, keras",
+        pytest.param("import keras, tf_charagram", marks=pytest.mark.variant),
+    ],
+)
+def test_sequential_fits_and_freezes(imports, tmp_path):
     embedder = make_model("embedder")
     embedder.trainable = False
     model = keras.Sequential([embedder, keras.layers.Dense(1, kernel_initializer="zeros")])
@@ -174,12 +181,12 @@ def test_sequential_fits_and_freezes(tmp_path):
     model.save(tmp_path / "model.keras")
     # In a process that has not imported the classes of the archive.
     code = (
-        "import sys, keras, tf_charagram; assert 'tf_charagram.layers.base' not in sys.modules; "
+        "import sys; {}; assert 'tf_charagram.layers.base' not in sys.modules; "
         "import tensorflow as tf; model = keras.models.load_model(sys.argv[1]); "
         "assert len(model.trainable_variables) == 2; "
         "print(*model(tf.constant(sys.argv[2:])).numpy().ravel().tolist())"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "model.keras"), *LEFTS]
+    command = [sys.executable, "-c", code.format(imports), str(tmp_path / "model.keras"), *LEFTS]
     done = subprocess.run(command, capture_output=True, text=True, env=environment())
     assert done.returncode == 0, done.stderr
     answers = np.array(done.stdout.split(), np.float32)

@@ -78,7 +78,7 @@ def saved(embedder, tmp_path_factory):
 
 def test_read_as(embedder):
     assert embedder.read_as(TEXTS) == [
-        "A  Lemur, vehicles!", "NASA-moved \u65e5\u672c moved\tx", "", "rn\u00e9femr lemr",
+        "A  Lemur, vehicles!", "NASA-moved \u65e5\u672c MOVED\tx", "", "rn\u00e9femr lemr",
         "mopd \ufffd",
     ]  # fmt: skip
     assert embedder.read_as([]) == []

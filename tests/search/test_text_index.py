@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import pickle
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -269,3 +271,34 @@ def test_other_models_and_folders(saved, other_model, tmp_path):
         "lexical": True,
         "learned": None,
     }
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+def test_pickled(embedder, has_model):
+    index = TextIndex(TEXTS, embedder if has_model else None)
+    loaded = pickle.loads(pickle.dumps(index))
+    assert loaded.search(TEXTS, k=2) == index.search(TEXTS, k=2)
+    scorer = pickle.loads(pickle.dumps(index.scorer))
+    np.testing.assert_array_equal(
+        scorer.score(TEXTS, TEXTS[::-1]), index.scorer.score(TEXTS, TEXTS[::-1])
+    )
+
+
+def test_searched_while_texts_are_added():
+    index = TextIndex(["text 0"], None)
+
+    def search(_):
+        hits = index.search(["text 3", "nothing"], k=5)
+        return all(hit.text == index.texts[hit.row] for found in hits for hit in found)
+
+    with ThreadPoolExecutor(3) as pool:
+        searches = pool.map(search, range(60))
+        for number in range(1, 20):
+            index.add([f"text {number}"])
+        assert all(searches)
+    assert index.search("text 3", k=1)[0].row == 3
+
+
+def test_a_model_is_needed_for_vectors(saved):
+    with pytest.raises(ConfigError, match=r"was built with a model.*Give `model`"):
+        TextIndex.load(saved, model=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.reference.folding import fold
@@ -46,6 +46,7 @@ def folding(text, **options):
 
 @property_settings
 @given(st.lists(hard, max_size=4), alphabets)
+@example(["\u1e9e \u00df SS"], {"\u00df"})
 def test_equals_reference(texts, alphabet):
     alphabet = {char for char in alphabet if normalized(char, pad=False) == char}
     assert reader(alphabet).read_as(texts) == [fold(text, alphabet) for text in texts]
@@ -91,7 +92,7 @@ def test_words_of_a_dictionary():
     vectorizer = folding(ASCII, dictionary=dictionary)
     assert vectorizer.dictionary is dictionary
     texts = ["Caffes, the CAFE\u0301S", "Strase\u00adn stra\u00dfen"]
-    assert vectorizer.read_as(texts) == ["cafes, the CAFES", "strassen strassen"]
+    assert vectorizer.read_as(texts) == ["Cafes, the CAFES", "Strassen strassen"]
     for text, read in zip(texts, vectorizer.read_as(texts), strict=True):
         assert vectorizer.spans(text) == vectorizer.as_written().spans(read)
 

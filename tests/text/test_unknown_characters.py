@@ -59,7 +59,7 @@ def test_known_share(raws, max_chars, unknown_rows):
     vectorizer = vectorizer_of(max_chars=max_chars, unknown_rows=unknown_rows)
     found = vectorizer.known_share(encoded(raws))
     assert found.dtype == tf.float32
-    np.testing.assert_allclose(found, np.float32(expected))
+    np.testing.assert_allclose(found, np.float32(expected), rtol=1e-6)
 
 
 def test_known_share_without_an_alphabet():

@@ -22,7 +22,13 @@ from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
-from tf_charagram.text.tensors import paired_texts, string_tensor, strings_of, texts_of
+from tf_charagram.text.tensors import (
+    paired_texts,
+    string_tensor,
+    strings_of,
+    tensor_of,
+    texts_of,
+)
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 _BATCH = 1000
@@ -79,6 +85,10 @@ class TextEmbedder(TextModel):
     def dim(self) -> int:
         """Width of the embeddings."""
         return self.encoder.dim
+
+    def __call__(self, texts: Any, *args: Any, **kwargs: Any) -> Any:
+        """Calls the model on a string tensor `(batch,)`, or on a list of texts."""
+        return super().__call__(tensor_of(texts), *args, **kwargs)
 
     def call(self, texts: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings, float32 `(batch, dim)`, of strings `(batch,)`."""

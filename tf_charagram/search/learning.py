@@ -71,7 +71,7 @@ def _best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -
     """Finds the threshold with the largest F1, halfway between two scores."""
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]
-    # The next lower score; the last score has none.
+    # The next lower score, which the last score lacks.
     following = np.append(scores[1:], scores[-1:])
     # If the threshold is below the first n scores, n pairs are found.
     num_found = np.arange(1, len(scores) + 1)

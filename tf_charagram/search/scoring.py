@@ -98,13 +98,12 @@ class TextScorer:
         self._weights = weights.ravel()
         # Weights of all columns, if learned.
         self._learned: NDArray[np.float64] | None = None
-        self._tfidf = CharacterTfidf(())
         self.count(strings_of(texts))
 
     def count(self, texts: Sequence[str]) -> None:
         """Counts words and n-grams again, in other texts."""
         bags = bags_of_words(texts)
-        self._tfidf.fit_words(bags)
+        self._tfidf = CharacterTfidf.from_words(bags)
         num_texts = len(bags)
         document_counts = Counter(word for bag in bags for word in set(bag))
         # Smoothed as if one more text had every word.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, overload
@@ -10,13 +12,14 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.errors import RunError, check_fraction, check_positive
+from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
 from tf_charagram.files.arrays import read_array
 from tf_charagram.files.json_files import parse_json, read_json, write_json
 from tf_charagram.files.writing import check_free, partial_folder, regular_size, sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.similarities import Texts
 from tf_charagram.text.tensors import rows_by_text, strings_of
 
 #: File of a saved index with the settings of its scorer and the checksums of the other files.
@@ -46,11 +49,33 @@ class Hit(NamedTuple):
     text: str
 
 
+class _Searched(NamedTuple):
+    """All that a search reads, replaced at once, so that other threads can search meanwhile.
+
+    Attributes:
+        texts: All texts.
+        scorer: A scorer that counted words in them.
+        prepared: The distinct texts. Each is a candidate once, so that equal texts do not crowd out
+            others.
+        rows: Rows in `texts` for each distinct text.
+    """
+
+    texts: list[str]
+    scorer: TextScorer
+    prepared: Texts
+    rows: list[list[int]]
+
+
+# Held while texts are added; not an attribute, because a lock cannot be pickled.
+_ADDING = threading.Lock()
+
+
 class TextIndex:
     """Finds the texts of a list that are most similar to a query, however both are spelled.
 
     Candidates are the nearest texts by embeddings and by character n-grams. Their score mixes the
-    similarities of embeddings, n-grams, words and letters.
+    similarities of embeddings, n-grams, words and letters. Several threads may search, also while
+    one adds texts.
 
     Args:
         texts: The texts: a list, an array, a column of a data frame.
@@ -58,10 +83,6 @@ class TextIndex:
             letters only.
         lexical: Whether letters are compared as well as vectors.
         scorer: A scorer whose learned weights are used, in place of `model` and `lexical`.
-
-    Attributes:
-        texts: The texts.
-        scorer: The scorer, which counts words in these texts.
 
     Raises:
         ConfigError: `texts` is a single string or contains other values, or there is neither a
@@ -82,22 +103,30 @@ class TextIndex:
         lexical: bool = True,
         scorer: TextScorer | None = None,
     ) -> None:
-        self.texts = strings_of(texts)
+        strings = strings_of(texts)
         if scorer is None:
-            self.scorer = TextScorer(self.texts, model, lexical=lexical)
+            own_scorer = TextScorer(strings, model, lexical=lexical)
         else:
-            self.scorer = TextScorer.from_settings(scorer.settings(), self.texts, scorer.embedder)
-        self._prepare()
+            own_scorer = TextScorer.from_settings(scorer.settings(), strings, scorer.embedder)
+        self._prepare(strings, own_scorer)
 
-    def _prepare(self, vectors: NDArray[np.float32] | None = None) -> None:
-        """Prepares the distinct texts, perhaps with their known vectors.
+    def _prepare(
+        self, texts: list[str], scorer: TextScorer, vectors: NDArray[np.float32] | None = None
+    ) -> None:
+        """Prepares the distinct texts, perhaps with their known vectors."""
+        rows = rows_by_text(texts)
+        prepared = scorer.prepare(list(rows), vectors)
+        self._searched = _Searched(texts, scorer, prepared, list(rows.values()))
 
-        Each text is a candidate once, so that equal texts do not crowd out others.
-        """
-        rows = rows_by_text(self.texts)
-        self._prepared = self.scorer.prepare(list(rows), vectors)
-        # Rows in the list for each distinct text.
-        self._rows = list(rows.values())
+    @property
+    def texts(self) -> list[str]:
+        """All texts."""
+        return self._searched.texts
+
+    @property
+    def scorer(self) -> TextScorer:
+        """The scorer, which counts words in these texts."""
+        return self._searched.scorer
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -139,13 +168,14 @@ class TextIndex:
         return hits
 
     def _search_batch(self, queries: list[str], k: int, min_score: float) -> list[list[Hit]]:
-        prepared = self.scorer.prepare(queries)
-        pairs, scores = best_pairs(self.scorer, prepared, self._prepared, k, min_score)
+        searched = self._searched
+        prepared = searched.scorer.prepare(queries)
+        pairs, scores = best_pairs(searched.scorer, prepared, searched.prepared, k, min_score)
         hits: list[list[Hit]] = [[] for _ in queries]
         query_rows, text_rows = pairs.T.tolist()
         for query, text, score in zip(query_rows, text_rows, scores.tolist(), strict=True):
-            for row in self._rows[text][:k]:
-                hits[query].append(Hit(row, score, self.texts[row]))
+            for row in searched.rows[text][:k]:
+                hits[query].append(Hit(row, score, searched.texts[row]))
         for found in hits:
             # "Cat" and "cat" have equal scores, and their rows may alternate.
             found.sort(key=lambda hit: (-hit.score, hit.row))
@@ -159,16 +189,20 @@ class TextIndex:
             ConfigError: `texts` is a single string or contains other values.
         """
         added = strings_of(texts)
-        # In the order in which `rows_by_text` appends them to the distinct texts.
-        known = set(self.texts)
-        new = [text for text in dict.fromkeys(added) if text not in known]
-        vectors = None
-        if self.scorer.embedder is not None:
-            new_vectors = self.scorer.embedder.encode(new, normalize=True)
-            vectors = np.concatenate([self._prepared.vectors, new_vectors])
-        self.texts += added
-        self.scorer.count(self.texts)
-        self._prepare(vectors)
+        with _ADDING:
+            texts, scorer, prepared, _ = self._searched
+            # In the order in which `rows_by_text` appends them to the distinct texts.
+            known = set(texts)
+            new = [text for text in dict.fromkeys(added) if text not in known]
+            vectors = None
+            if scorer.embedder is not None:
+                new_vectors = scorer.embedder.encode(new, normalize=True)
+                vectors = np.concatenate([prepared.vectors, new_vectors])
+            all_texts = texts + added
+            # Searches in other threads go on with the old counts.
+            recounted = copy.copy(scorer)
+            recounted.count(all_texts)
+            self._prepare(all_texts, recounted, vectors)
 
     def save(self, path: str | Path) -> None:
         """Writes a new folder, whole or not at all. The model is not part of it.
@@ -178,18 +212,21 @@ class TextIndex:
         """
         path = Path(path)
         check_free(path)
+        searched = self._searched
         with partial_folder(path) as partial:
             texts_file = partial / _TEXTS
             vectors_file = partial / _VECTORS
-            texts_file.write_text(json.dumps(self.texts), encoding="utf-8")
-            np.save(vectors_file, self._prepared.vectors)
+            texts_file.write_text(json.dumps(searched.texts), encoding="utf-8")
+            np.save(vectors_file, searched.prepared.vectors)
             checksums = {_TEXTS: sha256_of(texts_file), _VECTORS: sha256_of(vectors_file)}
-            settings = {"scorer": self.scorer.settings(), "sha256": checksums}
+            settings = {"scorer": searched.scorer.settings(), "sha256": checksums}
             write_json(partial / SETTINGS, settings)
             partial.rename(path)
 
     @classmethod
-    def load(cls, path: str | Path, model: str | Path | TextEmbedder = "english") -> TextIndex:
+    def load(
+        cls, path: str | Path, model: str | Path | TextEmbedder | None = "english"
+    ) -> TextIndex:
         """Loads a saved index.
 
         Args:
@@ -197,6 +234,7 @@ class TextIndex:
             model: The model that the index was built with; ignored if there was none.
 
         Raises:
+            ConfigError: There was a model, and `model` is `None`.
             RunError: The folder is not an index, is damaged, or belongs to another model; or the
                 model cannot be loaded.
         """
@@ -215,10 +253,17 @@ class TextIndex:
             vectors = read_array(path / _VECTORS, "f")
             _check_saved(texts, vectors)
             # Without a model, vectors have the length 0.
-            used_model = model if vectors.shape[1] else None
-            scorer = TextScorer.from_settings(settings["scorer"], texts, used_model)
+            has_model = vectors.shape[1] > 0
+            is_model_missing = has_model and model is None
+            if not is_model_missing:
+                used_model = model if has_model else None
+                scorer = TextScorer.from_settings(settings["scorer"], texts, used_model)
         except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
+        if is_model_missing:
+            raise ConfigError(
+                f"{path} was built with a model, and its scores need it. Give `model`."
+            )
         if scorer.embedder is not None and not _are_vectors_of(scorer.embedder, texts, vectors):
             raise RunError(
                 f"{path} was built with another model than {model}. Give that model, or build "
@@ -226,9 +271,7 @@ class TextIndex:
             )
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
-        index.texts = texts
-        index.scorer = scorer
-        index._prepare(vectors)
+        index._prepare(texts, scorer, vectors)
         return index
 
 

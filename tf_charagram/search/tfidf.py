@@ -45,18 +45,30 @@ class CharacterTfidf:
     """
 
     def __init__(self, texts: Iterable[str | bytes]) -> None:
-        self.fit_words(bags_of_words(strings_of(texts)))
+        self._count(bags_of_words(strings_of(texts)))
 
-    def fit_words(self, bags: Sequence[Sequence[str]]) -> None:
-        """Counts n-grams in other texts, given as their words; earlier counts are dropped."""
+    @classmethod
+    def from_words(cls, bags: Sequence[Sequence[str]]) -> CharacterTfidf:
+        """Counts n-grams in texts that are given as their words."""
+        tfidf = cls.__new__(cls)
+        tfidf._count(bags)
+        return tfidf
+
+    def __getstate__(self) -> tuple[np.ndarray, np.ndarray]:
+        # A lookup table cannot be pickled.
+        return self._keys, self._idf
+
+    def __setstate__(self, state: tuple[np.ndarray, np.ndarray]) -> None:
+        self._keys, self._idf = state
+        self._columns = _column_table(self._keys)
+
+    def _count(self, bags: Sequence[Sequence[str]]) -> None:
         words, word_counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)
         num_ngrams = len(known)
-        # Tables must not be empty; no n-gram has the key 0.
-        table_keys = np.append(known, 0)
-        columns = np.arange(num_ngrams + 1)
-        self._columns = LookupTable(table_keys, columns, -1)
+        self._keys = known
+        self._columns = _column_table(known)
         ngram_counts = word_counts @ _ones(ids, splits, num_ngrams)
         # An index for each text that an n-gram occurs in.
         df = np.bincount(ngram_counts.indices, minlength=num_ngrams)
@@ -89,6 +101,13 @@ class CharacterTfidf:
         vectors.data = frequencies * self._idf[vectors.indices]
         _divide_by_lengths(vectors)
         return vectors
+
+
+def _column_table(keys: np.ndarray) -> LookupTable:
+    """Returns a table from keys to their positions."""
+    # Tables must not be empty; no n-gram has the key 0.
+    table_keys = np.append(keys, 0)
+    return LookupTable(table_keys, np.arange(len(table_keys)), -1)
 
 
 def _divide_by_lengths(vectors: sparse.csr_array) -> None:

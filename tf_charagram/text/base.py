@@ -16,7 +16,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.text.keys import Alphabet
 from tf_charagram.text.reading import TextReader
 from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.tensors import check_shape, check_text_options, texts_of
+from tf_charagram.text.tensors import check_shape, check_text_options, tensor_of, texts_of
 
 #: Exceptions raised by reading a damaged vocabulary, or making tables of it.
 DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError, tf.errors.OpError)
@@ -109,9 +109,9 @@ class TextVectorizer(keras.layers.Layer):
             )
 
     @on_cpu
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, texts: Any, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer; not only `call` is on the CPU, because Keras converts arrays before."""
-        return super().__call__(*args, **kwargs)
+        return super().__call__(tensor_of(texts), *args, **kwargs)
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of each text."""

@@ -14,7 +14,13 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.keys import MAX_CODE_POINT, OTHER_SYMBOL, Alphabet, signed
-from tf_charagram.text.normalize import FIRST_BEYOND_ASCII, FlatTexts, replaced
+from tf_charagram.text.normalize import (
+    FIRST_BEYOND_ASCII,
+    SPACE,
+    FlatTexts,
+    normalized_code_points,
+    replaced,
+)
 from tf_charagram.text.unicode import code_points_of, unicode_ranges
 from tf_charagram.text.vectors import column, flatnonzero, ragged, without_few
 
@@ -192,11 +198,11 @@ def _runs(places: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 def _kept_characters(alphabet: Alphabet) -> set[str]:
     """Selects the characters of an alphabet, and their capitals, that are their own NFKC form."""
-    known = [chr(code) for code in alphabet.characters.tolist()]
-    capitals = [char.upper() for char in known]
-    # "ß" has the two capitals "SS".
-    single = [capital for capital in capitals if len(capital) == 1]
-    candidates = {*known, *single}
+    known = alphabet.characters
+    lowercase = normalized_code_points()
+    # Not by `upper`, which makes "SS" of a sharp s.
+    capitals = np.flatnonzero(np.isin(lowercase, known) & (lowercase != SPACE))
+    candidates = map(chr, {*known.tolist(), *capitals.tolist()})
     return {char for char in candidates if normalize("NFKC", char) == char}
 
 

@@ -55,6 +55,12 @@ def string_tensor(texts: Sequence[str | bytes]) -> tf.Tensor:
         return tf.constant([to_bytes(text) for text in texts], tf.string)
 
 
+def tensor_of(texts: Any) -> Any:
+    """Converts a list of texts to a string tensor; tensors and arrays stay as they are."""
+    is_list = isinstance(texts, list | tuple) and all(isinstance(t, str | bytes) for t in texts)
+    return string_tensor(texts) if is_list else texts
+
+
 def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:
     """Returns a compiled function from a list of texts to their ids, int32 `(num_texts, None)`."""
     signature = [tf.TensorSpec([None], tf.string)]

@@ -104,9 +104,24 @@ def replaced_words(text: str, others: Mapping[str, str]) -> str:
 
     Args:
         text: The text.
-        others: Maps lowercase words to their replacements; all other words stay as written.
+        others: Maps lowercase words to their replacements, which get the capitals of the words; all
+            other words stay as written.
     """
-    return "".join([others.get(lowered(run), run) for run in _runs(text)])
+    return "".join([_replaced(run, others) for run in _runs(text)])
+
+
+def _replaced(run: str, others: Mapping[str, str]) -> str:
+    lowercase = lowered(run)
+    if lowercase not in others:
+        return run
+    other = others[lowercase]
+    capitals = other
+    if run.isupper() and len(run) > 1:
+        capitals = other.upper()
+    elif run[0].isupper():
+        capitals = other[0].upper() + other[1:]
+    # A letter such as sharp s has no capital that is read as the same letter.
+    return capitals if lowered(capitals) == other else other
 
 
 def _runs(text: str) -> Iterator[str]:
