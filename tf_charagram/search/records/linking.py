@@ -1,0 +1,239 @@
+"""Links of rows: candidate pairs of one or two tables, their evidence and their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.search.learning import Learned, learn_weights
+from tf_charagram.search.records.blocking import candidate_pairs
+from tf_charagram.search.records.columns import Column, cells_of, make_column
+from tf_charagram.search.records.evidence import (
+    ABSENT,
+    EQUAL,
+    Agreement,
+    chance_levels,
+    compare_columns,
+)
+from tf_charagram.search.records.grouping import components, inner_pairs
+from tf_charagram.search.records.mixture import Mixture, fit_mixture
+
+#: Rows and whether they match, 1 or 0.
+LabelledRows = tuple[int, int, int]
+# Share of the rows that have a partner, before any pair is seen.
+_EXPECTED_SHARE = 0.3
+# Pairs inside of groups that are looked at in addition to the candidates.
+_MAX_INNER = 20_000_000
+# Logarithms of 0 and of infinity.
+_MIN_PROBABILITY = 1e-12
+
+
+class Evidence(NamedTuple):
+    """What one column says about a pair.
+
+    Attributes:
+        column: Name of the column; `prior` for what is known before any column is seen, and
+            `together` for what the columns say together: agreement as of relatives, or the learned
+            weights.
+        left: Value of the left row, as it was compared; empty if it is missing.
+        right: Value of the right row.
+        agreement: `equal`, `near`, `different`, or `missing`.
+        weight: Evidence for a match in bits: 1 doubles the odds, -1 halves them.
+    """
+
+    column: str
+    left: str
+    right: str
+    agreement: str
+    weight: float
+
+
+@dataclass
+class Links:
+    """Candidate pairs of rows with probabilities.
+
+    Attributes:
+        columns: The columns that were compared.
+        mixture: The model without labels.
+        pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
+        probabilities: Probabilities that they match, `(num_pairs,)`.
+        weights: Learned weights of the features, or `None` without labels.
+        learned: Precision and recall on held-out labels, or `None` without labels.
+    """
+
+    columns: list[Column]
+    mixture: Mixture
+    pairs: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    weights: NDArray[np.float64] | None = None
+    learned: Learned | None = None
+
+    def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
+        agreements = compare_columns(self.columns, pairs)
+        if self.weights is not None:
+            return expit(_features(self.mixture, agreements) @ self.weights)
+        return self.mixture.probabilities(self.mixture.column_evidence(agreements))
+
+    def learn(self, labels: Sequence[LabelledRows]) -> None:
+        """Learns the weights of the columns from labelled pairs.
+
+        Raises:
+            ConfigError: A row does not exist, or there are fewer than two matches or two others.
+        """
+        rows = np.array(labels, np.int64).reshape(-1, 3)
+        num_rows = (len(self.columns[0].left), len(self.columns[0].right))
+        is_match = rows[:, 2] == 1
+        num_ones = int(is_match.sum())
+        num_zeros = int((rows[:, 2] == 0).sum())
+        if num_ones + num_zeros < len(rows) or min(num_ones, num_zeros) < 2:
+            raise ConfigError(
+                "`labels` must be 1 or 0 for each pair, both at least twice. "
+                f"Received: {len(rows)} pairs, {num_ones} ones, {num_zeros} zeros"
+            )
+        if (rows[:, :2] < 0).any() or (rows[:, :2] >= num_rows).any():
+            raise ConfigError(
+                "`labels` must name rows that exist, from 0. "
+                f"Received: rows up to {rows[:, :2].max(axis=0).tolist()} of {num_rows}"
+            )
+        features = _features(self.mixture, compare_columns(self.columns, rows[:, :2]))
+        self.weights, self.learned = learn_weights(features, is_match)
+        self.probabilities = self.probabilities_of(self.pairs)
+
+    def add_inner_pairs(self, threshold: float) -> None:
+        """Adds the pairs of rows that other pairs connect.
+
+        A row of a large group has more partners than it has candidates.
+        """
+        num_rows = len(self.columns[0].left)
+        probable = self.pairs[self.probabilities >= threshold]
+        inner = inner_pairs(components(num_rows, probable), _MAX_INNER)
+        known = self.pairs[:, 0] * num_rows + self.pairs[:, 1]
+        keys = np.setdiff1d(inner[:, 0] * num_rows + inner[:, 1], known)
+        added = np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
+        probabilities = np.append(self.probabilities, self.probabilities_of(added))
+        order = np.argsort(np.append(known, keys))
+        self.pairs = np.concatenate([self.pairs, added])[order]
+        self.probabilities = probabilities[order]
+
+    def explain(self, left: int, right: int) -> list[Evidence]:
+        """Returns the evidence about a pair; the weights sum to the log-odds of its probability."""
+        pair = np.array([[left, right]])
+        agreements = compare_columns(self.columns, pair)
+        [ratios] = self.mixture.column_evidence(agreements) / np.log(2)
+        prior = float(self.mixture.log_priors[0] / np.log(2))
+        lines = [Evidence("prior", "", "", "", prior)]
+        for column, agreement, weight in zip(self.columns, agreements, ratios, strict=True):
+            left_value = _value(column, column.left[left])
+            right_value = _value(column, column.right[right])
+            level = _level_name(column, int(agreement.levels[0]))
+            lines.append(Evidence(column.name, left_value, right_value, level, float(weight)))
+        [probability] = self.probabilities_of(pair)
+        bounded = np.clip(probability, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
+        rest = logit(bounded) / np.log(2) - sum(line.weight for line in lines)
+        return [*lines, Evidence("together", "", "", "", float(rest))]
+
+
+def _value(column: Column, position: int) -> str:
+    return column.values[position] if position >= 0 else ""
+
+
+def _level_name(column: Column, level: int) -> str:
+    if level == ABSENT:
+        return "missing"
+    if level == EQUAL:
+        return "equal"
+    return "near" if level <= EQUAL + len(column.kind.cutoffs) else "different"
+
+
+def _features(mixture: Mixture, agreements: Sequence[Agreement]) -> NDArray[np.float64]:
+    """Returns the inputs of the logistic regression, `(num_pairs, num_features)`.
+
+    For each column its evidence without labels, its similarity, and whether a value is missing; the
+    log-odds without labels; and 1, for a constant.
+    """
+    ratios = mixture.column_evidence(agreements)
+    probabilities = mixture.probabilities(ratios)
+    bounded = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
+    similarities = np.stack([agreement.similarities for agreement in agreements], axis=1)
+    is_absent = np.stack([agreement.levels == ABSENT for agreement in agreements], axis=1)
+    # Evidence is up to 10 large; the penalty of the regression is for features of size 1.
+    log_odds = logit(bounded)[:, np.newaxis]
+    constant = np.ones((len(ratios), 1))
+    parts = [ratios / 5, similarities, is_absent, log_odds / 5, constant]
+    return np.concatenate(parts, axis=1)
+
+
+def read_columns(
+    left: Any,
+    right: Any | None,
+    on: Sequence[str],
+    on_right: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+) -> list[Column]:
+    """Returns the columns of one or two tables.
+
+    Args:
+        left: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        right: Another one, or `None`.
+        on: Names of the columns that are compared.
+        on_right: Their names in the right table. Default: as `on`.
+        kinds: Kind of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
+            from the values.
+
+    Raises:
+        ConfigError: A table lacks a column, columns differ in length, or a kind is unknown.
+    """
+    kinds = dict(kinds or {})
+    if isinstance(on, str):
+        raise ConfigError(f"`on` must be a list of names of columns. Received: {on!r}")
+    on_right = on if on_right is None else on_right
+    if not on or len(on) != len(on_right):
+        raise ConfigError(
+            "`on` and `on_right` must name the same number of columns, at least one. "
+            f"Received: on={list(on)}, on_right={list(on_right)}"
+        )
+    for name in kinds:
+        if name not in on:
+            raise ConfigError(unknown_name("column", name, on))
+    columns = []
+    for name, right_name in zip(on, on_right, strict=True):
+        left_cells = cells_of(left, name, "left")
+        right_cells = None if right is None else cells_of(right, right_name, "right")
+        columns.append(make_column(name, left_cells, right_cells, kinds.get(name)))
+    if len({(len(column.left), len(column.right)) for column in columns}) > 1:
+        raise ConfigError("All columns of a table must have the same length.")
+    return columns
+
+
+def find_links(columns: Sequence[Column], labels: Sequence[LabelledRows] | None = None) -> Links:
+    """Finds candidates and their probabilities.
+
+    Args:
+        columns: The columns of one or two tables.
+        labels: Rows and whether they match, to learn the weights of the columns from.
+
+    Raises:
+        ConfigError: There are too few labels.
+    """
+    num_left = len(columns[0].left)
+    num_right = len(columns[0].right)
+    num_all = num_left * num_right
+    if columns[0].left is columns[0].right:
+        num_all = num_left * (num_left - 1) // 2
+    pairs = candidate_pairs(columns)
+    agreements = compare_columns(columns, pairs)
+    chance = [chance_levels(column) for column in columns]
+    num_expected = _EXPECTED_SHARE * max(min(num_left, num_right), 1)
+    mixture = fit_mixture(agreements, chance, num_all, num_expected)
+    probabilities = mixture.probabilities(mixture.column_evidence(agreements))
+    links = Links(list(columns), mixture, pairs, probabilities)
+    if labels is not None:
+        links.learn(labels)
+    return links
