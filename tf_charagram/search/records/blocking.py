@@ -72,13 +72,11 @@ def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
     for column in columns:
         ids = getattr(column, side)
         num_values = len(column.values)
-        # Twice the number of all rows, if all values of two tables are there.
         num_rows = max(column.counts.sum(), 1)
-        whole = sparse.diags_array(np.log1p(num_rows / column.counts), format="csr")
-        letters = trigram_tfidf(column.values)
         # A trigram cannot tell more than the value it is part of.
-        scale = sparse.diags_array(np.log1p(num_rows / column.counts), format="csr")
-        of_value = sparse.hstack([whole, scale @ letters], format="csr")
+        weights = sparse.diags_array(np.log1p(num_rows / column.counts), format="csr")
+        letters = weights @ trigram_tfidf(column.values)
+        of_value = sparse.hstack([weights, letters], format="csr")
         has_value = ids >= 0
         rows = np.flatnonzero(has_value)
         chosen = sparse.csr_array(
@@ -93,7 +91,8 @@ def _rare_keys(
 ) -> sparse.csr_array:
     """Drops the frequent keys of each row.
 
-    The keys that stay are in at most `postings` rows, with repetitions; the rarest key always stays.
+    The keys that stay are in at most `postings` rows, with repetitions. The rarest key always
+    stays.
 
     Args:
         keys: Weights of keys, `(num_left, num_keys)`.

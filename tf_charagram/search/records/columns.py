@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,12 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search.records.kinds import KINDS, Kind, kind_of
 from tf_charagram.search.records.values import is_missing
 
+# Names of columns that tell where a thing is, how to reach it, or what it costs.
+_UNSTABLE = re.compile(
+    r"addr|street|road|city|town|suburb|place|state|region|county|country|zip|post|phone|tel|fax"
+    r"|mobile|mail|web|url|price|amount|cost",
+    re.IGNORECASE,
+)
 Ids = NDArray[np.int64]
 #: Position of a missing value.
 MISSING = -1
@@ -37,6 +44,14 @@ class Column:
     values: list[str]
     left: Ids
     right: Ids
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether two rows of the same thing rarely differ here.
+
+        People move, and prices change; names and dates of birth do not.
+        """
+        return self.kind.name != "number" and not _UNSTABLE.search(self.name)
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -21,8 +22,10 @@ _BATCH = 1_000_000
 _NUM_RANDOM = 300_000
 # Pairs that every level has by chance before any is counted.
 _PSEUDO_RANDOM = 10.0
-# Frequencies of values are estimated as if each value were in one more row, and there were so many
-# more rows: a value of one row may be frequent elsewhere.
+# A value of one row of each table counts as if so many other rows had it, at least and at most.
+_UNSEEN = (0.02, 0.3)
+_UNSEEN_ONE_TABLE = 0.1
+# In tables of few rows it counts more.
 _PSEUDO_ROWS = 10
 
 
@@ -81,35 +84,84 @@ def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
 
 
 def log_frequency(column: Column) -> NDArray[np.float64]:
-    """Returns the logarithm of the share of rows with each value, smoothed."""
-    return np.log((column.counts + 1) / (column.counts.sum() + _PSEUDO_ROWS))
+    """Returns the logarithm of the share of other rows with each value that two rows share.
+
+    The two rows themselves do not count.
+    """
+    counts = [_counts(column, column.left)]
+    if column.right is not column.left:
+        counts.append(_counts(column, column.right))
+    # In one table, both rows of the pair are there.
+    num_own = 1 if len(counts) == 2 else 2
+    others = sum(np.maximum(side - num_own, 0) for side in counts)
+    num_rows = sum(side.sum() for side in counts)
+    unseen = _unseen(counts)
+    # A small table tells little about how many rows elsewhere have the value.
+    num_per_table = num_rows / len(counts)
+    unseen += (1 - unseen) * _PSEUDO_ROWS / (num_per_table + _PSEUDO_ROWS)
+    shares = (others + len(counts) * unseen) / max(num_rows, 1)
+    return np.log(np.minimum(shares, 1))
 
 
-def chance_levels(column: Column, seed: int = 0) -> NDArray[np.float64]:
+def _counts(column: Column, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.bincount(ids[ids >= 0], minlength=len(column.values))
+
+
+def _unseen(counts: Sequence[NDArray[np.int64]]) -> float:
+    """Returns the number of other rows that a value of a single row counts for.
+
+    As many rows as Good and Turing expect, in the table with fewer repetitions: in the other one,
+    and in a single table, they may be duplicates.
+    """
+    if len(counts) == 1:
+        return _UNSEEN_ONE_TABLE
+    expected = [2 * (side == 2).sum() / max((side == 1).sum(), 1) for side in counts]
+    return float(np.clip(min(expected), *_UNSEEN))
+
+
+def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.int64]]:
+    """Draws random pairs of rows that are hardly ever the same thing.
+
+    Returns:
+        For each table, rows of that table `(num_pairs, 2)`.
+    """
+    draw = np.random.default_rng(seed)
+    tables = {id(column.left): column.left for column in columns[:1]}
+    tables |= {id(column.right): column.right for column in columns[:1]}
+    drawn = []
+    for rows in tables.values():
+        num_rows = len(rows)
+        if num_rows**2 <= _NUM_RANDOM:
+            pairs = np.stack(np.divmod(np.arange(num_rows**2), max(num_rows, 1)), axis=1)
+        else:
+            pairs = draw.integers(0, num_rows, (_NUM_RANDOM, 2))
+        drawn.append(pairs[pairs[:, 0] < pairs[:, 1]])
+    return drawn
+
+
+def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
     """Returns the share of each level among random pairs of rows, `(num_levels,)`.
 
-    The shares are of pairs without missing values.
+    The shares are of pairs without missing values. They are of the table whose rows agree less:
+    the other one may have duplicates.
+
+    Args:
+        column: The column.
+        samples: Random pairs of rows of each table.
     """
-    num_left = len(column.left)
-    num_right = len(column.right)
-    draw = np.random.default_rng(seed)
-    if num_left * num_right <= _NUM_RANDOM:
-        pairs = np.stack(np.divmod(np.arange(num_left * num_right), num_right), axis=1)
-    else:
-        left = draw.integers(0, num_left, _NUM_RANDOM)
-        right = draw.integers(0, num_right, _NUM_RANDOM)
-        pairs = np.stack([left, right], axis=1)
-    if column.left is column.right:
-        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    levels = compare_column(column, pairs).levels
-    counts = np.bincount(levels, minlength=num_levels(column)).astype(np.float64)
-    counts[ABSENT] = 0
     prior = np.full(num_levels(column), 1.0)
-    prior[ABSENT] = 0
     # Most values disagree by chance.
     prior[-1] = 10
-    counts += _PSEUDO_RANDOM * prior / prior.sum()
-    return counts / counts.sum()
+    prior[ABSENT] = 0
+    prior *= _PSEUDO_RANDOM / prior.sum()
+    shares = []
+    for ids, pairs in zip((column.left, column.right), samples, strict=False):
+        within = replace(column, left=ids, right=ids)
+        levels = compare_column(within, pairs).levels
+        counts = np.bincount(levels, minlength=num_levels(column)).astype(np.float64)
+        counts[ABSENT] = 0
+        shares.append((counts + prior) / (counts + prior).sum())
+    return max(shares, key=lambda each: each[-1])
 
 
 def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list[Agreement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -22,6 +23,10 @@ _NUM_SAMPLED = 1000
 _MIN_SHARE = 0.8
 # Words of a name at most, on average.
 _MAX_NAME_WORDS = 2.0
+_NOT_DIGITS = re.compile(r"\D")
+# Factor of the similarity of codes with letters whose digits differ.
+_OTHER_DIGITS = 0.7
+_DATE_LIKE = re.compile(r"[\d\W]{6,12}([T ].*)?")
 # Days between two dates that may be the same event in two books.
 _NEAR_DAYS = 31
 
@@ -83,8 +88,12 @@ def _aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
 
 
 def _code_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Compares codes by their edits."""
-    return _pairwise(values, pairs, OSA.normalized_similarity)
+    """Compares codes by their edits; other digits next to the same letters are another code."""
+    similarities = _pairwise(values, pairs, OSA.normalized_similarity)
+    digits = np.array([_NOT_DIGITS.sub("", value) for value in values])
+    has_letters = digits != np.array(values)
+    is_other = has_letters[pairs].all(axis=1) & (digits[pairs[:, 0]] != digits[pairs[:, 1]])
+    return np.where(is_other, _OTHER_DIGITS * similarities, similarities)
 
 
 def _number_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
@@ -151,10 +160,12 @@ def kind_of(values: Sequence[str]) -> Kind:
     if not sample:
         return KINDS["text"]
 
-    def is_mostly(test: Callable[[str], bool]) -> bool:
-        return sum(map(test, sample)) >= _MIN_SHARE * len(sample)
+    def is_mostly(test: Callable[[str], object]) -> bool:
+        return sum(map(bool, map(test, sample))) >= _MIN_SHARE * len(sample)
 
-    if is_mostly(lambda value: date_of(value) is not None):
+    # Mistyped dates are no dates, but still have their shape.
+    num_dates = sum(date_of(value) is not None for value in sample)
+    if num_dates >= len(sample) / 2 and is_mostly(lambda value: _DATE_LIKE.fullmatch(value)):
         return KINDS["date"]
     if is_mostly(lambda value: number_of(value) is not None):
         return KINDS["code" if _are_codes(sample) else "number"]

@@ -20,6 +20,7 @@ from tf_charagram.search.records.evidence import (
     Agreement,
     chance_levels,
     compare_columns,
+    random_pairs,
 )
 from tf_charagram.search.records.grouping import components, inner_pairs
 from tf_charagram.search.records.mixture import Mixture, fit_mixture
@@ -27,7 +28,7 @@ from tf_charagram.search.records.mixture import Mixture, fit_mixture
 #: Rows and whether they match, 1 or 0.
 LabelledRows = tuple[int, int, int]
 # Share of the rows that have a partner, before any pair is seen.
-_EXPECTED_SHARE = 0.3
+_EXPECTED_SHARE = 0.5
 # Pairs inside of groups that are looked at in addition to the candidates.
 _MAX_INNER = 20_000_000
 # Logarithms of 0 and of infinity.
@@ -229,9 +230,11 @@ def find_links(columns: Sequence[Column], labels: Sequence[LabelledRows] | None 
         num_all = num_left * (num_left - 1) // 2
     pairs = candidate_pairs(columns)
     agreements = compare_columns(columns, pairs)
-    chance = [chance_levels(column) for column in columns]
+    samples = random_pairs(columns)
+    chance = [chance_levels(column, samples) for column in columns]
     num_expected = _EXPECTED_SHARE * max(min(num_left, num_right), 1)
-    mixture = fit_mixture(agreements, chance, num_all, num_expected)
+    is_stable = [column.is_stable for column in columns]
+    mixture = fit_mixture(agreements, chance, is_stable, num_all, num_expected)
     probabilities = mixture.probabilities(mixture.column_evidence(agreements))
     links = Links(list(columns), mixture, pairs, probabilities)
     if labels is not None:

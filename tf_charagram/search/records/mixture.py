@@ -27,17 +27,21 @@ _TOLERANCE = 1e-4
 # Classes of pairs: matches, relatives (which agree in some columns as matches do, and in the others
 # by chance), and random pairs.
 _NUM_RELATIVES = 2
+# With fewer columns, relatives look like matches or like random pairs.
+_MIN_COLUMNS = 3
 # Pairs of matches that the levels start from: equal in 80 %, near in 12 %, different in 8 %.
 _PSEUDO_MATCHES = 20.0
 _PRIOR_EQUAL = 0.8
 _PRIOR_DIFFERENT = 0.08
-# A column may differ in so many matches at most: what differs in most matches is another class.
-_MAX_DIFFERENT = 0.5
+# A column may differ in so many matches at most: if it differs more often, these pairs are
+# relatives. Where people move and prices change, more matches differ.
+_MAX_DIFFERENT = 0.2
+_MAX_UNSTABLE = 0.5
 # So much of the sharing of relatives is noise.
 _SLACK = 0.1
 _MIN_SHARED = 0.003
-# The column that relatives share least is shared by fewer than this.
-_MAX_LEAST_SHARED = 0.5
+# From this share on, relatives share a column.
+_MIN_MOSTLY = 0.5
 # Equal values fall into bins of their log frequency, so that few patterns are fitted.
 _BIN = 0.25
 
@@ -63,16 +67,22 @@ class Mixture:
     Attributes:
         match: For each column, the share of each level among matches, `(num_levels,)`.
         chance: The same among random pairs.
+        is_stable: Whether matches rarely differ in each column, `(num_columns,)`.
         shared: For each class of relatives and column, the share of relatives that agree as matches
             do, `(num_relatives, num_columns)`.
         log_priors: Logarithm of the share of each class among all pairs of rows: matches,
             relatives, random pairs.
+        different: Share of pairs that differ among those that look like matches, `(num_columns,)`.
+        is_allowed: Columns so different that relatives may differ in that column alone.
     """
 
     match: list[Array]
     chance: list[Array]
+    is_stable: NDArray[np.bool_]
     shared: Array
     log_priors: Array
+    different: Array
+    is_allowed: NDArray[np.bool_]
 
     def ratios(
         self,
@@ -94,6 +104,11 @@ class Mixture:
             [agreement.levels for agreement in agreements],
             [agreement.log_frequencies for agreement in agreements],
         )
+
+    def add_relatives(self, shares: Array) -> None:
+        """Adds a class of relatives, as frequent as matches, for the next fit to improve."""
+        self.shared = np.append(self.shared, shares[np.newaxis], axis=0)
+        self.log_priors = np.insert(self.log_priors, -1, self.log_priors[0])
 
     def drop_relatives(self, is_kept: NDArray[np.bool_]) -> None:
         """Drops classes of relatives; their pairs are matches until the next fit."""
@@ -144,9 +159,9 @@ def _shared_evidence(ratios: Array, shares: Array) -> Array:
 def fit_mixture(
     agreements: Sequence[Agreement],
     chance: Sequence[Array],
+    is_stable: Sequence[bool],
     num_all_pairs: float,
     num_expected: float,
-    num_relatives: int = _NUM_RELATIVES,
 ) -> Mixture:
     """Fits the model by expectation-maximization.
 
@@ -156,26 +171,71 @@ def fit_mixture(
     Args:
         agreements: Agreements of candidates, one per column.
         chance: Share of each level among random pairs, one per column.
+        is_stable: Whether matches rarely differ in a column.
         num_all_pairs: Number of pairs of rows, candidates or not.
         num_expected: Number of matches to start from.
-        num_relatives: Number of classes of relatives.
     """
     patterns = _patterns(agreements)
-    shared = np.full((num_relatives, len(chance)), 0.5)
-    # Different starts, so that the classes differ.
-    for number in range(num_relatives):
-        shared[number] += 0.2 * np.cos(np.pi * np.arange(len(chance)) * (number + 1))
     match = [_prior(len(shares)) for shares in chance]
-    expected = np.full(num_relatives + 1, num_expected)
-    mixture = Mixture(match, list(chance), shared, _log_priors(expected, num_all_pairs))
+    num_columns = len(chance)
+    mixture = Mixture(
+        match,
+        list(chance),
+        np.array(is_stable),
+        np.zeros((0, num_columns)),
+        np.zeros(2),
+        np.zeros(num_columns),
+        np.zeros(num_columns, bool),
+    )
+    mixture.shared = _likely_relatives(mixture, patterns, num_all_pairs)
+    expected = np.full(len(mixture.shared) + 1, num_expected)
+    mixture.log_priors = _log_priors(expected, num_all_pairs)
+    _improve(mixture, patterns, num_all_pairs)
     for _ in range(_NUM_ROUNDS):
-        _improve(mixture, patterns, num_all_pairs)
-        # A class that shares all columns has taken a part of the matches.
-        is_kept = mixture.shared.min(axis=1, initial=1) < _MAX_LEAST_SHARED
-        if is_kept.all():
+        if not _change_relatives(mixture):
             break
-        mixture.drop_relatives(is_kept)
+        _improve(mixture, patterns, num_all_pairs)
     return mixture
+
+
+def _change_relatives(mixture: Mixture) -> bool:
+    """Drops classes that have taken a part of the matches, and adds those that are missing."""
+    is_shared = mixture.shared > _MIN_MOSTLY
+    num_apart = (~is_shared).sum(axis=1)
+    has_stable = (~is_shared & mixture.is_stable).any(axis=1)
+    # Pairs that differ in one column only may well be matches, unless there are too many.
+    column_apart = np.argmin(mixture.shared, axis=1)
+    is_frequent = mixture.different > _MAX_DIFFERENT
+    is_kept = has_stable & ((num_apart > 1) | mixture.is_allowed[column_apart])
+    added = is_frequent & mixture.is_stable & ~mixture.is_allowed
+    if is_kept.all() and not added.any():
+        return False
+    mixture.drop_relatives(is_kept)
+    mixture.is_allowed |= added
+    for column in np.flatnonzero(added):
+        shares = np.where(np.arange(len(added)) == column, _MIN_SHARED, 1 - _MIN_SHARED)
+        mixture.add_relatives(shares)
+    return True
+
+
+def _likely_relatives(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Array:
+    """Returns the shared columns to start from, `(num_relatives, num_columns)`.
+
+    They are the most frequent sets of columns that differ in pairs that agree too well for chance.
+    """
+    num_columns = len(mixture.chance)
+    if num_columns < _MIN_COLUMNS:
+        return np.zeros((0, num_columns))
+    ratios = mixture.ratios(patterns.levels.T, patterns.log_frequencies.T)
+    is_good = np.maximum(ratios, 0).sum(axis=1) > np.log(num_all_pairs)
+    differs = (ratios < 0) & (patterns.levels != ABSENT)
+    is_candidate = is_good & (differs & mixture.is_stable).any(axis=1)
+    # Pairs that differ in one column only may well be matches.
+    is_candidate &= differs.sum(axis=1) > 1
+    sets, places = np.unique(differs[is_candidate], axis=0, return_inverse=True)
+    counts = np.bincount(places.ravel(), patterns.counts[is_candidate], len(sets))
+    most = np.argsort(-counts, kind="stable")[:_NUM_RELATIVES]
+    return np.where(sets[most], 0.1, 0.9)
 
 
 def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> None:
@@ -190,7 +250,10 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
         for column, by_chance in enumerate(mixture.chance):
             found = np.bincount(levels[:, column], weights[:, 0], len(by_chance))
             found[ABSENT] = 0
-            mixture.match[column] = _bounded(found + _PSEUDO_MATCHES * _prior(len(by_chance)))
+            most = _MAX_DIFFERENT if mixture.is_stable[column] else _MAX_UNSTABLE
+            found += _PSEUDO_MATCHES * _prior(len(by_chance))
+            mixture.different[column] = found[-1] / found.sum()
+            mixture.match[column] = _bounded(found, most)
         is_present = levels != ABSENT
         for number, shares in enumerate(mixture.shared):
             of_class = weights[:, number + 1]
@@ -228,12 +291,12 @@ def _prior(num_levels: int) -> Array:
     return shares
 
 
-def _bounded(found: Array) -> Array:
-    """Returns shares of levels, with at most `_MAX_DIFFERENT` of the last."""
+def _bounded(found: Array, max_different: float) -> Array:
+    """Returns shares of levels, with at most `max_different` of the last."""
     shares = found / found.sum()
-    if shares[-1] > _MAX_DIFFERENT:
-        shares[:-1] *= (1 - _MAX_DIFFERENT) / shares[:-1].sum()
-        shares[-1] = _MAX_DIFFERENT
+    if shares[-1] > max_different:
+        shares[:-1] *= (1 - max_different) / shares[:-1].sum()
+        shares[-1] = max_different
     return shares
 
 

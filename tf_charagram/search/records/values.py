@@ -14,7 +14,9 @@ _PLAIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe",
 _NOT_LETTERS = re.compile(r"[\W_]+")
 # A period or an apostrophe inside a word: I.B.M., O'Neil.
 _INSIDE_WORDS = re.compile(r"(?<=\w)['.\u2019](?=\w)|(?<=\w)\.")
-_NUMBER = re.compile(r"[^\d.,+-]{0,4}([+-]?\d[\d., ]*)[^\d]{0,4}")
+_CURRENCY = r"(?:us\$|[$\u20ac\u00a3\u00a5]|usd|eur|gbp|chf|jpy)?"
+# A unit may follow.
+_NUMBER = re.compile(rf"{_CURRENCY}\s*([+-]?\d[\d., ]*)[^\d-]{{0,4}}", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?:[T ].*)?")
 _YEAR_LAST = re.compile(r"(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{4})(?:[T ].*)?")
 _FIRST_YEAR = 1000
