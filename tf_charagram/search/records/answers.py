@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from tf_charagram.search.records.grouping import (
 )
 from tf_charagram.search.records.linking import (
     Evidence,
-    LabelledRows,
+    Label,
     Links,
     find_links,
     read_columns,
@@ -134,7 +134,7 @@ def match_tables(
     kinds: Mapping[str, str] | None = None,
     threshold: float | None = None,
     one_to_one: bool = False,
-    labels: Sequence[LabelledRows] | None = None,
+    labels: Iterable[Label] | None = None,
 ) -> RecordMatches:
     """Finds the rows of two tables that belong together.
 
@@ -208,7 +208,7 @@ def deduplicate_table(
     *,
     kinds: Mapping[str, str] | None = None,
     threshold: float | None = None,
-    labels: Sequence[LabelledRows] | None = None,
+    labels: Iterable[Label] | None = None,
     groups: str = "stars",
 ) -> RecordGroups:
     """Groups the rows of a table that are the same thing.

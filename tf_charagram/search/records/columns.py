@@ -37,6 +37,8 @@ class Column:
         values: The distinct values of both tables, in the form that is compared.
         left: Position of the value of each left row, `MISSING` if there is none.
         right: The same of the right rows; the same array if there is one table only.
+        left_cells: Cells of the left rows as they are in the table, empty if missing.
+        right_cells: Cells of the right rows.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Column:
     values: list[str]
     left: Ids
     right: Ids
+    left_cells: Sequence[str]
+    right_cells: Sequence[str]
 
     @property
     def is_stable(self) -> bool:
@@ -136,4 +140,5 @@ def make_column(
     ids = np.array([position_of.get(cell, MISSING) for cell in cells], np.int64)
     left_ids = ids[: len(left)]
     right_ids = left_ids if right is None else ids[len(left) :]
-    return Column(name, chosen, list(positions), left_ids, right_ids)
+    right_cells = left if right is None else right
+    return Column(name, chosen, list(positions), left_ids, right_ids, left, right_cells)

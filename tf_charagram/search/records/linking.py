@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,9 +24,10 @@ from tf_charagram.search.records.evidence import (
 )
 from tf_charagram.search.records.grouping import components, inner_pairs
 from tf_charagram.search.records.mixture import Mixture, fit_mixture
+from tf_charagram.search.records.values import folded
 
-#: Rows and whether they match, 1 or 0.
-LabelledRows = tuple[int, int, int]
+#: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
+Label = tuple[int | str, int | str, int]
 # Share of the rows that have a partner, before any pair is seen.
 _EXPECTED_SHARE = 0.5
 # Pairs inside of groups that are looked at in addition to the candidates.
@@ -42,8 +43,8 @@ class Evidence(NamedTuple):
         column: Name of the column; `prior` for what is known before any column is seen, and
             `together` for what the columns say together: agreement as of relatives, or the learned
             weights.
-        left: Value of the left row, as it was compared; empty if it is missing.
-        right: Value of the right row.
+        left: Cell of the left row, empty if it is missing.
+        right: Cell of the right row.
         agreement: `equal`, `near`, `different`, or `missing`.
         weight: Evidence for a match in bits: 1 doubles the odds, -1 halves them.
     """
@@ -82,14 +83,13 @@ class Links:
             return expit(_features(self.mixture, agreements) @ self.weights)
         return self.mixture.probabilities(self.mixture.column_evidence(agreements))
 
-    def learn(self, labels: Sequence[LabelledRows]) -> None:
+    def learn(self, labels: Iterable[Label]) -> None:
         """Learns the weights of the columns from labelled pairs.
 
         Raises:
             ConfigError: A row does not exist, or there are fewer than two matches or two others.
         """
-        rows = np.array(labels, np.int64).reshape(-1, 3)
-        num_rows = (len(self.columns[0].left), len(self.columns[0].right))
+        rows = self._numbered(labels)
         is_match = rows[:, 2] == 1
         num_ones = int(is_match.sum())
         num_zeros = int((rows[:, 2] == 0).sum())
@@ -98,14 +98,34 @@ class Links:
                 "`labels` must be 1 or 0 for each pair, both at least twice. "
                 f"Received: {len(rows)} pairs, {num_ones} ones, {num_zeros} zeros"
             )
-        if (rows[:, :2] < 0).any() or (rows[:, :2] >= num_rows).any():
-            raise ConfigError(
-                "`labels` must name rows that exist, from 0. "
-                f"Received: rows up to {rows[:, :2].max(axis=0).tolist()} of {num_rows}"
-            )
         features = _features(self.mixture, compare_columns(self.columns, rows[:, :2]))
         self.weights, self.learned = learn_weights(features, is_match)
         self.probabilities = self.probabilities_of(self.pairs)
+
+    def _numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
+        """Returns labels with row numbers, `(num_labels, 3)`."""
+        pairs = list(labels)
+        if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
+            raise ConfigError("`labels` must be two rows and 1 or 0 each, as (12, 7, 1).")
+        sides = []
+        for side, name in enumerate(("left", "right")):
+            num_rows = len(getattr(self.columns[0], name))
+            # Only if it is needed: a table may have a million rows.
+            has_texts = any(isinstance(pair[side], str) for pair in pairs)
+            rows = _rows_by_text(self.columns, name) if has_texts else {}
+            numbers = []
+            for pair in pairs:
+                label = pair[side]
+                row = rows.get(_label_text(label), -1) if isinstance(label, str) else int(label)
+                if not 0 <= row < num_rows:
+                    raise ConfigError(
+                        f"`labels` must name rows of the {name} table, from 0 to {num_rows - 1}, "
+                        f"or repeat their cells. Received: {label!r}"
+                    )
+                numbers.append(row)
+            sides.append(numbers)
+        values = [int(pair[2]) for pair in pairs]
+        return np.array([*sides, values], np.int64).T
 
     def add_inner_pairs(self, threshold: float) -> None:
         """Adds the pairs of rows that other pairs connect.
@@ -128,11 +148,12 @@ class Links:
         pair = np.array([[left, right]])
         agreements = compare_columns(self.columns, pair)
         [ratios] = self.mixture.column_evidence(agreements) / np.log(2)
-        prior = float(self.mixture.log_priors[0] / np.log(2))
+        log_priors = self.mixture.log_priors
+        prior = float((log_priors[0] - log_priors[-1]) / np.log(2))
         lines = [Evidence("prior", "", "", "", prior)]
         for column, agreement, weight in zip(self.columns, agreements, ratios, strict=True):
-            left_value = _value(column, column.left[left])
-            right_value = _value(column, column.right[right])
+            left_value = column.left_cells[left]
+            right_value = column.right_cells[right]
             level = _level_name(column, int(agreement.levels[0]))
             lines.append(Evidence(column.name, left_value, right_value, level, float(weight)))
         [probability] = self.probabilities_of(pair)
@@ -141,8 +162,18 @@ class Links:
         return [*lines, Evidence("together", "", "", "", float(rest))]
 
 
-def _value(column: Column, position: int) -> str:
-    return column.values[position] if position >= 0 else ""
+def _rows_by_text(columns: Sequence[Column], side: str) -> dict[str, int]:
+    """Returns the first row with each text: the cells of the row, joined by spaces."""
+    table = [getattr(column, f"{side}_cells") for column in columns]
+    rows: dict[str, int] = {}
+    for row, cells in enumerate(zip(*table, strict=True)):
+        rows.setdefault(_label_text(" ".join(cells)), row)
+    return rows
+
+
+def _label_text(text: str) -> str:
+    """Returns the letters of a text, by which labels and rows are compared."""
+    return folded(text).replace(" ", "")
 
 
 def _level_name(column: Column, level: int) -> str:
@@ -213,7 +244,7 @@ def read_columns(
     return columns
 
 
-def find_links(columns: Sequence[Column], labels: Sequence[LabelledRows] | None = None) -> Links:
+def find_links(columns: Sequence[Column], labels: Iterable[Label] | None = None) -> Links:
     """Finds candidates and their probabilities.
 
     Args:

@@ -37,6 +37,7 @@ _PRIOR_DIFFERENT = 0.08
 # relatives. Where people move and prices change, more matches differ.
 _MAX_DIFFERENT = 0.2
 _MAX_UNSTABLE = 0.5
+_PSEUDO_PAIRS = 3
 # So much of the sharing of relatives is noise.
 _SLACK = 0.1
 _MIN_SHARED = 0.003
@@ -248,7 +249,8 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
         posteriors = np.exp(classes - logsumexp(classes, axis=1, keepdims=True))
         weights = counts[:, np.newaxis] * posteriors
         for column, by_chance in enumerate(mixture.chance):
-            found = np.bincount(levels[:, column], weights[:, 0], len(by_chance))
+            found: Array = np.zeros(len(by_chance))
+            np.add.at(found, levels[:, column], weights[:, 0])
             found[ABSENT] = 0
             most = _MAX_DIFFERENT if mixture.is_stable[column] else _MAX_UNSTABLE
             found += _PSEUDO_MATCHES * _prior(len(by_chance))
@@ -276,7 +278,9 @@ def _patterns(agreements: Sequence[Agreement]) -> _Patterns:
     # Compared as bytes: much faster than `unique` by rows.
     packed = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1] * 2))).ravel()
     _, first, counts = np.unique(packed, return_index=True, return_counts=True)
-    return _Patterns(levels[first], bins[first] * _BIN, counts.astype(np.float64))
+    return _Patterns(
+        levels[first], (bins[first] * _BIN).astype(np.float64), counts.astype(np.float64)
+    )
 
 
 def _prior(num_levels: int) -> Array:
@@ -307,7 +311,8 @@ def _decided(shares: Array) -> Array:
 
 def _log_priors(found: Array, num_all_pairs: float) -> Array:
     """Returns the log shares of the classes among all pairs."""
-    shares = found / max(num_all_pairs, 1)
+    # As if there were a few more random pairs: one pair of a table of two rows tells little.
+    shares = found / (num_all_pairs + _PSEUDO_PAIRS)
     # In tiny tables, expected matches may be most of the pairs.
     shares *= min(1, 0.9 / shares.sum())
     return np.log(np.append(shares, 1 - shares.sum()))
