@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
-from tf_charagram.cli.match import add_threshold_flags, say_learned, say_scores
+from tf_charagram.cli.match import add_threshold_flags, say_scores
+from tf_charagram.cli.records import (
+    add_record_flags,
+    dedupe_records,
+    evidence_text,
+    say_learned,
+)
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.data.tables import Table
     from tf_charagram.search.matching import Duplicates
+    from tf_charagram.search.records.answers import RecordGroups
 
 
 def make_parser() -> Parser:
@@ -22,7 +29,15 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram dedupe", description=__doc__)
     parser.add_argument("table", help="table, or file of texts")
     add_scoring_flags(parser)
-    add_threshold_flags(parser, "0.7, or learned from --labels")
+    add_threshold_flags(parser, "0.7, or learned from --labels; 0.5 with several columns")
+    add_record_flags(parser)
+    parser.add_argument(
+        "--groups",
+        choices=("stars", "components"),
+        default="stars",
+        help="with several columns: all rows of a group match the kept row, or are connected "
+        "[stars]",
+    )
     parser.add_argument(
         "--drop",
         action="store_true",
@@ -42,21 +57,24 @@ def dedupe(arguments: Sequence[str]) -> int:
 
     # An unknown ending fails now, not after minutes of comparing.
     check_table_file(values.output)
-    labels = read_labels(values.labels) if values.labels else None
     table = Table.read(values.table, values.on)
-    found = deduplicate(
-        table.text_of(values.on),
-        model_of(values),
-        lexical=not values.vectors_only,
-        threshold=values.threshold,
-        labels=labels,
-        shows_progress=True,
-    )
+    found: Duplicates | RecordGroups
+    if len(values.on) > 1:
+        found = dedupe_records(values, table)
+    else:
+        found = deduplicate(
+            table.text_of(values.on),
+            model_of(values),
+            lexical=not values.vectors_only,
+            threshold=values.threshold,
+            labels=read_labels(values.labels) if values.labels else None,
+            shows_progress=True,
+        )
     num_rows = len(table.rows)
     if values.drop:
         table.rows = [table.rows[row] for row in found.kept]
     else:
-        _add_columns(table, found)
+        _add_columns(table, found, values.explain)
     table.write(values.output)
     say_learned(found.learned)
     shown: list[float] = []
@@ -71,8 +89,10 @@ def dedupe(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _add_columns(table: Table, found: Duplicates) -> None:
-    """Adds the columns `group`, `kept` and `score` to a table."""
+def _add_columns(table: Table, found: Duplicates | RecordGroups, explains: bool) -> None:
+    """Adds the columns `group`, `kept` and `score` to a table, and perhaps `evidence`."""
+    from tf_charagram.search.records.answers import RecordGroups
+
     num_rows = len(table.rows)
     # Rows without a duplicate have empty cells.
     groups: list[int | None] = [None] * num_rows
@@ -85,3 +105,9 @@ def _add_columns(table: Table, found: Duplicates) -> None:
     table.add("group", groups)
     table.add("kept", [int(row in kept) for row in range(num_rows)])
     table.add("score", scores)
+    if explains and isinstance(found, RecordGroups):
+        evidence = [""] * num_rows
+        for group in found.groups:
+            for row in group.rows[1:]:
+                evidence[row] = evidence_text(found.explain(group.rows[0], row))
+        table.add("evidence", evidence)

@@ -115,6 +115,10 @@ class Table:
         self.columns = _distinct([*self.columns, name])
         self.rows = [[*row, value] for row, value in zip(self.rows, values, strict=True)]
 
+    def add_names(self, names: Iterable[str]) -> None:
+        """Adds names of columns whose cells are already in the rows."""
+        self.columns = _distinct([*self.columns, *names])
+
     def write(self, path: str | Path) -> None:
         """Writes the table with a header.
 

@@ -15,6 +15,8 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.records.answers import (
+    Group,
+    Match,
     RecordGroups,
     RecordMatches,
     deduplicate_table,
@@ -30,14 +32,6 @@ THRESHOLD = 0.7
 _NUM_PARTNERS = 20
 
 
-class Match(NamedTuple):
-    """Two texts that belong together, by their rows in both lists, and their score."""
-
-    left: int
-    right: int
-    score: float
-
-
 class Matches(NamedTuple):
     """The result of `match`.
 
@@ -50,18 +44,6 @@ class Matches(NamedTuple):
     pairs: list[Match]
     threshold: float
     learned: Learned | None
-
-
-class Group(NamedTuple):
-    """Texts that are the same thing.
-
-    Attributes:
-        rows: Rows of the texts; the first row is kept.
-        scores: Score of each text with the first text.
-    """
-
-    rows: list[int]
-    scores: list[float]
 
 
 class Duplicates(NamedTuple):

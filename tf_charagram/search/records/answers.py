@@ -15,7 +15,6 @@ from tf_charagram.search.records.estimates import THRESHOLDS, Estimate, estimate
 from tf_charagram.search.records.grouping import (
     WeakLink,
     components,
-    inner_pairs,
     members,
     stars,
     weak_links,
@@ -33,12 +32,10 @@ THRESHOLD = 0.5
 GROUPS = ("stars", "components")
 # Groups that hang on a pair below this probability are worth a look.
 _WEAK = 0.9
-# Pairs of groups whose probabilities are estimated.
-_MAX_PAIRS = 20_000_000
 
 
-class RecordMatch(NamedTuple):
-    """Two rows that belong together, and the probability that they do."""
+class Match(NamedTuple):
+    """Two texts or rows that belong together, by their rows in both tables, and their score."""
 
     left: int
     right: int
@@ -57,20 +54,20 @@ class RecordMatches:
         links: All candidates.
     """
 
-    pairs: list[RecordMatch]
+    pairs: list[Match]
     threshold: float
     estimates: list[Estimate]
     learned: Learned | None
     links: Links
 
-    def alternatives(self, row: int, k: int = 3) -> list[RecordMatch]:
+    def alternatives(self, row: int, k: int = 3) -> list[Match]:
         """Returns the k most probable right rows of a left row, however improbable."""
         first, last = np.searchsorted(self.links.pairs[:, 0], [row, row + 1])
         probabilities = self.links.probabilities[first:last]
         order = np.argsort(-probabilities, kind="stable")[:k]
         rows = self.links.pairs[first:last, 1][order].tolist()
         found = zip(rows, probabilities[order].tolist(), strict=True)
-        return [RecordMatch(row, right, probability) for right, probability in found]
+        return [Match(row, right, probability) for right, probability in found]
 
     def explain(self, row: int, right: int | None = None) -> list[Evidence]:
         """Returns the evidence for the best partner of a left row, or for another right row.
@@ -86,12 +83,12 @@ class RecordMatches:
         return self.links.explain(row, right)
 
 
-class RecordGroup(NamedTuple):
-    """Rows that are the same thing.
+class Group(NamedTuple):
+    """Texts or rows that are the same thing.
 
     Attributes:
         rows: The rows; the first row is kept.
-        scores: Probability of each row with the first row.
+        scores: Score of each row with the first row.
     """
 
     rows: list[int]
@@ -112,7 +109,7 @@ class RecordGroups:
         links: All candidates.
     """
 
-    groups: list[RecordGroup]
+    groups: list[Group]
     kept: list[int]
     threshold: float
     estimates: list[Estimate]
@@ -165,7 +162,7 @@ def match_tables(
     order = np.lexsort((-probabilities[chosen], links.pairs[chosen, 0]))
     chosen = chosen[order]
     found = zip(links.pairs[chosen].tolist(), probabilities[chosen].tolist(), strict=True)
-    pairs = [RecordMatch(row, other, probability) for (row, other), probability in found]
+    pairs = [Match(row, other, probability) for (row, other), probability in found]
     return RecordMatches(pairs, threshold, estimates, links.learned, links)
 
 
@@ -233,24 +230,32 @@ def deduplicate_table(
     num_rows = len(links.columns[0].left)
     if num_rows:
         links.add_inner_pairs(threshold)
+    numbers = _group_numbers(links, threshold, groups)
     is_probable = links.probabilities >= threshold
     pairs = links.pairs[is_probable]
     probabilities = links.probabilities[is_probable]
-    if groups == "stars":
-        numbers = stars(num_rows, pairs, probabilities)
-    else:
-        numbers = components(num_rows, pairs)
     found = _groups(numbers, pairs, probabilities)
     dropped = {row for group in found for row in group.rows[1:]}
     kept = [row for row in range(num_rows) if row not in dropped]
     weak = weak_links(num_rows, pairs, probabilities, _WEAK)
-    estimates = _group_estimates(links, numbers, threshold)
+    thresholds = sorted({*THRESHOLDS, threshold})
+    estimates = [_group_estimate(links, each, groups) for each in thresholds]
     return RecordGroups(found, kept, threshold, estimates, links.learned, weak, links)
+
+
+def _group_numbers(links: Links, threshold: float, groups: str) -> NDArray[np.int64]:
+    """Returns the number of the group of each row."""
+    num_rows = len(links.columns[0].left)
+    is_probable = links.probabilities >= threshold
+    pairs = links.pairs[is_probable]
+    if groups == "stars":
+        return stars(num_rows, pairs, links.probabilities[is_probable])
+    return components(num_rows, pairs)
 
 
 def _groups(
     numbers: NDArray[np.int64], pairs: NDArray[np.int64], probabilities: NDArray[np.floating]
-) -> list[RecordGroup]:
+) -> list[Group]:
     """Returns the groups; the row with the most partners is first."""
     degrees = np.bincount(pairs.ravel(), minlength=len(numbers))
     score_of = dict(zip(map(tuple, pairs.tolist()), probabilities.tolist(), strict=True))
@@ -260,26 +265,22 @@ def _groups(
         others = [row for row in rows.tolist() if row != first]
         # Rows that others connect have no probability of their own.
         scores = [score_of.get((min(first, row), max(first, row)), 0.0) for row in others]
-        found.append(RecordGroup([first, *others], [1.0, *scores]))
+        found.append(Group([first, *others], [1.0, *scores]))
     return sorted(found, key=lambda group: min(group.rows))
 
 
-def _group_estimates(links: Links, numbers: NDArray[np.int64], threshold: float) -> list[Estimate]:
-    """Estimates precision and recall of the pairs in groups, and of pairs at other thresholds.
+def _group_estimate(links: Links, threshold: float, groups: str) -> Estimate:
+    """Estimates precision and recall of the pairs in groups.
 
     Two rows of a group that differ are the same if both are the same as a third row.
     """
-    num_rows = len(numbers)
+    numbers = _group_numbers(links, threshold, groups)
     probabilities = links.probabilities.copy()
-    inside = inner_pairs(numbers, _MAX_PAIRS)
-    keys = links.pairs[:, 0] * num_rows + links.pairs[:, 1]
-    is_inside = np.isin(keys, inside[:, 0] * num_rows + inside[:, 1])
+    left, right = links.pairs.T
+    is_inside = numbers[left] == numbers[right]
     probabilities[is_inside] = _through_thirds(links, is_inside)
-    at_threshold = estimate(probabilities[is_inside], probabilities, [0.0])[0]
-    estimates = [at_threshold._replace(threshold=threshold)]
-    others = [other for other in THRESHOLDS if other != threshold]
-    estimates += estimate(links.probabilities, probabilities, others)
-    return sorted(estimates)
+    [found] = estimate(probabilities[is_inside], probabilities, [0.0])
+    return found._replace(threshold=threshold)
 
 
 def _through_thirds(links: Links, is_chosen: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.search.records.columns import Column
+from tf_charagram.search.records.names import other_forms
 from tf_charagram.search.records.ngrams import trigram_tfidf
 
 #: Candidates per row.
@@ -75,7 +76,7 @@ def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
         num_rows = max(column.counts.sum(), 1)
         # A trigram cannot tell more than the value it is part of.
         weights = sparse.diags_array(np.log1p(num_rows / column.counts), format="csr")
-        letters = weights @ trigram_tfidf(column.values)
+        letters = weights @ trigram_tfidf([_with_forms(value) for value in column.values])
         of_value = sparse.hstack([weights, letters], format="csr")
         has_value = ids >= 0
         rows = np.flatnonzero(has_value)
@@ -84,6 +85,11 @@ def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
         )
         blocks.append(chosen @ of_value)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"), dtype=np.float32)
+
+
+def _with_forms(value: str) -> str:
+    """Appends other forms of a name, which share no trigram with it: `bill` and `william`."""
+    return " ".join([value, *other_forms(value)])
 
 
 def _rare_keys(

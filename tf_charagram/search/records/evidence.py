@@ -26,7 +26,9 @@ _PSEUDO_RANDOM = 10.0
 _UNSEEN = (0.02, 0.3)
 _UNSEEN_ONE_TABLE = 0.1
 # In tables of few rows it counts more.
-_PSEUDO_ROWS = 10
+_PSEUDO_ROWS = 3
+# A city or an amount has more rows elsewhere than a name.
+_PSEUDO_ROWS_OF_PLACES = 30
 
 
 class Agreement(NamedTuple):
@@ -98,7 +100,8 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
     unseen = _unseen(counts)
     # A small table tells little about how many rows elsewhere have the value.
     num_per_table = num_rows / len(counts)
-    unseen += (1 - unseen) * _PSEUDO_ROWS / (num_per_table + _PSEUDO_ROWS)
+    num_pseudo = _PSEUDO_ROWS if column.is_stable else _PSEUDO_ROWS_OF_PLACES
+    unseen += (1 - unseen) * num_pseudo / (num_per_table + num_pseudo)
     shares = (others + len(counts) * unseen) / max(num_rows, 1)
     return np.log(np.minimum(shares, 1))
 

@@ -70,12 +70,11 @@ def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
 
 
 def _text_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Compares texts by their trigrams and their letters, without legal forms."""
-    stems = [without_legal_forms(value) for value in values]
-    ordered = [" ".join(sorted(stem.split())) for stem in stems]
+    """Compares texts by their trigrams and their letters."""
+    ordered = [" ".join(sorted(value.split())) for value in values]
     letters = _pairwise(ordered, pairs, OSA.normalized_similarity)
-    similarities = (letters + trigram_cosines(stems, pairs)) / 2
-    return np.maximum(similarities, ALIAS * _aliases(stems, pairs))
+    similarities = (letters + trigram_cosines(values, pairs)) / 2
+    return np.maximum(similarities, ALIAS * _aliases(values, pairs))
 
 
 def _aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
@@ -124,6 +123,11 @@ def _day_number(value: str) -> float:
         return np.nan
 
 
+def _read_text(text: str) -> str:
+    """Returns the words of a text without the legal form of a firm."""
+    return without_legal_forms(folded(text))
+
+
 def _read_number(text: str) -> str:
     """Returns a number in its shortest form; other values count as missing."""
     number = number_of(text)
@@ -140,8 +144,8 @@ ALIAS = 0.93
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("text", folded, _text_similarities, (0.85, 0.7, 0.5, 0.3)),
-        Kind("name", folded, _name_similarities, (0.92, 0.82, 0.7)),
+        Kind("text", _read_text, _text_similarities, (0.85, 0.7, 0.5, 0.3)),
+        Kind("name", _read_text, _name_similarities, (0.92, 0.82, 0.7)),
         Kind("code", code_of, _code_similarities, (0.85, 0.7, 0.5)),
         Kind("number", _read_number, _number_similarities, (0.99, 0.95, 0.8)),
         Kind("date", _read_date, _date_similarities, (0.9, 0.7, 0.5)),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search.learning import Learned, learn_weights
@@ -32,8 +32,8 @@ Label = tuple[int | str, int | str, int]
 _EXPECTED_SHARE = 0.5
 # Pairs inside of groups that are looked at in addition to the candidates.
 _MAX_INNER = 20_000_000
-# Logarithms of 0 and of infinity.
-_MIN_PROBABILITY = 1e-12
+# Beyond these log-odds, more evidence changes nothing.
+_MAX_LOG_ODDS = 25
 
 
 class Evidence(NamedTuple):
@@ -78,10 +78,12 @@ class Links:
 
     def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
-        agreements = compare_columns(self.columns, pairs)
+        return expit(self._log_odds(compare_columns(self.columns, pairs)))
+
+    def _log_odds(self, agreements: Sequence[Agreement]) -> NDArray[np.float64]:
         if self.weights is not None:
-            return expit(_features(self.mixture, agreements) @ self.weights)
-        return self.mixture.probabilities(self.mixture.column_evidence(agreements))
+            return _features(self.mixture, agreements) @ self.weights
+        return self.mixture.log_odds(self.mixture.column_evidence(agreements))
 
     def learn(self, labels: Iterable[Label]) -> None:
         """Learns the weights of the columns from labelled pairs.
@@ -156,9 +158,8 @@ class Links:
             right_value = column.right_cells[right]
             level = _level_name(column, int(agreement.levels[0]))
             lines.append(Evidence(column.name, left_value, right_value, level, float(weight)))
-        [probability] = self.probabilities_of(pair)
-        bounded = np.clip(probability, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
-        rest = logit(bounded) / np.log(2) - sum(line.weight for line in lines)
+        [log_odds] = self._log_odds(agreements) / np.log(2)
+        rest = log_odds - sum(line.weight for line in lines)
         return [*lines, Evidence("together", "", "", "", float(rest))]
 
 
@@ -191,14 +192,13 @@ def _features(mixture: Mixture, agreements: Sequence[Agreement]) -> NDArray[np.f
     log-odds without labels; and 1, for a constant.
     """
     ratios = mixture.column_evidence(agreements)
-    probabilities = mixture.probabilities(ratios)
-    bounded = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
+    log_odds = np.clip(mixture.log_odds(ratios), -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
     similarities = np.stack([agreement.similarities for agreement in agreements], axis=1)
     is_absent = np.stack([agreement.levels == ABSENT for agreement in agreements], axis=1)
     # Evidence is up to 10 large; the penalty of the regression is for features of size 1.
-    log_odds = logit(bounded)[:, np.newaxis]
     constant = np.ones((len(ratios), 1))
-    parts = [ratios / 5, similarities, is_absent, log_odds / 5, constant]
+    known = log_odds[:, np.newaxis] / 5
+    parts: list[NDArray[Any]] = [ratios / 5, similarities, is_absent, known, constant]
     return np.concatenate(parts, axis=1)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
 from tf_charagram.search.records.evidence import ABSENT, EQUAL, Agreement
 
@@ -132,10 +132,14 @@ class Mixture:
         classes.append(np.zeros(len(ratios)))
         return np.stack(classes, axis=1) + self.log_priors
 
+    def log_odds(self, ratios: Array) -> Array:
+        """Returns the log-odds of matches, `(num_pairs,)`."""
+        classes = self.log_classes(ratios)
+        return classes[:, 0] - logsumexp(classes[:, 1:], axis=1)
+
     def probabilities(self, ratios: Array) -> Array:
         """Returns the probabilities of matches, `(num_pairs,)`."""
-        classes = self.log_classes(ratios)
-        return np.exp(classes[:, 0] - logsumexp(classes, axis=1))
+        return expit(self.log_odds(ratios))
 
 
 def _log_ratios(

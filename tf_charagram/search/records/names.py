@@ -44,8 +44,8 @@ for _line in _NICKNAMES.replace("\n", ";").split(";"):
 _KNOWN = {*_FORMS, *(full for forms in _FORMS.values() for full in forms)}
 #: Words that tell the form of a firm and nothing about which firm.
 LEGAL_FORMS = frozenset(
-    "inc incorporated ltd limited llc llp lp plc corp corporation co company gmbh ag kg ohg se sa "
-    "sas sarl srl spa bv nv ab oy as aps kk pty pvt sl lda sro".split()
+    "inc incorporated ltd limited llc llp lp plc corp corporation co company gmbh ag kg ohg sa sas "
+    "sarl srl bv nv ab oy aps kk pty pvt lda sro".split()
 )
 # Spellings of umlauts, in a language that has them, and in one that has not.
 _UMLAUTS = {"ae": "a", "oe": "o", "ue": "u"}
@@ -111,6 +111,20 @@ def are_aliases(one: str, other: str) -> bool:
         "".join(word[0] for word in longer if word not in ("of", "the", "and", "for")),
     }
     return len(shorter) == 1 and len(shorter[0]) > 1 and shorter[0] in initials
+
+
+def other_forms(name: str) -> list[str]:
+    """Returns forms of a name by which `are_aliases` could be found: full names, and initials.
+
+    Example:
+        >>> other_forms("bill gates"), other_forms("international business machines")
+        (['william'], ['ibm'])
+    """
+    words = name.split()
+    forms = sorted({full for word in words for full in _FORMS.get(word, ())})
+    if 2 < len(words) <= _MAX_INITIALS:
+        forms.append("".join(word[0] for word in words))
+    return forms
 
 
 def _is_same_word(one: str, other: str) -> bool:
