@@ -87,12 +87,12 @@ def test_dedupe_on_two_columns(csv_file, tmp_path, capsys):
     streams = capsys.readouterr()
     rows = list(csv.reader(streams.out.splitlines()))
     assert rows == [COLUMNS, *(ROWS[row] for row in (0, 1, 3, 4, 5))]
-    assert "columns: name:text, city:name (to change: --column NAME:KIND)\n" in streams.err
+    assert "columns: name:name, city:name (to change: --column NAME:KIND)\n" in streams.err
     assert "too few matches to estimate precision and recall\n" in streams.err
     output = tmp_path / "out.csv"
     arguments = ["--on", "name,city", "--column", "city:code", "--explain", "--output", output]
     assert call("dedupe", csv_file, *arguments) == 0
-    assert "name:text, city:code" in capsys.readouterr().err
+    assert "name:name, city:code" in capsys.readouterr().err
     assert "; city equal +" in cells(output, "evidence")[2]
     assert call("dedupe", csv_file, "--on", "name,city", "--column", "city") == 1
     assert (

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.flags import Parser
+from tf_charagram.cli.search import model_of
 from tf_charagram.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def match_records(values: Namespace, left: Table, right: Table, on_right: Sequen
         threshold=values.threshold,
         one_to_one=values.one_to_one,
         labels=labels,
+        model=model_of(values),
     )
     say_kinds(found.links.columns)
     say_learned(found.learned)
@@ -147,6 +149,7 @@ def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
         kinds=_kinds_of(values, table),
         threshold=values.threshold,
         labels=labels,
+        model=model_of(values),
         groups=values.groups,
     )
     say_kinds(found.links.columns)

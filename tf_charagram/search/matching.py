@@ -150,6 +150,7 @@ def match(
             threshold=threshold,
             one_to_one=one_to_one,
             labels=labels,
+            model=model,
         )
     left_texts = [decoded(text) for text in texts_of(left, "left")]
     right_texts = [decoded(text) for text in texts_of(right, "right")]
@@ -247,7 +248,13 @@ def deduplicate(
     """
     if on is not None:
         return deduplicate_table(
-            texts, on, kinds=kinds, threshold=threshold, labels=labels, groups=groups
+            texts,
+            on,
+            kinds=kinds,
+            threshold=threshold,
+            labels=labels,
+            model=model,
+            groups=groups,
         )
     all_texts = [decoded(text) for text in texts_of(texts, "texts")]
     scorer, threshold, learned = _make_scorer(

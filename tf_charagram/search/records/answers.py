@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.records.estimates import THRESHOLDS, Estimate, estimate
 from tf_charagram.search.records.grouping import (
@@ -132,6 +134,7 @@ def match_tables(
     threshold: float | None = None,
     one_to_one: bool = False,
     labels: Iterable[Label] | None = None,
+    model: str | Path | TextEmbedder | None = None,
 ) -> RecordMatches:
     """Finds the rows of two tables that belong together.
 
@@ -147,13 +150,14 @@ def match_tables(
         threshold: Minimum probability. Default: 0.5.
         one_to_one: Whether each row has at most one partner.
         labels: Left row, right row, and 1 or 0 each, to learn weights from.
+        model: The model that compares the rows as a whole if there are labels.
 
     Raises:
         ConfigError: A column is missing, a kind is unknown, `threshold` is not in [0, 1], or there
             are too few labels.
     """
     threshold = _checked_threshold(threshold)
-    links = find_links(read_columns(left, right, on, on_right, kinds), labels)
+    links = find_links(read_columns(left, right, on, on_right, kinds), labels, model)
     probabilities = links.probabilities
     chosen = _one_to_one(links) if one_to_one else _best_of_either(links)
     all_thresholds = sorted({*THRESHOLDS, threshold})
@@ -206,6 +210,7 @@ def deduplicate_table(
     kinds: Mapping[str, str] | None = None,
     threshold: float | None = None,
     labels: Iterable[Label] | None = None,
+    model: str | Path | TextEmbedder | None = None,
     groups: str = "stars",
 ) -> RecordGroups:
     """Groups the rows of a table that are the same thing.
@@ -216,6 +221,7 @@ def deduplicate_table(
         kinds: Kinds of columns by name. Default: told from the values.
         threshold: Minimum probability. Default: 0.5.
         labels: Two rows, and 1 or 0 each, to learn weights from.
+        model: The model that compares the rows as a whole if there are labels.
         groups: `stars`, so that all rows of a group match its first row; or `components`, so that
             rows are in the same group if pairs connect them.
 
@@ -226,7 +232,7 @@ def deduplicate_table(
     threshold = _checked_threshold(threshold)
     if groups not in GROUPS:
         raise ConfigError(unknown_name("kind of groups", groups, GROUPS))
-    links = find_links(read_columns(table, None, on, None, kinds), labels)
+    links = find_links(read_columns(table, None, on, None, kinds), labels, model)
     num_rows = len(links.columns[0].left)
     if num_rows:
         links.add_inner_pairs(threshold)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,19 +12,20 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.records.blocking import candidate_pairs
 from tf_charagram.search.records.columns import Column, cells_of, make_column
 from tf_charagram.search.records.evidence import (
     ABSENT,
     EQUAL,
-    Agreement,
     chance_levels,
     compare_columns,
     random_pairs,
 )
 from tf_charagram.search.records.grouping import components, inner_pairs
 from tf_charagram.search.records.mixture import Mixture, fit_mixture
+from tf_charagram.search.records.rows import RowTexts
 from tf_charagram.search.records.values import folded
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
@@ -32,8 +34,8 @@ Label = tuple[int | str, int | str, int]
 _EXPECTED_SHARE = 0.5
 # Pairs inside of groups that are looked at in addition to the candidates.
 _MAX_INNER = 20_000_000
-# Beyond these log-odds, more evidence changes nothing.
-_MAX_LOG_ODDS = 25
+# Chosen on pairs of products, papers and beers with 300 labels.
+_FEATURE_SCALE = 3
 
 
 class Evidence(NamedTuple):
@@ -65,6 +67,8 @@ class Links:
         mixture: The model without labels.
         pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
         probabilities: Probabilities that they match, `(num_pairs,)`.
+        rows: The rows as a whole, which are compared if there are labels.
+        texts: The columns of names and texts, by position, which are compared if there are labels.
         weights: Learned weights of the features, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
     """
@@ -73,17 +77,39 @@ class Links:
     mixture: Mixture
     pairs: NDArray[np.int64]
     probabilities: NDArray[np.float64]
+    rows: RowTexts | None = None
+    texts: dict[int, RowTexts] = field(default_factory=dict)
     weights: NDArray[np.float64] | None = None
     learned: Learned | None = None
 
     def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
-        return expit(self._log_odds(compare_columns(self.columns, pairs)))
+        return expit(self._log_odds(pairs))
 
-    def _log_odds(self, agreements: Sequence[Agreement]) -> NDArray[np.float64]:
+    def _log_odds(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         if self.weights is not None:
-            return _features(self.mixture, agreements) @ self.weights
+            return self._features(pairs) @ self.weights
+        agreements = compare_columns(self.columns, pairs)
         return self.mixture.log_odds(self.mixture.column_evidence(agreements))
+
+    def _features(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Returns the inputs of the logistic regression, `(num_pairs, num_features)`.
+
+        For each column its evidence without labels, its similarities, and whether a value is
+        missing; and the features of the rows as a whole, with a constant.
+        """
+        agreements = compare_columns(self.columns, pairs)
+        # Evidence is up to 10 large.
+        parts: list[NDArray[Any]] = [self.mixture.column_evidence(agreements) / 5]
+        for number, agreement in enumerate(agreements):
+            is_absent = agreement.levels == ABSENT
+            parts.append(np.stack([agreement.similarities, is_absent], axis=1))
+            if number in self.texts:
+                parts.append(self.texts[number].scores(pairs)[:, np.newaxis])
+        if self.rows is not None:
+            parts.append(self.rows.features(pairs))
+        # The penalty of the regression is for larger features than shares.
+        return _FEATURE_SCALE * np.concatenate(parts, axis=1)
 
     def learn(self, labels: Iterable[Label]) -> None:
         """Learns the weights of the columns from labelled pairs.
@@ -100,7 +126,7 @@ class Links:
                 "`labels` must be 1 or 0 for each pair, both at least twice. "
                 f"Received: {len(rows)} pairs, {num_ones} ones, {num_zeros} zeros"
             )
-        features = _features(self.mixture, compare_columns(self.columns, rows[:, :2]))
+        features = self._features(rows[:, :2])
         self.weights, self.learned = learn_weights(features, is_match)
         self.probabilities = self.probabilities_of(self.pairs)
 
@@ -158,7 +184,7 @@ class Links:
             right_value = column.right_cells[right]
             level = _level_name(column, int(agreement.levels[0]))
             lines.append(Evidence(column.name, left_value, right_value, level, float(weight)))
-        [log_odds] = self._log_odds(agreements) / np.log(2)
+        [log_odds] = self._log_odds(pair) / np.log(2)
         rest = log_odds - sum(line.weight for line in lines)
         return [*lines, Evidence("together", "", "", "", float(rest))]
 
@@ -183,23 +209,6 @@ def _level_name(column: Column, level: int) -> str:
     if level == EQUAL:
         return "equal"
     return "near" if level <= EQUAL + len(column.kind.cutoffs) else "different"
-
-
-def _features(mixture: Mixture, agreements: Sequence[Agreement]) -> NDArray[np.float64]:
-    """Returns the inputs of the logistic regression, `(num_pairs, num_features)`.
-
-    For each column its evidence without labels, its similarity, and whether a value is missing; the
-    log-odds without labels; and 1, for a constant.
-    """
-    ratios = mixture.column_evidence(agreements)
-    log_odds = np.clip(mixture.log_odds(ratios), -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
-    similarities = np.stack([agreement.similarities for agreement in agreements], axis=1)
-    is_absent = np.stack([agreement.levels == ABSENT for agreement in agreements], axis=1)
-    # Evidence is up to 10 large; the penalty of the regression is for features of size 1.
-    constant = np.ones((len(ratios), 1))
-    known = log_odds[:, np.newaxis] / 5
-    parts: list[NDArray[Any]] = [ratios / 5, similarities, is_absent, known, constant]
-    return np.concatenate(parts, axis=1)
 
 
 def read_columns(
@@ -244,12 +253,17 @@ def read_columns(
     return columns
 
 
-def find_links(columns: Sequence[Column], labels: Iterable[Label] | None = None) -> Links:
+def find_links(
+    columns: Sequence[Column],
+    labels: Iterable[Label] | None = None,
+    model: str | Path | TextEmbedder | None = None,
+) -> Links:
     """Finds candidates and their probabilities.
 
     Args:
         columns: The columns of one or two tables.
         labels: Rows and whether they match, to learn the weights of the columns from.
+        model: The model that compares the rows as a whole if there are labels.
 
     Raises:
         ConfigError: There are too few labels.
@@ -269,5 +283,9 @@ def find_links(columns: Sequence[Column], labels: Iterable[Label] | None = None)
     probabilities = mixture.probabilities(mixture.column_evidence(agreements))
     links = Links(list(columns), mixture, pairs, probabilities)
     if labels is not None:
+        links.rows = RowTexts(columns, model)
+        for number, column in enumerate(columns):
+            if column.kind.name in ("name", "text"):
+                links.texts[number] = RowTexts([column], None)
         links.learn(labels)
     return links
