@@ -14,6 +14,7 @@ import pytest
 
 from tests.commands import call, environment, process
 from tests.search.conftest import WORDS
+from tests.search.records.conftest import people
 from tests.texts import words
 from tf_charagram.data.table_reading import read_table
 from tf_charagram.data.tables import Table
@@ -86,10 +87,57 @@ def test_dedupe(table, capsys):
     assert cells(output, "id") == ["1", "2", "5", "6"]
 
 
-def test_dedupe_on_two_columns(csv_file, capsys):
-    assert call("dedupe", csv_file, "--on", "name,3", "--model", "none", "--drop") == 0
-    out = capsys.readouterr().out
-    assert list(csv.reader(out.splitlines())) == [COLUMNS, *(ROWS[row] for row in (0, 1, 3, 4, 5))]
+def test_dedupe_on_two_columns(csv_file, tmp_path, capsys):
+    # Equal in both columns: rows 1 and 3. Row 4 is in another city.
+    assert call("dedupe", csv_file, "--on", "name,3", "--drop") == 0
+    streams = capsys.readouterr()
+    rows = list(csv.reader(streams.out.splitlines()))
+    assert rows == [COLUMNS, *(ROWS[row] for row in (0, 1, 3, 4, 5))]
+    assert "columns: name:name, city:name (to change: --column NAME:KIND)\n" in streams.err
+    assert "too few matches to estimate precision and recall\n" in streams.err
+    output = tmp_path / "out.csv"
+    arguments = ["--on", "name,city", "--column", "city:code", "--explain", "--output", output]
+    assert call("dedupe", csv_file, *arguments) == 0
+    assert "name:name, city:code" in capsys.readouterr().err
+    assert "; city equal +" in cells(output, "evidence")[2]
+    assert call("dedupe", csv_file, "--on", "name,city", "--column", "city") == 1
+    assert (
+        "--column must be NAME:KIND, such as born:date. Received: city" in capsys.readouterr().err
+    )
+
+
+@pytest.fixture
+def people_files(tmp_path):
+    left, right, truth = people(0)
+    paths = []
+    for name, table in (("left.csv", left), ("right.csv", right)):
+        rows = zip(*table.values(), strict=True)
+        numbered = [[f"key{row}", *cells] for row, cells in enumerate(rows)]
+        Table(["key", *table], numbered).write(tmp_path / name)
+        paths.append(tmp_path / name)
+    return paths, truth
+
+
+def test_match_on_columns(people_files, tmp_path, capsys):
+    (left, right), truth = people_files
+    output = tmp_path / "out.csv"
+    arguments = ["match", left, right, "--on", "first,last,street,town,born", "--output", output]
+    assert call(*arguments, "--explain") == 0
+    err = capsys.readouterr().err
+    assert "threshold     pairs  precision  recall (estimated)\n" in err
+    assert " 0.50 " in err and " of 300 rows matched in " in err
+    found = set(zip(cells(output, "key"), cells(output, "key_2"), strict=True))
+    expected = {(f"key{row}", f"key{other}") for row, other in truth}
+    assert len(found & expected) > 0.95 * len(expected)
+    assert len(found) < 1.05 * len(expected)
+    assert min(map(float, cells(output, "probability"))) >= 0.5
+    assert "; born " in cells(output, "evidence")[0]
+    labels = tmp_path / "labels.csv"
+    lines = [f"key{row},key{row},1\nkey{row},key{row + 1},0\n" for row in range(100)]
+    labels.write_text("left,right,match\n" + "".join(lines))
+    assert call(*arguments, "--labels", labels, "--key", "key", "--alternatives", 2) == 0
+    assert "learned from labels" in capsys.readouterr().err
+    assert cells(output, "key")[:2] == ["key0", "key0"]
 
 
 def test_match(table, csv_file, capsys):

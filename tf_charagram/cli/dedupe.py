@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tf_charagram.cli.flags import Parser
-from tf_charagram.cli.match import add_threshold_flags, say_learned, say_scores
+from tf_charagram.cli.match import add_threshold_flags, say_scores
+from tf_charagram.cli.records import (
+    add_record_flags,
+    dedupe_records,
+    evidence_text,
+    say_learned,
+)
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.cli.table_flags import check_table_output, read_input
 from tf_charagram.reporting import load_tensorflow
@@ -15,6 +21,7 @@ from tf_charagram.reporting import load_tensorflow
 if TYPE_CHECKING:
     from tf_charagram.data.tables import Table
     from tf_charagram.search.matching import Duplicates
+    from tf_charagram.search.records.answers import RecordGroups
 
 
 def _make_parser() -> Parser:
@@ -22,7 +29,15 @@ def _make_parser() -> Parser:
     parser = Parser(prog="charagram dedupe", description=__doc__)
     parser.add_argument("table", help="table, or file of texts")
     add_scoring_flags(parser)
-    add_threshold_flags(parser, "0.7, or learned from --labels")
+    add_threshold_flags(parser, "0.7, or learned from --labels; 0.5 with several columns")
+    add_record_flags(parser)
+    parser.add_argument(
+        "--groups",
+        choices=("stars", "components"),
+        default="stars",
+        help="with several columns: all rows of a group match the kept row, or are connected "
+        "[stars]",
+    )
     parser.add_argument(
         "--drop",
         action="store_true",
@@ -39,21 +54,24 @@ def dedupe(arguments: Sequence[str]) -> int:
     from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.search.matching import deduplicate
 
-    labels = read_labels(values.labels) if values.labels else None
     table = read_input(values.table, values, values.on)
-    found = deduplicate(
-        table.text_of(values.on),
-        model_of(values),
-        lexical=not values.vectors_only,
-        threshold=values.threshold,
-        labels=labels,
-        shows_progress=True,
-    )
+    found: Duplicates | RecordGroups
+    if len(values.on) > 1:
+        found = dedupe_records(values, table)
+    else:
+        found = deduplicate(
+            table.text_of(values.on),
+            model_of(values),
+            lexical=not values.vectors_only,
+            threshold=values.threshold,
+            labels=read_labels(values.labels) if values.labels else None,
+            shows_progress=True,
+        )
     num_rows = len(table)
     if values.drop:
         table = table.take(found.kept)
     else:
-        _add_columns(table, found)
+        _add_columns(table, found, values.explain)
     table.write(values.output)
     say_learned(found.learned)
     shown: list[float] = []
@@ -68,8 +86,10 @@ def dedupe(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _add_columns(table: Table, found: Duplicates) -> None:
-    """Adds the columns `group`, `kept` and `score` to a table."""
+def _add_columns(table: Table, found: Duplicates | RecordGroups, explains: bool) -> None:
+    """Adds the columns `group`, `kept` and `score` to a table, and perhaps `evidence`."""
+    from tf_charagram.search.records.answers import RecordGroups
+
     num_rows = len(table)
     # Rows without a duplicate have empty cells.
     groups: list[int | None] = [None] * num_rows
@@ -82,3 +102,9 @@ def _add_columns(table: Table, found: Duplicates) -> None:
     table.add("group", groups)
     table.add("kept", [int(row in kept) for row in range(num_rows)])
     table.add("score", scores)
+    if explains and isinstance(found, RecordGroups):
+        evidence = [""] * num_rows
+        for group in found.groups:
+            for row in group.rows[1:]:
+                evidence[row] = evidence_text(found.explain(group.rows[0], row))
+        table.add("evidence", evidence)

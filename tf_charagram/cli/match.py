@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from tf_charagram.cli.flags import Parser
+from tf_charagram.cli.records import add_record_flags, match_records, say_learned
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.cli.table_flags import (
     add_input_flags,
@@ -17,9 +17,6 @@ from tf_charagram.cli.table_flags import (
     read_input,
 )
 from tf_charagram.reporting import load_tensorflow
-
-if TYPE_CHECKING:
-    from tf_charagram.search.learning import Learned
 
 # Bins of the histogram of scores from 0 to 1, and characters of its longest bar.
 _NUM_BINS = 20
@@ -38,9 +35,16 @@ def _make_parser() -> Parser:
         metavar="A,B,...",
         help="columns of the right table [as --on]",
     )
-    add_threshold_flags(parser, "0, or learned from --labels")
+    add_threshold_flags(parser, "0, or learned from --labels; 0.5 with several columns")
+    add_record_flags(parser)
     parser.add_argument(
         "--one-to-one", action="store_true", help="match each right row at most once"
+    )
+    parser.add_argument(
+        "--alternatives",
+        type=int,
+        metavar="N",
+        help="with several columns: write the N most probable right rows of each matched row",
     )
     return parser
 
@@ -51,7 +55,7 @@ def add_threshold_flags(parser: Parser, default: str) -> None:
     parser.add_argument(
         "--labels",
         metavar="FILE",
-        help="table of two texts and 1 or 0, whether they match, to learn from",
+        help="table of two texts, or two rows, and 1 or 0, whether they match, to learn from",
     )
     add_output_flags(parser, "-", "FILE.csv, .tsv, .jsonl or .parquet [standard output]")
     add_input_flags(parser)
@@ -66,9 +70,12 @@ def match(arguments: Sequence[str]) -> int:
     from tf_charagram.search import matching
 
     on_right = values.on if values.on_right is None else values.on_right
-    labels = read_labels(values.labels) if values.labels else None
     left = read_input(values.left, values, values.on)
     right = read_input(values.right, values, on_right)
+    if len(values.on) > 1:
+        match_records(values, left, right, on_right)
+        return 0
+    labels = read_labels(values.labels) if values.labels else None
     found = matching.match(
         left.text_of(values.on),
         right.text_of(on_right),
@@ -97,15 +104,6 @@ def match(arguments: Sequence[str]) -> int:
         f"{len(found.pairs):,} of {num_rows:,} rows matched, threshold {found.threshold:.2f}\n"
     )
     return 0
-
-
-def say_learned(learned: Learned | None) -> None:
-    """Writes the learned threshold to standard error."""
-    if learned is not None:
-        sys.stderr.write(
-            f"learned from labels: threshold {learned.threshold:.2f}, precision "
-            f"{learned.precision:.2f}, recall {learned.recall:.2f} (on held-out labels)\n"
-        )
 
 
 def say_scores(scores: Iterable[float]) -> None:

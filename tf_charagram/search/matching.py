@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,15 @@ from tf_charagram.errors import ConfigError, check_fraction
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.learning import Learned
+from tf_charagram.search.records.answers import (
+    Group,
+    Match,
+    RecordGroups,
+    RecordMatches,
+    deduplicate_table,
+    match_tables,
+)
+from tf_charagram.search.records.linking import Label
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.text.tensors import rows_by_text, strings_of
 
@@ -21,14 +30,6 @@ from tf_charagram.text.tensors import rows_by_text, strings_of
 _THRESHOLD = 0.7
 # Partners considered per text for one-to-one matches and groups; some may already be taken.
 _NUM_PARTNERS = 20
-
-
-class Match(NamedTuple):
-    """Two texts that belong together, by their rows in both lists, and their score."""
-
-    left: int
-    right: int
-    score: float
 
 
 class Matches(NamedTuple):
@@ -43,18 +44,6 @@ class Matches(NamedTuple):
     pairs: list[Match]
     threshold: float
     learned: Learned | None
-
-
-class Group(NamedTuple):
-    """Texts that are the same thing.
-
-    Attributes:
-        rows: Rows of the texts; the first row is kept.
-        scores: Score of each text with the first text.
-    """
-
-    rows: list[int]
-    scores: list[float]
 
 
 class Duplicates(NamedTuple):
@@ -73,29 +62,73 @@ class Duplicates(NamedTuple):
     learned: Learned | None
 
 
+@overload
 def match(
     left: Iterable[str | bytes],
     right: Iterable[str | bytes],
+    model: str | Path | TextEmbedder | None = ...,
+    *,
+    on: None = ...,
+    lexical: bool = ...,
+    threshold: float | None = ...,
+    one_to_one: bool = ...,
+    labels: Iterable[LabelledPair] | None = ...,
+    shows_progress: bool = ...,
+) -> Matches: ...
+
+
+@overload
+def match(
+    left: Any,
+    right: Any,
+    model: str | Path | TextEmbedder | None = ...,
+    *,
+    on: Sequence[str],
+    on_right: Sequence[str] | None = ...,
+    kinds: Mapping[str, str] | None = ...,
+    threshold: float | None = ...,
+    one_to_one: bool = ...,
+    labels: Iterable[Label] | None = ...,
+    shows_progress: bool = ...,
+) -> RecordMatches: ...
+
+
+def match(
+    left: Any,
+    right: Any,
     model: str | Path | TextEmbedder | None = "english",
     *,
+    on: Sequence[str] | None = None,
+    on_right: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     lexical: bool = True,
     threshold: float | None = None,
     one_to_one: bool = False,
-    labels: Iterable[LabelledPair] | None = None,
+    labels: Iterable[Any] | None = None,
     shows_progress: bool = False,
-) -> Matches:
-    """Finds the best right text for each left text.
+) -> Matches | RecordMatches:
+    """Finds the best right text for each left text, or the rows of two tables that belong together.
+
+    With `on`, the columns of the rows are compared one by one, and scores are probabilities. A pair
+    of rows is in the result if it is the best of its left or of its right row; rows without a
+    partner are left out.
 
     Args:
-        left: Texts: a list, an array, a column of a data frame.
-        right: Texts.
+        left: Texts: a list, an array, a column of a data frame. With `on`, a table: a data frame of
+            pandas or polars, a table of pyarrow, or a mapping of lists.
+        right: Texts, or a table.
         model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
             letters only.
+        on: Names of the columns that are compared.
+        on_right: Their names in the right table. Default: as `on`.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
+            from the values.
         lexical: Whether letters are compared as well as vectors.
-        threshold: Minimum score. Default: learned from labels, or 0 without labels.
+        threshold: Minimum score. Default: learned from labels, or 0 without labels; 0.5 with `on`.
         one_to_one: Whether a right text has at most one partner; pairs with the largest scores
             come first. Only the 20 best right texts of each left text are considered.
-        labels: Pairs of texts and whether they match, to learn weights and threshold from.
+        labels: Pairs of texts and whether they match, to learn weights and threshold from. With
+            `on`, pairs of row numbers; texts are the cells of a row, joined by spaces.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Raises:
@@ -107,6 +140,18 @@ def match(
         >>> match(["sonny hedphones"], ["Bosch Drill", "Sony Headphones"]).pairs[0].right
         1
     """
+    if on is not None:
+        return match_tables(
+            left,
+            right,
+            on,
+            on_right=on_right,
+            kinds=kinds,
+            threshold=threshold,
+            one_to_one=one_to_one,
+            labels=labels,
+            model=model,
+        )
     left_texts = strings_of(left, "left")
     right_texts = strings_of(right, "right")
     scorer, threshold, learned = _make_scorer(
@@ -129,28 +174,67 @@ def match(
     return Matches(pairs, threshold, learned)
 
 
+@overload
 def deduplicate(
     texts: Iterable[str | bytes],
+    model: str | Path | TextEmbedder | None = ...,
+    *,
+    on: None = ...,
+    lexical: bool = ...,
+    threshold: float | None = ...,
+    labels: Iterable[LabelledPair] | None = ...,
+    shows_progress: bool = ...,
+) -> Duplicates: ...
+
+
+@overload
+def deduplicate(
+    texts: Any,
+    model: str | Path | TextEmbedder | None = ...,
+    *,
+    on: Sequence[str],
+    kinds: Mapping[str, str] | None = ...,
+    threshold: float | None = ...,
+    labels: Iterable[Label] | None = ...,
+    groups: str = ...,
+    shows_progress: bool = ...,
+) -> RecordGroups: ...
+
+
+def deduplicate(
+    texts: Any,
     model: str | Path | TextEmbedder | None = "english",
     *,
+    on: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     lexical: bool = True,
     threshold: float | None = None,
-    labels: Iterable[LabelledPair] | None = None,
+    labels: Iterable[Any] | None = None,
+    groups: str = "stars",
     shows_progress: bool = False,
-) -> Duplicates:
-    """Groups the texts that are the same thing.
+) -> Duplicates | RecordGroups:
+    """Groups the texts, or the rows of a table, that are the same thing.
 
     Texts with the most duplicates come first: each is kept, and the texts that are similar to it
     form its group. So all texts of a group have at least the threshold with the text that is kept.
-    Texts without words are in no group.
+    Texts without words are in no group. With `on`, the columns of the rows are compared one by one,
+    and scores are probabilities.
 
     Args:
-        texts: Texts: a list, an array, a column of a data frame.
+        texts: Texts: a list, an array, a column of a data frame. With `on`, a table: a data frame
+            of pandas or polars, a table of pyarrow, or a mapping of lists.
         model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
             letters only.
+        on: Names of the columns that are compared.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
+            from the values.
         lexical: Whether letters are compared as well as vectors.
-        threshold: Minimum score. Default: learned from labels, or 0.7 without labels.
-        labels: Pairs of texts and whether they match, to learn weights and threshold from.
+        threshold: Minimum score. Default: learned from labels, or 0.7 without labels; 0.5 with
+            `on`.
+        labels: Pairs of texts and whether they match, to learn weights and threshold from. With
+            `on`, pairs of row numbers; texts are the cells of a row, joined by spaces.
+        groups: With `on`, `stars`, so that all rows of a group match its first row; or
+            `components`, so that rows that pairs connect are in the same group.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Raises:
@@ -162,6 +246,16 @@ def deduplicate(
         >>> deduplicate(["Sony Headphones", "Bosch Drill", "sonny headphones"]).kept
         [0, 1]
     """
+    if on is not None:
+        return deduplicate_table(
+            texts,
+            on,
+            kinds=kinds,
+            threshold=threshold,
+            labels=labels,
+            model=model,
+            groups=groups,
+        )
     all_texts = strings_of(texts)
     scorer, threshold, learned = _make_scorer(
         all_texts, model, lexical, labels, threshold, default_threshold=_THRESHOLD
@@ -181,7 +275,7 @@ def deduplicate(
     similar = _similar_texts(len(rows_of), pairs, scores)
     equal_rows = list(rows_of.values())
     sizes = [len(rows) for rows in equal_rows]
-    groups = []
+    found = []
     for star in _stars(similar, sizes):
         center = star[0]
         group = Group([], [])
@@ -190,11 +284,11 @@ def deduplicate(
             group.rows.extend(equal_rows[text])
             group.scores.extend([score] * sizes[text])
         if len(group.rows) > 1 and prepared.words[center]:
-            groups.append(group)
-    groups.sort(key=lambda group: min(group.rows))
-    dropped = {row for group in groups for row in group.rows[1:]}
+            found.append(group)
+    found.sort(key=lambda group: min(group.rows))
+    dropped = {row for group in found for row in group.rows[1:]}
     kept = [row for row in range(len(all_texts)) if row not in dropped]
-    return Duplicates(groups, kept, threshold, learned)
+    return Duplicates(found, kept, threshold, learned)
 
 
 def _make_scorer(

@@ -235,6 +235,22 @@ class TextScorer:
             scores[block] = self._combine(features)
         return scores
 
+    def pair_features(
+        self, left: Texts, right: Texts, pairs: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
+        """Returns the inputs of the learned weights, float32 `(num_pairs, 11)`.
+
+        Args:
+            left: Texts.
+            right: Texts.
+            pairs: Rows of both, `(num_pairs, 2)`, sorted by the left rows.
+        """
+        blocks = [np.zeros((0, 11), np.float32)]
+        for start in range(0, len(pairs), _MAX_PAIRS):
+            block = pairs[start : start + _MAX_PAIRS]
+            blocks.append(_columns(compare(left, right, block, self.is_lexical)))
+        return np.concatenate(blocks)
+
     def _combine(self, features: Features) -> NDArray[np.floating]:
         """Combines the features of pairs into scores, `(num_pairs,)`."""
         columns = _columns(features)

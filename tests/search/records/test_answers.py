@@ -1,0 +1,202 @@
+"""`match` and `deduplicate` with columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.search.records.conftest import COLUMNS, as_table, changed, f1, people, person
+from tests.texts import words
+from tf_charagram.errors import ConfigError
+from tf_charagram.search import deduplicate, match
+
+
+def pairs_of(found):
+    return {(pair.left, pair.right) for pair in found.pairs}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_relatives_are_no_matches(seed):
+    left, right, truth = people(seed)
+    found = match(left, right, on=COLUMNS)
+    assert f1(pairs_of(found), truth) > 0.95
+    assert found.threshold == 0.5 and min(pair.score for pair in found.pairs) >= 0.5
+    single = match(left, right, on=COLUMNS, one_to_one=True)
+    for side in (0, 1):
+        assert len({pair[side] for pair in single.pairs}) == len(single.pairs)
+    assert match(left, right, on=COLUMNS, threshold=0.99).pairs == [
+        pair for pair in found.pairs if pair.score >= 0.99
+    ]
+
+
+def make_duplicates(seed, number=200, sizes=(1, 1, 2, 3), typos=0.2):
+    """Returns a table in any order, and the person of each row."""
+    draw = np.random.default_rng(seed)
+    names = words(120, seed)
+    rows, entities = [], []
+    for entity in range(number):
+        values = person(draw, names)
+        for _ in range(draw.choice(sizes)):
+            rows.append(changed(draw, values, typos))
+            entities.append(entity)
+    order = draw.permutation(len(rows))
+    return as_table([rows[row] for row in order]), np.array(entities)[order]
+
+
+def group_pairs(found):
+    return {
+        (min(row, other), max(row, other))
+        for group in found.groups
+        for place, row in enumerate(group.rows)
+        for other in group.rows[:place]
+    }
+
+
+@pytest.mark.parametrize("groups", ["stars", "components"])
+@pytest.mark.parametrize("seed", range(2))
+def test_duplicates(seed, groups):
+    table, entities = make_duplicates(seed)
+    left, right = np.nonzero(np.triu(entities[:, np.newaxis] == entities, 1))
+    truth = set(zip(left.tolist(), right.tolist(), strict=True))
+    found = deduplicate(table, on=COLUMNS, groups=groups)
+    assert f1(group_pairs(found), truth) > 0.97
+    dropped = {row for group in found.groups for row in group.rows[1:]}
+    assert sorted([*found.kept, *dropped]) == list(range(len(entities)))
+    [chosen] = [each for each in found.estimates if each.threshold == 0.5]
+    hits = len(group_pairs(found) & truth)
+    assert chosen.precision == pytest.approx(hits / len(group_pairs(found)), abs=0.05)
+    assert chosen.recall == pytest.approx(hits / len(truth), abs=0.05)
+
+
+def test_large_groups_are_whole():
+    table, entities = make_duplicates(0, number=20, sizes=(1, 120), typos=0.1)
+    found = deduplicate(table, on=COLUMNS)
+    sizes = np.bincount(entities)
+    largest = max(len(group.rows) for group in found.groups)
+    # More than the candidates of a row.
+    assert largest > 110 and largest <= sizes.max()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("typos", [0.1, 0.4])
+def test_estimates_are_near_the_truth(seed, typos):
+    left, right, truth = people(seed, typos=typos)
+    found = match(left, right, on=COLUMNS)
+    [chosen] = [each for each in found.estimates if each.threshold == 0.5]
+    hits = len(pairs_of(found) & truth)
+    assert chosen.num_pairs == len(found.pairs)
+    assert chosen.precision == pytest.approx(hits / len(found.pairs), abs=0.05)
+    assert chosen.recall == pytest.approx(hits / len(truth), abs=0.05)
+
+
+def test_labels_of_rows_and_texts():
+    left, right, truth = people(0, typos=0.5)
+    draw = np.random.default_rng(0)
+    candidates = match(left, right, on=COLUMNS).links.pairs
+    chosen = candidates[draw.permutation(len(candidates))[:300]].tolist() + sorted(truth)[:40]
+    labels = [(row, other, int((row, other) in truth)) for row, other in chosen]
+    found = match(left, right, on=COLUMNS, labels=labels)
+    assert found.learned.precision > 0.8 and found.learned.recall > 0.8
+    assert f1(pairs_of(found), truth) > 0.9
+    texts = []
+    for row, other, label in labels:
+        cells = [" ".join(table[name][place] for name in COLUMNS)
+                 for table, place in ((left, row), (right, other))]  # fmt: skip
+        texts.append((*cells, label))
+    assert pairs_of(match(left, right, on=COLUMNS, labels=texts)) == pairs_of(found)
+    with pytest.raises(ConfigError, match="`labels` must name rows of the right table, from 0 to"):
+        match(left, right, on=COLUMNS, labels=[(0, 10_000, 1)] * 4)
+    with pytest.raises(ConfigError, match="both at least twice"):
+        match(left, right, on=COLUMNS, labels=[(0, 0, 1)] * 4)
+
+
+def test_evidence_sums_to_the_log_odds():
+    left, right, _ = people(1)
+    found = match(left, right, on=COLUMNS)
+    for pair in found.pairs[::20]:
+        evidence = found.explain(pair.left, pair.right)
+        assert [each.column for each in evidence] == ["prior", *COLUMNS, "together"]
+        odds = 2.0 ** sum(each.weight for each in evidence)
+        assert odds / (1 + odds) == pytest.approx(pair.score, abs=1e-6)
+    best = found.alternatives(0)[0]
+    assert found.explain(0) == found.explain(0, best.right)
+    scores = [each.score for each in found.alternatives(0, 5)]
+    assert len(scores) == 5 and scores == sorted(scores, reverse=True)
+
+
+def test_a_missing_value_is_no_evidence():
+    left, right, _ = people(2)
+    right = {**right, "born": ["N/A"] * len(right["born"])}
+    found = match(left, right, on=COLUMNS)
+    born = found.explain(0, 0)[-2]
+    assert born[:1] + born[3:] == ("born", "missing", 0)
+
+
+INVOICES = {
+    "number": ["1001", "1002", "1010"],
+    "firm": ["Acme"] * 3,
+    "amount": ["100.00", "100.00", "1000.00"],
+    "date": ["2024-01-05", "2024-01-06", "2024-10-05"],
+}
+HOUSEHOLD = {
+    "name": ["Maria Novak", "Peter Novak"],
+    "street": ["12 Hill Road"] * 2,
+    "city": ["Leeds"] * 2,
+    "zip": ["4011"] * 2,
+    "born": ["19560409", "19880112"],
+}
+TWO_BIRTHS = {"name": ["John Smith"] * 2, "born": ["1980-01-02", "1981-01-02"]}
+FIRMS = {
+    "name": [
+        "Alpha Sanborn Solutions Limited Liability Company",
+        "Beta Ridge Solutions Limited Liability Company",
+    ]
+}
+BUTTER = {"name": ["Butter salted", "Butter unsalted"]}
+
+
+@pytest.mark.parametrize("table", [INVOICES, HOUSEHOLD, TWO_BIRTHS, FIRMS, BUTTER])
+def test_small_tables_without_duplicates(table):
+    assert not deduplicate(table, on=list(table)).groups
+
+
+@pytest.mark.parametrize(
+    "table",
+    [{"name": ["Acme, Inc.", "Acme Inc"], "city": ["Berlin", ""]}, {"name": ["Acme", "Acme Inc"]},
+     {name: [values[0]] * 2 for name, values in HOUSEHOLD.items()},
+     {"first": ["William", "Bill", "Ann"], "last": ["Gates", "Gates", "Lee"]},
+     {"first": ["Ibo", "Ibo", "Ann"], "last": ["Müller", "Mueller", "Lee"]}],
+)  # fmt: skip
+def test_small_tables_with_a_duplicate(table):
+    assert [group.rows for group in deduplicate(table, on=list(table)).groups] == [[0, 1]]
+
+
+def test_odd_tables():
+    empty = {"a": [], "b": []}
+    some = {"a": ["x", ""], "b": ["", None]}
+    assert match(empty, some, on=["a", "b"]).pairs == match(some, empty, on=["a", "b"]).pairs == []
+    assert deduplicate(empty, on=["a", "b"]).groups == []
+    blank = {"a": ["", "-"], "b": [None, "NULL"]}
+    assert deduplicate(blank, on=["a", "b"]).kept == [0, 1]
+    assert match(blank, blank, on=["a", "b"]).pairs == []
+
+
+def test_errors():
+    table = {"a": ["x", "y"], "b": ["z", "z"]}
+    for options, message in (
+        ({"on": "a"}, "`on` must be a list of names"),
+        ({"on": []}, "at least one"),
+        ({"on": ["c"]}, "Unknown column 'c'"),
+        ({"on": ["a"], "kinds": {"b": "text"}}, "Unknown column 'b'"),
+        ({"on": ["a"], "threshold": 2}, r"`threshold` must be in \[0, 1\]"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            match(table, table, **options)
+        with pytest.raises(ConfigError, match=message):
+            deduplicate(table, **options)
+    with pytest.raises(ConfigError, match="the same number of columns"):
+        match(table, table, on=["a"], on_right=["a", "b"])
+    with pytest.raises(ConfigError, match="Unknown kind of groups"):
+        deduplicate(table, on=["a"], groups="star")
+    with pytest.raises(ConfigError, match="the same length"):
+        deduplicate({"a": ["x"], "b": []}, on=["a", "b"])

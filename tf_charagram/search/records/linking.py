@@ -1,0 +1,291 @@
+"""Links of rows: candidate pairs of one or two tables, their evidence and their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.search.learning import Learned, learn_weights
+from tf_charagram.search.records.blocking import candidate_pairs
+from tf_charagram.search.records.columns import Column, cells_of, make_column
+from tf_charagram.search.records.evidence import (
+    ABSENT,
+    EQUAL,
+    chance_levels,
+    compare_columns,
+    random_pairs,
+)
+from tf_charagram.search.records.grouping import components, inner_pairs
+from tf_charagram.search.records.mixture import Mixture, fit_mixture
+from tf_charagram.search.records.rows import RowTexts
+from tf_charagram.search.records.values import folded
+
+#: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
+Label = tuple[int | str, int | str, int]
+# Share of the rows that have a partner, before any pair is seen.
+_EXPECTED_SHARE = 0.5
+# Pairs inside of groups that are looked at in addition to the candidates.
+_MAX_INNER = 20_000_000
+# Chosen on pairs of products, papers and beers with 300 labels.
+_FEATURE_SCALE = 3
+
+
+class Evidence(NamedTuple):
+    """What one column says about a pair.
+
+    Attributes:
+        column: Name of the column; `prior` for what is known before any column is seen, and
+            `together` for what the columns say together: agreement as of relatives, or the learned
+            weights.
+        left: Cell of the left row, empty if it is missing.
+        right: Cell of the right row.
+        agreement: `equal`, `near`, `different`, or `missing`.
+        weight: Evidence for a match in bits: 1 doubles the odds, -1 halves them.
+    """
+
+    column: str
+    left: str
+    right: str
+    agreement: str
+    weight: float
+
+
+@dataclass
+class Links:
+    """Candidate pairs of rows with probabilities.
+
+    Attributes:
+        columns: The columns that were compared.
+        mixture: The model without labels.
+        pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
+        probabilities: Probabilities that they match, `(num_pairs,)`.
+        rows: The rows as a whole, which are compared if there are labels.
+        texts: The columns of names and texts, by position, which are compared if there are labels.
+        weights: Learned weights of the features, or `None` without labels.
+        learned: Precision and recall on held-out labels, or `None` without labels.
+    """
+
+    columns: list[Column]
+    mixture: Mixture
+    pairs: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    rows: RowTexts | None = None
+    texts: dict[int, RowTexts] = field(default_factory=dict)
+    weights: NDArray[np.float64] | None = None
+    learned: Learned | None = None
+
+    def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
+        return expit(self._log_odds(pairs))
+
+    def _log_odds(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        if self.weights is not None:
+            return self._features(pairs) @ self.weights
+        agreements = compare_columns(self.columns, pairs)
+        return self.mixture.log_odds(self.mixture.column_evidence(agreements))
+
+    def _features(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Returns the inputs of the logistic regression, `(num_pairs, num_features)`.
+
+        For each column its evidence without labels, its similarities, and whether a value is
+        missing; and the features of the rows as a whole, with a constant.
+        """
+        agreements = compare_columns(self.columns, pairs)
+        # Evidence is up to 10 large.
+        parts: list[NDArray[Any]] = [self.mixture.column_evidence(agreements) / 5]
+        for number, agreement in enumerate(agreements):
+            is_absent = agreement.levels == ABSENT
+            parts.append(np.stack([agreement.similarities, is_absent], axis=1))
+            if number in self.texts:
+                parts.append(self.texts[number].scores(pairs)[:, np.newaxis])
+        if self.rows is not None:
+            parts.append(self.rows.features(pairs))
+        # The penalty of the regression is for larger features than shares.
+        return _FEATURE_SCALE * np.concatenate(parts, axis=1)
+
+    def learn(self, labels: Iterable[Label]) -> None:
+        """Learns the weights of the columns from labelled pairs.
+
+        Raises:
+            ConfigError: A row does not exist, or there are fewer than two matches or two others.
+        """
+        rows = self._numbered(labels)
+        is_match = rows[:, 2] == 1
+        num_ones = int(is_match.sum())
+        num_zeros = int((rows[:, 2] == 0).sum())
+        if num_ones + num_zeros < len(rows) or min(num_ones, num_zeros) < 2:
+            raise ConfigError(
+                "`labels` must be 1 or 0 for each pair, both at least twice. "
+                f"Received: {len(rows)} pairs, {num_ones} ones, {num_zeros} zeros"
+            )
+        features = self._features(rows[:, :2])
+        self.weights, self.learned = learn_weights(features, is_match)
+        self.probabilities = self.probabilities_of(self.pairs)
+
+    def _numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
+        """Returns labels with row numbers, `(num_labels, 3)`."""
+        pairs = list(labels)
+        if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
+            raise ConfigError("`labels` must be two rows and 1 or 0 each, as (12, 7, 1).")
+        sides = []
+        for side, name in enumerate(("left", "right")):
+            num_rows = len(getattr(self.columns[0], name))
+            # Only if it is needed: a table may have a million rows.
+            has_texts = any(isinstance(pair[side], str) for pair in pairs)
+            rows = _rows_by_text(self.columns, name) if has_texts else {}
+            numbers = []
+            for pair in pairs:
+                label = pair[side]
+                row = rows.get(_label_text(label), -1) if isinstance(label, str) else int(label)
+                if not 0 <= row < num_rows:
+                    raise ConfigError(
+                        f"`labels` must name rows of the {name} table, from 0 to {num_rows - 1}, "
+                        f"or repeat their cells. Received: {label!r}"
+                    )
+                numbers.append(row)
+            sides.append(numbers)
+        values = [int(pair[2]) for pair in pairs]
+        return np.array([*sides, values], np.int64).T
+
+    def add_inner_pairs(self, threshold: float) -> None:
+        """Adds the pairs of rows that other pairs connect.
+
+        A row of a large group has more partners than it has candidates.
+        """
+        num_rows = len(self.columns[0].left)
+        probable = self.pairs[self.probabilities >= threshold]
+        inner = inner_pairs(components(num_rows, probable), _MAX_INNER)
+        known = self.pairs[:, 0] * num_rows + self.pairs[:, 1]
+        keys = np.setdiff1d(inner[:, 0] * num_rows + inner[:, 1], known)
+        added = np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
+        probabilities = np.append(self.probabilities, self.probabilities_of(added))
+        order = np.argsort(np.append(known, keys))
+        self.pairs = np.concatenate([self.pairs, added])[order]
+        self.probabilities = probabilities[order]
+
+    def explain(self, left: int, right: int) -> list[Evidence]:
+        """Returns the evidence about a pair; the weights sum to the log-odds of its probability."""
+        pair = np.array([[left, right]])
+        agreements = compare_columns(self.columns, pair)
+        [ratios] = self.mixture.column_evidence(agreements) / np.log(2)
+        log_priors = self.mixture.log_priors
+        prior = float((log_priors[0] - log_priors[-1]) / np.log(2))
+        lines = [Evidence("prior", "", "", "", prior)]
+        for column, agreement, weight in zip(self.columns, agreements, ratios, strict=True):
+            left_value = column.left_cells[left]
+            right_value = column.right_cells[right]
+            level = _level_name(column, int(agreement.levels[0]))
+            lines.append(Evidence(column.name, left_value, right_value, level, float(weight)))
+        [log_odds] = self._log_odds(pair) / np.log(2)
+        rest = log_odds - sum(line.weight for line in lines)
+        return [*lines, Evidence("together", "", "", "", float(rest))]
+
+
+def _rows_by_text(columns: Sequence[Column], side: str) -> dict[str, int]:
+    """Returns the first row with each text: the cells of the row, joined by spaces."""
+    table = [getattr(column, f"{side}_cells") for column in columns]
+    rows: dict[str, int] = {}
+    for row, cells in enumerate(zip(*table, strict=True)):
+        rows.setdefault(_label_text(" ".join(cells)), row)
+    return rows
+
+
+def _label_text(text: str) -> str:
+    """Returns the letters of a text, by which labels and rows are compared."""
+    return folded(text).replace(" ", "")
+
+
+def _level_name(column: Column, level: int) -> str:
+    if level == ABSENT:
+        return "missing"
+    if level == EQUAL:
+        return "equal"
+    return "near" if level <= EQUAL + len(column.kind.cutoffs) else "different"
+
+
+def read_columns(
+    left: Any,
+    right: Any | None,
+    on: Sequence[str],
+    on_right: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+) -> list[Column]:
+    """Returns the columns of one or two tables.
+
+    Args:
+        left: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        right: Another one, or `None`.
+        on: Names of the columns that are compared.
+        on_right: Their names in the right table. Default: as `on`.
+        kinds: Kind of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
+            from the values.
+
+    Raises:
+        ConfigError: A table lacks a column, columns differ in length, or a kind is unknown.
+    """
+    kinds = dict(kinds or {})
+    if isinstance(on, str):
+        raise ConfigError(f"`on` must be a list of names of columns. Received: {on!r}")
+    on_right = on if on_right is None else on_right
+    if not on or len(on) != len(on_right):
+        raise ConfigError(
+            "`on` and `on_right` must name the same number of columns, at least one. "
+            f"Received: on={list(on)}, on_right={list(on_right)}"
+        )
+    for name in kinds:
+        if name not in on:
+            raise ConfigError(unknown_name("column", name, on))
+    columns = []
+    for name, right_name in zip(on, on_right, strict=True):
+        left_cells = cells_of(left, name, "left")
+        right_cells = None if right is None else cells_of(right, right_name, "right")
+        columns.append(make_column(name, left_cells, right_cells, kinds.get(name)))
+    if len({(len(column.left), len(column.right)) for column in columns}) > 1:
+        raise ConfigError("All columns of a table must have the same length.")
+    return columns
+
+
+def find_links(
+    columns: Sequence[Column],
+    labels: Iterable[Label] | None = None,
+    model: str | Path | TextEmbedder | None = None,
+) -> Links:
+    """Finds candidates and their probabilities.
+
+    Args:
+        columns: The columns of one or two tables.
+        labels: Rows and whether they match, to learn the weights of the columns from.
+        model: The model that compares the rows as a whole if there are labels.
+
+    Raises:
+        ConfigError: There are too few labels.
+    """
+    num_left = len(columns[0].left)
+    num_right = len(columns[0].right)
+    num_all = num_left * num_right
+    if columns[0].left is columns[0].right:
+        num_all = num_left * (num_left - 1) // 2
+    pairs = candidate_pairs(columns)
+    agreements = compare_columns(columns, pairs)
+    samples = random_pairs(columns)
+    chance = [chance_levels(column, samples) for column in columns]
+    num_expected = _EXPECTED_SHARE * max(min(num_left, num_right), 1)
+    is_stable = [column.is_stable for column in columns]
+    mixture = fit_mixture(agreements, chance, is_stable, num_all, num_expected)
+    probabilities = mixture.probabilities(mixture.column_evidence(agreements))
+    links = Links(list(columns), mixture, pairs, probabilities)
+    if labels is not None:
+        links.rows = RowTexts(columns, model)
+        for number, column in enumerate(columns):
+            if column.kind.name in ("name", "text"):
+                links.texts[number] = RowTexts([column], None)
+        links.learn(labels)
+    return links
