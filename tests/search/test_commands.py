@@ -111,9 +111,9 @@ def people_files(tmp_path):
     left, right, truth = people(0)
     paths = []
     for name, table in (("left.csv", left), ("right.csv", right)):
-        rows = zip(*table.values(), strict=True)
-        numbered = [[f"key{row}", *cells] for row, cells in enumerate(rows)]
-        Table(["key", *table], numbered).write(tmp_path / name)
+        columns = [list(map(str, cells)) for cells in table.values()]
+        keys = [f"key{row}" for row in range(len(columns[0]))]
+        Table(["key", *table], [keys, *columns]).write(tmp_path / name)
         paths.append(tmp_path / name)
     return paths, truth
 
@@ -135,7 +135,10 @@ def test_match_on_columns(people_files, tmp_path, capsys):
     labels = tmp_path / "labels.csv"
     lines = [f"key{row},key{row},1\nkey{row},key{row + 1},0\n" for row in range(100)]
     labels.write_text("left,right,match\n" + "".join(lines))
-    assert call(*arguments, "--labels", labels, "--key", "key", "--alternatives", 2) == 0
+    assert (
+        call(*arguments, "--labels", labels, "--key", "key", "--alternatives", 2, "--overwrite")
+        == 0
+    )
     assert "learned from labels" in capsys.readouterr().err
     assert cells(output, "key")[:2] == ["key0", "key0"]
 
