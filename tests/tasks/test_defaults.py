@@ -43,7 +43,7 @@ def save(tmp_path):
     def saved(name, reading=None, **options):
         vectorizer = vectorizer_class(vectorizer_of(name)).from_texts(TEXTS, **reading or {})
         if name.startswith("char_"):
-            options.setdefault("char_dim", 5)
+            options.setdefault("input_dim", 5)
         encoder = encoder_class(name)(num_rows=vectorizer.num_rows, dim=DIM, **options)
         TextEmbedder(vectorizer, encoder).save(tmp_path / name)
         return str(tmp_path / name)
@@ -57,7 +57,7 @@ def test_settings_that_are_not_given_are_those_of_the_model(save, task):
     config = make_settings(task, init=init, seed=3)
     assert (config.encoder, config.dim, config.max_chars, config.seed) == ("char_lstm", DIM, 70, 3)
     options = config.encoder_options
-    assert (options.char_dim, options.use_output_gate, options.use_peepholes) == (5, False, True)
+    assert (options.input_dim, options.use_output_gate, options.use_peepholes) == (5, False, True)
     if task == "pos":
         assert config.use_capitals
     check_start(config)
@@ -70,7 +70,7 @@ def test_ngrams_and_options(save):
     check_start(config)
 
 
-@pytest.mark.parametrize(("name", "option"), [("char_cnn", "dropout"), ("dan", "word_dropout")])
+@pytest.mark.parametrize(("name", "option"), [("char_cnn", "dropout"), ("dan", "dropout")])
 def test_options_for_training_only_are_not_inherited(save, name, option):
     init = save(name, **{option: 0.5})
     assert getattr(make_settings("words", init=init).encoder_options, option) == 0.0

@@ -44,20 +44,38 @@ class CharagramOptions(EncoderOptions):
 
 
 @dataclass(frozen=True)
-class CharCnnOptions(EncoderOptions):
-    """Options of `CharCnn`."""
+class CharacterOptions(EncoderOptions):
+    """Options of all encoders of characters."""
 
     vectorizer = "characters"
+    input_dim: int = option(300, "width of the character embeddings")
+
+
+@dataclass(frozen=True)
+class DropoutOptions(EncoderOptions):
+    """Options of all encoders with dropout."""
+
     training_only = ("dropout",)
-    char_dim: int = option(300, "width of the character embeddings")
+    dropout: float = option(
+        0.0,
+        "share of the numbers in word vectors, for char_cnn of the pooled filters, dropped in "
+        "training",
+    )
+
+
+@dataclass(frozen=True)
+class CharCnnOptions(CharacterOptions, DropoutOptions):
+    """Options of `CharCnn`."""
+
     activation: Literal["relu", "tanh"] = option("relu", "non-linearity of the filters")
-    dense: Literal["tanh", "relu", "linear", "none"] = option("tanh", "layer after the pooling")
+    dense: Literal["tanh", "relu", "linear", "none"] = option(
+        "tanh", "layer after the pooling", is_file_only=True
+    )
     filters: str = option(
         "small",
         "small: 175 filters of each width 2 to 4; kim: 25 of width 1, 50 of 2, ... 150 of 6; or "
         "width:number of each width, as in 3:100,5:200",
     )
-    dropout: float = option(0.0, "share of the pooled filters dropped in training")
 
     def __post_init__(self) -> None:
         """Checks the values."""
@@ -66,36 +84,36 @@ class CharCnnOptions(EncoderOptions):
 
 
 @dataclass(frozen=True)
-class CharLstmOptions(EncoderOptions):
-    """Options of `CharLstm`."""
+class GateOptions(EncoderOptions):
+    """Options of all encoders with an LSTM."""
 
-    vectorizer = "characters"
-    char_dim: int = option(300, "width of the character embeddings")
-    use_output_gate: bool = option(True, "LSTM with an output gate")
-    use_peepholes: bool = option(True, "gates of the LSTM see the cell state")
+    use_output_gate: bool = option(True, "LSTM with an output gate", is_file_only=True)
+    use_peepholes: bool = option(True, "gates of the LSTM see the cell state", is_file_only=True)
 
 
 @dataclass(frozen=True)
-class WordOptions(EncoderOptions):
+class CharLstmOptions(GateOptions, CharacterOptions):
+    """Options of `CharLstm`."""
+
+
+@dataclass(frozen=True)
+class WordOptions(DropoutOptions):
     """Options of `WordAverage` and `IdentityRnn`, and of all encoders of words."""
 
     vectorizer = "words"
-    training_only = ("word_dropout",)
-    word_dropout: float = option(0.0, "share of the numbers in word vectors dropped in training")
 
 
 @dataclass(frozen=True)
 class ProjectionOptions(WordOptions):
-    """Options of `Projection`."""
+    """Options of `Projection`, and of all encoders with word vectors of another width."""
 
-    word_dim: int | None = option(None, "width of the word vectors [--dim]")
+    input_dim: int | None = option(None, "width of the word vectors [--dim]")
 
 
 @dataclass(frozen=True)
-class DanOptions(WordOptions):
+class DanOptions(ProjectionOptions):
     """Options of `Dan`."""
 
-    word_dim: int | None = option(None, "width of the word vectors [--dim]")
     activation: Literal["tanh", "relu"] = option("tanh", "non-linearity of the layers")
     num_layers: Literal[1, 2] = option(1, "number of layers")
 
@@ -108,18 +126,14 @@ class RnnOptions(WordOptions):
 
 
 @dataclass(frozen=True)
-class LstmOptions(WordOptions):
+class LstmOptions(GateOptions, WordOptions):
     """Options of `Lstm` and `Gran`."""
-
-    use_output_gate: bool = option(True, "LSTM with an output gate")
-    use_peepholes: bool = option(True, "gates of the LSTM see the cell state")
 
 
 @dataclass(frozen=True)
-class CseOptions(WordOptions):
+class CseOptions(ProjectionOptions):
     """Options of `Cse`."""
 
-    word_dim: int | None = option(None, "width of the word vectors [--dim]")
     widths: tuple[int, ...] = option((1, 2, 3), "distinct filter widths")
     activation: Literal["linear", "tanh"] = option("linear", "non-linearity of the filters")
 

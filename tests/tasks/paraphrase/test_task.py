@@ -75,9 +75,9 @@ def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
 
 RESUMED = {
     "in the order of the file": ("--file-order-first",),
-    "weights and typos": ("--data-weights", "0.5,2", "--augment-typos", "0.5"),
+    "weights and typos": ("--data-weights", "0.5,2", "--typos", "0.5"),
     "decay": ("--decay", "linear", "--negatives", "mix"),
-    "buckets": ("--encoder", "cse", "--word-dropout", "0.2"),
+    "buckets": ("--encoder", "cse", "--dropout", "0.2"),
 }
 
 
@@ -138,7 +138,7 @@ def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
     first, second, sets = map(str, files)
     config = ParaphraseConfig(
         task="sentences", data=(first, second), eval_data=sets, dim=4, out=str(tmp_path / "run"),
-        data_weights=(2.0, 0.5), augment_typos=0.5,
+        data_weights=(2.0, 0.5), typos=0.5,
     )  # fmt: skip
     number = TrainingRun(make_task(config), resume=False, overwrite=False).task.facts()["num_pairs"]
     assert 100 + 11 * 0.1 + 25 * 0.3 < number < 100 + 22 * 0.9 + 72 * 0.8
