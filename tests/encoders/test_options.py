@@ -64,7 +64,7 @@ def test_an_option_is_a_flag(name):
 
 
 def test_an_error_names_the_encoders_with_an_option():
-    others = "`input_dim` is an option of projection, dan, cse"
+    others = "`input_dim` is an option of char_cnn, char_lstm, projection, dan, cse"
     with pytest.raises(ConfigError, match=others):
         make_options("charagram", {"input_dim": 3})
 

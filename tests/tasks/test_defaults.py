@@ -96,7 +96,7 @@ def test_another_encoder(save):
         ("dan", {"num_layers": 2}, {"num_layers": 1, "activation": "relu"},
          r"give --activation tanh \(received: relu\), --num-layers 2 \(received: 1\)\."),
         ("lstm", {"use_output_gate": False}, {"use_output_gate": True},
-         r"give --no-use-output-gate \(received: True\)\."),
+         r"give use_output_gate=False in --config \(received: True\)\."),
         ("cse", {"widths": (1, 2)}, {"widths": (1,)}, r"give --widths 1,2 \(received: 1\)\."),
         ("charagram", {}, {"ngrams": (2,)}, r"give --ngrams 2,3,4 \(received: 2\)\."),
         ("charagram", {}, {"unicode_form": "NFC"}, r"no --unicode-form \(received: NFC\)\."),

@@ -7,7 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from tests.commands import assert_same_weights, call, interrupt_training_at, leave_out_export
+from tests.commands import (
+    assert_same_weights,
+    call,
+    config_flag,
+    interrupt_training_at,
+    leave_out_export,
+)
 from tests.contracts import some_now
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_task
@@ -74,7 +80,7 @@ def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
 
 
 RESUMED = {
-    "in the order of the file": ("--file-order-first",),
+    "in the order of the file": (),
     "weights and typos": ("--data-weights", "0.5,2", "--typos", "0.5"),
     "decay": ("--decay", "linear", "--negatives", "mix"),
     "buckets": ("--encoder", "cse", "--dropout", "0.2"),
@@ -85,6 +91,8 @@ RESUMED = {
 @pytest.mark.parametrize("name", some_now(RESUMED, "in the order of the file"))
 def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, name, monkeypatch):
     options = RESUMED[name]
+    if not options:
+        options = config_flag(tmp_path, order="file_first")
     whole, out = tmp_path / "whole", tmp_path / "run"
     assert train(whole, files, *options) == 0
     with monkeypatch.context() as patch:
