@@ -189,6 +189,14 @@ class TestEmbed:
         arguments = ["--input", lines, "--output", out, *flags]
         assert call("embed", trained.folder, *arguments) == (0 if "--resume" in flags else 1)
 
+    @pytest.mark.parametrize("slash", ["", "/"])
+    def test_shards_of_parquet(self, trained, lines, tmp_path, slash):
+        parquet = pytest.importorskip("pyarrow.parquet")
+        out = f"{tmp_path}/out.parquet{slash}"
+        assert call("embed", trained.folder, "--input", lines, "--output", out) == 0
+        [shard] = (tmp_path / "out.parquet").glob("*.parquet")
+        assert parquet.read_table(shard).num_rows == len(LINES)
+
     @pytest.mark.parametrize(
         ("flag", "output"),
         [("--resume", "a.npy"), ("--ray=2", "-"), ("--shard-lines=4", "a.tsv")],
