@@ -61,7 +61,7 @@ class CharCnn(Encoder, ConfiguredLayer):
     ) -> None:
         super().__init__(**{"name": "char_cnn", **kwargs})
         check_positive(dim=dim, input_dim=input_dim)
-        CharCnnOptions(dropout, input_dim, activation, dense, filters)
+        CharCnnOptions(input_dim, dropout, activation, dense, filters)
         if not 0.0 <= dropout < 1.0:
             raise ConfigError(f"`dropout` must be in [0, 1). Received: dropout={dropout}")
         self.num_rows = num_rows

@@ -35,6 +35,41 @@ class EncoderOptions:
 
 
 @dataclass(frozen=True)
+class _CharacterOptions(EncoderOptions):
+    """Options of all encoders of characters."""
+
+    vectorizer = "characters"
+    input_dim: int = option(300, "width of the character embeddings")
+
+
+@dataclass(frozen=True)
+class _DropoutOptions:
+    """Options of all encoders with dropout."""
+
+    training_only: ClassVar[tuple[str, ...]] = ("dropout",)
+    dropout: float = option(
+        0.0,
+        "share of the numbers in word vectors, for char_cnn of the pooled filters, dropped in "
+        "training",
+    )
+
+
+@dataclass(frozen=True)
+class _GateOptions:
+    """Options of all encoders with an LSTM."""
+
+    use_output_gate: bool = option(True, "LSTM with an output gate", is_file_only=True)
+    use_peepholes: bool = option(True, "gates of the LSTM see the cell state", is_file_only=True)
+
+
+@dataclass(frozen=True)
+class _InputOptions:
+    """Options of all encoders whose word vectors can have another width than the embedding."""
+
+    input_dim: int | None = option(None, "width of the word vectors [--dim]")
+
+
+@dataclass(frozen=True)
 class CharagramOptions(EncoderOptions):
     """Options of `Charagram`."""
 
@@ -44,27 +79,7 @@ class CharagramOptions(EncoderOptions):
 
 
 @dataclass(frozen=True)
-class CharacterOptions(EncoderOptions):
-    """Options of all encoders of characters."""
-
-    vectorizer = "characters"
-    input_dim: int = option(300, "width of the character embeddings")
-
-
-@dataclass(frozen=True)
-class DropoutOptions(EncoderOptions):
-    """Options of all encoders with dropout."""
-
-    training_only = ("dropout",)
-    dropout: float = option(
-        0.0,
-        "share of the numbers in word vectors, for char_cnn of the pooled filters, dropped in "
-        "training",
-    )
-
-
-@dataclass(frozen=True)
-class CharCnnOptions(CharacterOptions, DropoutOptions):
+class CharCnnOptions(_DropoutOptions, _CharacterOptions):
     """Options of `CharCnn`."""
 
     activation: Literal["relu", "tanh"] = option("relu", "non-linearity of the filters")
@@ -84,34 +99,24 @@ class CharCnnOptions(CharacterOptions, DropoutOptions):
 
 
 @dataclass(frozen=True)
-class GateOptions(EncoderOptions):
-    """Options of all encoders with an LSTM."""
-
-    use_output_gate: bool = option(True, "LSTM with an output gate", is_file_only=True)
-    use_peepholes: bool = option(True, "gates of the LSTM see the cell state", is_file_only=True)
-
-
-@dataclass(frozen=True)
-class CharLstmOptions(GateOptions, CharacterOptions):
+class CharLstmOptions(_GateOptions, _CharacterOptions):
     """Options of `CharLstm`."""
 
 
 @dataclass(frozen=True)
-class WordOptions(DropoutOptions):
+class WordOptions(_DropoutOptions, EncoderOptions):
     """Options of `WordAverage` and `IdentityRnn`, and of all encoders of words."""
 
     vectorizer = "words"
 
 
 @dataclass(frozen=True)
-class ProjectionOptions(WordOptions):
-    """Options of `Projection`, and of all encoders with word vectors of another width."""
-
-    input_dim: int | None = option(None, "width of the word vectors [--dim]")
+class ProjectionOptions(_InputOptions, WordOptions):
+    """Options of `Projection`."""
 
 
 @dataclass(frozen=True)
-class DanOptions(ProjectionOptions):
+class DanOptions(_InputOptions, WordOptions):
     """Options of `Dan`."""
 
     activation: Literal["tanh", "relu"] = option("tanh", "non-linearity of the layers")
@@ -126,12 +131,12 @@ class RnnOptions(WordOptions):
 
 
 @dataclass(frozen=True)
-class LstmOptions(GateOptions, WordOptions):
+class LstmOptions(_GateOptions, WordOptions):
     """Options of `Lstm` and `Gran`."""
 
 
 @dataclass(frozen=True)
-class CseOptions(ProjectionOptions):
+class CseOptions(_InputOptions, WordOptions):
     """Options of `Cse`."""
 
     widths: tuple[int, ...] = option((1, 2, 3), "distinct filter widths")
