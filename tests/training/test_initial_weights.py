@@ -16,7 +16,7 @@ from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.building import grow_from, transfer
+from tf_charagram.training.building import _transfer, grow_from
 
 DIM = 6
 # Defaults that only take time here.
@@ -176,6 +176,6 @@ def test_a_square_weight_is_no_table():
     old, new = (
         randomized(lambda: encoder_class("projection")(num_rows=4, dim=4), seed) for seed in (1, 2)
     )
-    transfer(old, new, np.array([1, 0, 3, 2]))
+    _transfer(old, new, np.array([1, 0, 3, 2]))
     np.testing.assert_array_equal(new.dense.kernel, old.dense.kernel)
     np.testing.assert_array_equal(table_of(new)[1], table_of(old)[1][[1, 0, 3, 2]])

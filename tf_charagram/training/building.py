@@ -268,11 +268,11 @@ def grow_from(
     if isinstance(grown, NgramVectorizer):
         new_rows = np.setdiff1d(np.arange(grown.num_rows), rows)
         _scale_rows(encoder, new_rows, _SCALE_OF_NEW_NGRAMS)
-    transfer(old.encoder, encoder, rows)
+    _transfer(old.encoder, encoder, rows)
     return grown, encoder
 
 
-def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray) -> None:
+def _transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray) -> None:
     """Copies the weights of an encoder to another with the same settings and more units.
 
     Args:
