@@ -134,6 +134,14 @@ class TestFileOnly:
         assert config.encoder_options == options_class("lstm")(use_output_gate=False)
         assert (config.order, config.dense_l2, config.epochs) == ("file_first", True, 3)
 
+    def test_they_are_printed(self, tmp_path, capsys):
+        path = tmp_path / "paper.yaml"
+        path.write_text("encoder: lstm\nuse_output_gate: false\norder: random\n")
+        assert call("train", "--config", path, "--print_config") == 0
+        printed = tmp_path / "printed.yaml"
+        printed.write_text(capsys.readouterr().out)
+        assert parse("--config", printed) == parse("--config", path)
+
     def test_a_wrong_value_in_a_file(self, tmp_path, capsys):
         (tmp_path / "paper.yaml").write_text("order: sorted\n")
         assert call("train", "--config", tmp_path / "paper.yaml") == 2

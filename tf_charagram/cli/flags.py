@@ -183,11 +183,12 @@ def add_flags(
 
 def _add_file_only(parser: SettingsParser, flag: Flag) -> None:
     """Adds a setting that the file of `--config` can have, and no flag."""
-    # jsonargparse reads only the settings of a file that belong to an action.
+    # jsonargparse reads and prints only settings that belong to an action.
     action = parser.add_argument(flag_of(flag.name), **flag.arguments)
-    action.help = argparse.SUPPRESS
     for option_string in action.option_strings:
         del parser._option_string_actions[option_string]
+    # Not in the help; with argparse.SUPPRESS, --print_config would leave it out, too.
+    parser._optionals._group_actions.remove(action)
 
 
 class _Repeatable(argparse.Action):
