@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--encoders", default="charagram,cse")
     parser.add_argument("--batch-size", type=int, default=25)
     parser.add_argument(
-        "--threads", type=int, default=1, help="of an operation; 1 as --freeze encoder has"
+        "--threads", type=int, default=1, help="of an operation; 1 as in runs with frozen encoders"
     )
     arguments = parser.parse_args()
     limit_threads(arguments.threads)

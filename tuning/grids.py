@@ -116,10 +116,13 @@ WIDE: Space = {
     "similarity_weight": (0.0, 0.3, 1.0),
     "temperature": (0.03, 0.07, 0.15),
     "pairs_weight": (0.5, 1.0, 2.0),
-    "typos": (0.3, 0.5, 0.7),
 }
 #: Other values for some tasks.
 WIDE_OF_TASK: dict[str, Space] = {
-    "distill": {"dim": (128, 256, 384), "batch_size": (250, 500, 1000)},
+    "distill": {
+        "dim": (128, 256, 384),
+        "batch_size": (250, 500, 1000),
+        "typos": (0.3, 0.5, 0.7),
+    },
     "pos": {"optimizer": ("sgd",), "learning_rate": (0.05, 0.1, 0.2, 0.4)},
 }
