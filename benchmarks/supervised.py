@@ -108,7 +108,9 @@ def main() -> None:
     parser = common.make_parser(__doc__, data="sts/SICK.train.tsv")
     parser.add_argument("--encoders", default="charagram,cse")
     parser.add_argument("--batch-size", type=int, default=25)
-    parser.add_argument("--threads", type=int, default=1, help="of an operation; 1 as --freeze has")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="of an operation; 1 as in runs with frozen encoders"
+    )
     arguments = parser.parse_args()
     limit_threads(arguments.threads)
     left, right, scores = scored_pairs(arguments.data)

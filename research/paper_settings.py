@@ -32,7 +32,7 @@ _PAIRS: Settings = {
     # C appendix A.1, U 3.1.1, S 3.2: a negative is any text of the batch but those of its pair,
     # and the batch is drawn at random.
     "mask_duplicates": False,
-    "batches_by_length": False,
+    "order": "random",
     # The penalties of C appendix A and U equation 1 are on all weights, at every step.
     "dense_l2": True,
     "margin": 0.4,  # C appendix B, U footnote 12
@@ -43,7 +43,7 @@ _C_PAIRS: Settings = {**_PAIRS, **_ADAM, "l2": 1e-6}
 _C_WORDS: Settings = {**_C_PAIRS, "epochs": 50, "batch_size": 25}  # C 4.1.3
 _C_SENTENCES: Settings = {**_C_PAIRS, "epochs": 10, "batch_size": 100}  # C 4.1.4
 # C 4.1.4: without the order of the file in the first epoch, these two did not converge.
-_C_CURRICULUM: Settings = {**_C_SENTENCES, "file_order_first": True}
+_C_CURRICULUM: Settings = {**_C_SENTENCES, "order": "file_first"}
 _C_POS: Settings = {  # C 4.2
     "optimizer": "sgd", "learning_rate": 0.2, "batch_size": 100, "epochs": 50, "dim": 150,
     "use_capitals": True,
@@ -136,13 +136,15 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("task")
     parser.add_argument("encoder")
     parser.add_argument("--init", help="model to start from")
-    parser.add_argument("--freeze", action="store_true", help="train the head only")
+    parser.add_argument("--freeze", choices=["encoder"], help="train the head only")
     parser.add_argument(
         "--tune", action="store_true", help="leave out what `tune` searches, for tune --config"
     )
     values = vars(parser.parse_args(arguments))
-    task, encoder, freeze = values["task"], values["encoder"], values["freeze"]
-    settings = paper_settings(task, encoder, has_init=bool(values["init"]), freeze=freeze)
+    task, encoder = values["task"], values["encoder"]
+    settings = paper_settings(
+        task, encoder, has_init=bool(values["init"]), freeze=bool(values["freeze"])
+    )
     decided = inherited_settings(values["init"]) if values["init"] else {}
     is_tuned = values.pop("tune")
     given = {name: value for name, value in values.items() if value}

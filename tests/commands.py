@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -27,6 +28,13 @@ def call(command: str, *arguments: Any) -> int:
         return main([command, *map(str, arguments)])
     except SystemExit as end:
         return int(end.code or 0)
+
+
+def config_flag(folder: Path, **settings: Any) -> tuple[str, str]:
+    """Returns the flag for settings that have no flag of their own."""
+    path = folder / "settings.yaml"
+    path.write_text(json.dumps(settings))
+    return "--config", str(path)
 
 
 def process(command: str, *arguments: Any) -> list[str]:

@@ -178,7 +178,7 @@ class TestEmbed:
         said = capsys.readouterr().err
         assert said.startswith("8 lines in ") and said.endswith("1 of 8 texts empty\n")
 
-    @pytest.mark.parametrize("flags", [[], ["--shard-lines", 4], ["--format=npy", "--resume"]])
+    @pytest.mark.parametrize("flags", [[], ["--shard-lines", 4], ["--resume"]])
     def test_shards(self, trained, embedder, lines, tmp_path, flags):
         out = tmp_path / "out"
         arguments = ["--input", lines, "--output", out if flags else f"{out}/", *flags]
@@ -191,9 +191,17 @@ class TestEmbed:
         arguments = ["--input", lines, "--output", out, *flags]
         assert call("embed", trained.folder, *arguments) == (0 if "--resume" in flags else 1)
 
+    @pytest.mark.parametrize("slash", ["", "/"])
+    def test_shards_of_parquet(self, trained, lines, tmp_path, slash):
+        parquet = pytest.importorskip("pyarrow.parquet")
+        out = f"{tmp_path}/out.parquet{slash}"
+        assert call("embed", trained.folder, "--input", lines, "--output", out) == 0
+        [shard] = (tmp_path / "out.parquet").glob("*.parquet")
+        assert parquet.read_table(shard).num_rows == len(LINES)
+
     @pytest.mark.parametrize(
         ("flag", "output"),
-        [("--resume", "a.npy"), ("--engine=ray", "-"), ("--format=npy", "a.tsv")],
+        [("--resume", "a.npy"), ("--ray=2", "-"), ("--shard-lines=4", "a.tsv")],
     )
     def test_flags_for_shards_only(self, trained, lines, capsys, flag, output):
         assert call("embed", trained.folder, "--input", lines, "--output", output, flag) == 1

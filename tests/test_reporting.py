@@ -152,8 +152,8 @@ def test_standard_error_may_be_closed():
     code = """
 import os
 os.close(2)
-from tf_charagram.reporting import stderr_aside
-with stderr_aside():
+from tf_charagram.reporting import _stderr_aside
+with _stderr_aside():
     print("fine")
 """
     ended = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)

@@ -171,7 +171,7 @@ _STDERR = 2
 
 
 @contextmanager
-def stderr_aside() -> Iterator[None]:
+def _stderr_aside() -> Iterator[None]:
     """Holds back output to file descriptor 2; shows it only if an exception is raised."""
     try:
         shown = os.dup(_STDERR)
@@ -195,7 +195,7 @@ def load_tensorflow() -> None:
     """Imports TensorFlow and looks for GPUs, quietly unless TF_CPP_MIN_LOG_LEVEL asks for logs."""
     if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") in ("0", "1"):
         return
-    with stderr_aside():
+    with _stderr_aside():
         import tensorflow
 
         tensorflow.config.list_physical_devices()

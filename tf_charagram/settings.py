@@ -16,9 +16,14 @@ Group = Literal[
 
 
 def option(
-    default: Any, text: str, group: Group | None = None, *, is_repeatable: bool = False
+    default: Any,
+    text: str,
+    group: Group | None = None,
+    *,
+    is_repeatable: bool = False,
+    is_file_only: bool = False,
 ) -> Any:
-    """Returns a field of settings that has a flag.
+    """Returns a field of settings.
 
     Args:
         default: Default of the setting.
@@ -26,8 +31,14 @@ def option(
         group: Group of the flag in `--help-all`. Default: that of the base class's field.
         is_repeatable: Whether the flag can be given several times, each with one element of the
             tuple. The flags of other tuples take comma-separated lists.
+        is_file_only: Whether the setting has no flag; the file of `--config` can set it.
     """
-    told = {"help": text, "group": group, "is_repeatable": is_repeatable}
+    told = {
+        "help": text,
+        "group": group,
+        "is_repeatable": is_repeatable,
+        "is_file_only": is_file_only,
+    }
     return field(default=default, metadata={name: value for name, value in told.items() if value})
 
 
@@ -42,6 +53,11 @@ def described(config_class: type) -> dict[str, dict[str, Any]]:
             if "help" in declared.metadata:
                 told[declared.name] = {**told.get(declared.name, {}), **declared.metadata}
     return told
+
+
+def file_only(config_class: type) -> list[str]:
+    """Returns the names of the settings without a flag."""
+    return [name for name, told in described(config_class).items() if told.get("is_file_only")]
 
 
 def types_of(config_class: Any) -> Mapping[str, Any]:

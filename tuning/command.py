@@ -29,6 +29,7 @@ _FIRST = (
     "space",
     "tuner",
     "max_trials",
+    "epochs",
     "finish",
     "plan",
     "resume",
@@ -43,6 +44,8 @@ _FLAGS = (
 )
 #: The meaning of flags of `train` for this command.
 _HELP = {
+    "epochs": "epochs of a trial; can be a fraction [words, distill: 1; sentences, pos: 5; others: "
+    "10]",
     "out": "folder of the search [runs/tune-TASK-ENCODER-N with the next free N]",
     "select": "set whose score trials are compared by [must be given]",
 }
@@ -63,10 +66,9 @@ def _make_parser(
         encoder,
         [*settings_flags(TuneConfig), *_FLAGS],
         show_all=show_all,
-        skip=("epochs",),
         first=_FIRST,
     )
-    # These two mean another thing than for `train`.
+    # These mean another thing than for `train`.
     for action in parser._actions:
         if action.dest in _HELP:
             action.help = _HELP[action.dest]

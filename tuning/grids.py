@@ -100,7 +100,6 @@ WIDE: Space = {
     "ngrams": ((2, 3, 4), (3, 4), (2, 3, 4, 5), (3, 4, 5, 6), (2, 3, 4, 5, 6)),
     "hash_buckets": (None, 2**16, 2**18, 2**20),
     "dim": (100, 200, 300),
-    "lstm_dim": (75, 150, 300),
     "hidden_dim": (50, 150, 300),
     "batch_size": (25, 50, 100, 200),
     "negatives": ("max", "mix", "random"),
@@ -113,16 +112,17 @@ WIDE: Space = {
     "l2_composition": (1e-6, 1e-5, 1e-4, 1e-3),
     "l2_head": (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
     "pull_back": (True, False),
-    "word_dropout": (0.0, 0.1, 0.3),
-    "dropout": (0.0, 0.2),
-    "pair_batch_size": (250, 500, 1000),
+    "dropout": (0.0, 0.1, 0.3),
     "similarity_weight": (0.0, 0.3, 1.0),
     "temperature": (0.03, 0.07, 0.15),
     "pairs_weight": (0.5, 1.0, 2.0),
-    "typos": (0.3, 0.5, 0.7),
 }
 #: Other values for some tasks.
 WIDE_OF_TASK: dict[str, Space] = {
-    "distill": {"dim": (128, 256, 384), "batch_size": (250, 500, 1000)},
+    "distill": {
+        "dim": (128, 256, 384),
+        "batch_size": (250, 500, 1000),
+        "typos": (0.3, 0.5, 0.7),
+    },
     "pos": {"optimizer": ("sgd",), "learning_rate": (0.05, 0.1, 0.2, 0.4)},
 }

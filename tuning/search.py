@@ -36,18 +36,13 @@ class TuneConfig:
     max_trials: int | None = option(
         None, "maximum number of trials [grid: all; hyperband: as needed; others: 20]", "search"
     )
-    trial_epochs: float | None = option(
-        None,
-        "epochs of a trial, can be a fraction [words: 1; sentences, pos: 5; others: 10]",
-        "search",
-    )
     keep: int = option(3, "number of best trials whose models are kept", "search")
     finish: float | None = option(None, "train the best trial again, for so many epochs", "search")
 
     def __post_init__(self) -> None:
         """Checks the values."""
         check_values(self)
-        check_at_least(self, {"max_trials": 1, "trial_epochs": 1e-6, "keep": 0, "finish": 1e-6})
+        check_at_least(self, {"max_trials": 1, "keep": 0, "finish": 1e-6})
 
 
 @dataclass(frozen=True)
@@ -131,11 +126,11 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         )
     if config.select not in names:
         raise ConfigError(unknown_name("set for --select", config.select, names))
-    epochs = settings.trial_epochs or task.trial_epochs
+    epochs = config.epochs if "epochs" in fixed else task.trial_epochs
     if settings.tuner == "hyperband" and (epochs < _HYPERBAND_EPOCHS or epochs % 1):
         raise ConfigError(
-            "Hyperband stops trials after whole epochs: `trial_epochs` must be a whole number of "
-            f"at least {_HYPERBAND_EPOCHS}. Received: trial_epochs={epochs:g}"
+            "Hyperband stops trials after whole epochs: `epochs` must be a whole number of "
+            f"at least {_HYPERBAND_EPOCHS}. Received: epochs={epochs:g}"
         )
     config = config.replace(out=None, epochs=epochs, data=task.data_names(config))
     return Search(config, space, settings)

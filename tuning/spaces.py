@@ -83,7 +83,7 @@ def _paper_space(config: RunConfig) -> Space:
     task = config.task
     encoder = config.encoder
     has_init = config.init is not None
-    is_frozen = getattr(config, "freeze", False)
+    is_frozen = config.freeze == "encoder"
     if encoder == "cse" and task == "sentences":
         return grids.S_PAIRS
     if encoder == "cse" and task == "similarity" and not is_frozen:
@@ -151,10 +151,10 @@ def _fitting(space: Space, config: RunConfig) -> Space:
     can_stay = has_vectors and config.encoder not in _TRAINS_WORDS and "pull_back" not in space
     if can_stay and "l2_words" in space:
         # Pretrained word vectors can stay as they are.
-        choices = [(l2_words, False) for l2_words in space["l2_words"]]
-        choices.append((0.0, True))
+        choices: list[tuple[float, str | None]] = [(value, None) for value in space["l2_words"]]
+        choices.append((0.0, "words"))
         space = without(space, ["l2_words"])
-        space[f"l2_words{_TIE}freeze_words"] = tuple(choices)
+        space[f"l2_words{_TIE}freeze"] = tuple(choices)
     return space
 
 
@@ -165,7 +165,7 @@ def _decided(config: RunConfig) -> set[str]:
     if config.init is not None:
         decided.update(_OF_MODEL)
         decided.update(types_of(options).keys() - set(options.training_only))
-    if getattr(config, "freeze", False):
+    if config.freeze == "encoder":
         decided.update(_OF_TRAINING)
         decided.update(options.training_only)
     if config.word_vectors is not None:
@@ -180,14 +180,14 @@ def _decided(config: RunConfig) -> set[str]:
 
 def _without_effect(config: RunConfig, fixed: Collection[str]) -> Iterator[str]:
     """Yields settings without effect given those that are fixed."""
-    if config.freeze_words:
+    if config.freeze == "words":
         yield "l2_words"
     if "l2_words" in fixed:
-        yield "freeze_words"
+        yield "freeze"
     if {"min_count", "max_per_order"} & set(fixed):
         yield "hash_buckets"
     if isinstance(config, DistillConfig) and not config.pairs:
-        yield from ("pair_batch_size", "pairs_weight", "margin")
+        yield from ("pairs_weight", "margin")
 
 
 def without(space: Space, names: Collection[str]) -> Space:

@@ -7,7 +7,8 @@ settings on a grid.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 SIZES = (100, 1000, 50_000)
 ORDERS = ("2", "2,3", "2,3,4", "2,3,4,5", "2,3,4,5,6")
@@ -76,6 +77,7 @@ class Run:
         data: Roles of the training data, or a subset of one.
         flags: Further flags of `charagram train`.
         init: The run to start from.
+        settings: Settings without a flag.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Run:
     data: tuple[str, ...] | Subset
     flags: tuple[str, ...] = ()
     init: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def epochs(self) -> float:
@@ -128,7 +131,9 @@ _STEADY = {
 }
 _HUNDRED = ("--batch-size", "100", "--evaluations-per-epoch", "1")
 #: Charagram-phrase: section 4.1.4.
-_PHRASE = ("--file-order-first", *_HUNDRED)
+_FILE_FIRST = {"order": "file_first"}
+#: LSTM without output gate.
+_NO_GATE = {"use_output_gate": False}
 
 
 def _sentences() -> list[Run]:
@@ -136,9 +141,12 @@ def _sentences() -> list[Run]:
     ten = ("--epochs", "10")
     tanh = ("--activation", "tanh", "--l2", "1e-6")
     runs = [
-        Run("sentences/charagram", "sentences", "charagram", _PAIRS_XXL, (*_PHRASE, *ten, *tanh)),
-        Run("sentences/char_cnn", "sentences", "char_cnn", _PAIRS_XXL, (*_PHRASE, *ten)),
-        Run("sentences/char_lstm", "sentences", "char_lstm", _PAIRS_XXL, (*_PHRASE, *ten)),
+        Run("sentences/charagram", "sentences", "charagram", _PAIRS_XXL,
+            (*_HUNDRED, *ten, *tanh), settings=_FILE_FIRST),
+        Run("sentences/char_cnn", "sentences", "char_cnn", _PAIRS_XXL, (*_HUNDRED, *ten),
+            settings=_FILE_FIRST),
+        Run("sentences/char_lstm", "sentences", "char_lstm", _PAIRS_XXL, (*_HUNDRED, *ten),
+            settings=_FILE_FIRST),
         Run("sentences/word_average-xxl", "sentences", "word_average", _PAIRS_XXL,
             (*_HUNDRED, *ten)),
         *(
@@ -147,14 +155,14 @@ def _sentences() -> list[Run]:
             for encoder in WORD_ENCODERS
         ),
         Run("sentences/lstm-no-gate", "sentences", "lstm", _PAIRS,
-            (*_HUNDRED, *ten, "--no-use-output-gate")),
+            (*_HUNDRED, *ten), settings=_NO_GATE),
     ]  # fmt: skip
     for size in SIZES:
         for orders in ORDERS:
             flags = ("--ngrams", orders, "--max-per-order", str(size), "--epochs", "5")
             runs.append(
                 Run(f"sizes/sentences-{size}-{orders}", "sentences", "charagram", _PAIRS,
-                    (*_PHRASE, "--activation", "tanh", *flags))
+                    (*_HUNDRED, "--activation", "tanh", *flags), settings=_FILE_FIRST)
             )  # fmt: skip
     return runs + [
         Run(f"amount/{'random' if is_random else 'ordered'}-{halvings}", "sentences",
@@ -194,14 +202,14 @@ def _labelled() -> list[Run]:
             if encoder != "identity_rnn":  # not in the table
                 flags = ("--epochs", "10", *_STEADY.get(encoder, ()))
                 runs.append(Run(f"{task}/{encoder}", task, encoder, data, flags))
-        no_gate = ("--epochs", "10", "--no-use-output-gate")
-        runs.append(Run(f"{task}/lstm-no-gate", task, "lstm", data, no_gate))
+        ten = ("--epochs", "10")
+        runs.append(Run(f"{task}/lstm-no-gate", task, "lstm", data, ten, settings=_NO_GATE))
         best = "lstm" if task == "sentiment" else "word_average"
         pull = ("--epochs", "10", "--pull-back", "--l2-words", "1e-3", "--l2-composition", "1e-3")
         runs.append(
             Run(f"{task}/{best}-universal", task, best, data, pull, init=f"sentences/{best}")
         )
-        frozen = ("--epochs", "20", "--freeze")
+        frozen = ("--epochs", "20", "--freeze", "encoder")
         for dim, init in FEATURES.items():
             runs.append(Run(f"{task}/frozen-{dim}", task, init[1], data, frozen, init=init[0]))
     data = LABELLED["similarity"]
@@ -226,7 +234,7 @@ def _features() -> list[Run]:
     """Universal, table 6: wider projections of the mean of 300-dimensional word vectors."""
     return [
         Run(f"sentences/projection-{dim}", "sentences", "projection", _PAIRS,
-            (*_HUNDRED, "--epochs", "10", "--dim", str(dim), "--word-dim", "300"))
+            (*_HUNDRED, "--epochs", "10", "--dim", str(dim), "--input-dim", "300"))
         for dim in (1200, 2400)
     ]  # fmt: skip
 

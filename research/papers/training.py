@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from research.papers.runs import RUNS, Run, Subset
 from research.papers.sources import RoleData
@@ -119,6 +120,8 @@ def train_command(
         else [name for role in run.data for name in sources[role].names]
     )
     command = ["train", "--task", run.task, "--encoder", run.encoder]
+    if run.settings:
+        command += ["--config", str(_settings_file(run, out))]
     for name in names:
         command += ["--data", name]
     command += _evaluation_flags(run, folder, sources)
@@ -217,6 +220,18 @@ def _subset_file(subset: Subset, sources: dict[str, RoleData], out: Path) -> Pat
     with whole_file(path, "w") as file:
         kept = pairs[: subset.size(len(pairs))]
         file.writelines(f"{left}\t{right}\n" for left, right in kept)
+    return path
+
+
+def _settings_file(run: Run, out: Path) -> Path:
+    """Writes the settings of a run without a flag to a file for `--config`.
+
+    Raises:
+        RunError: It cannot be written.
+    """
+    path = out / "settings" / f"{run.name}.yaml"
+    with whole_file(path, "w") as file:
+        yaml.safe_dump(run.settings, file)
     return path
 
 

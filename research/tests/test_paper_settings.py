@@ -19,22 +19,27 @@ from tf_charagram.tuning.spaces import search_space
     ("task", "encoder", "state", "expected"),
     [
         ("words", "charagram", {}, {"epochs": 50, "batch_size": 25, "mask_duplicates": False}),
-        ("words", "charagram", {}, {"file_order_first": False, "decay": "none", "l2": 1e-6}),
-        ("sentences", "char_lstm", {}, {"file_order_first": True, "batch_size": 100}),
+        ("words", "charagram", {}, {"order": "random", "decay": "none", "l2": 1e-6}),
+        ("sentences", "char_lstm", {}, {"order": "file_first", "batch_size": 100}),
         ("sentences", "word_average", {}, {"optimizer": "adagrad", "learning_rate": 0.05}),
         ("sentences", "dan", {}, {"l2_composition": 1e-6, "l2_words": 1e-8, "epochs": 10}),
         ("sentences", "identity_rnn", {}, {"l2_composition": 10.0, "clip_norm": 1.0}),
-        ("sentences", "cse", {}, {"margin": 0.6, "l2_words": 1e-6, "batches_by_length": False}),
+        ("sentences", "cse", {}, {"margin": 0.6, "l2_words": 1e-6, "order": "random"}),
         ("pos", "char_cnn", {}, {"use_capitals": True, "max_chars": 10_000, "epochs": 50}),
         ("sentiment", "lstm", {}, {"l2_head": 1e-6, "pull_back": False, "epochs": 10}),
         ("sentiment", "lstm", {"init": "run"}, {"l2_head": 1e-6, "pull_back": True}),
         ("similarity", "cse", {"init": "run"}, {"l2_words": 1e-6, "pull_back": True}),
         ("similarity", "word_average", {"init": "run"}, {"l2_words": 1e-8, "pull_back": False}),
-        ("entailment", "dan", {"init": "run", "freeze": True}, {"l2_words": 0.0, "epochs": 20}),
+        (
+            "entailment",
+            "dan",
+            {"init": "run", "freeze": "encoder"},
+            {"l2_words": 0.0, "epochs": 20},
+        ),
     ],
 )
 def test_settings(task, encoder, state, expected):
-    freeze = state.get("freeze", False)
+    freeze = "freeze" in state
     found = paper_settings(task, encoder, has_init="init" in state, freeze=freeze)
     config = settings_class(task).from_dict({"task": task, "encoder": encoder, **found, **state})
     assert {name: getattr(config, name) for name in expected} == expected
@@ -60,7 +65,7 @@ def test_what_no_paper_trains(task, encoder):
 NOT_IN_THE_GRID = {("sentences", "cse"): {"batch_size"}}
 
 
-@pytest.mark.parametrize("state", [{}, {"init": "run"}, {"init": "run", "freeze": True}])
+@pytest.mark.parametrize("state", [{}, {"init": "run"}, {"init": "run", "freeze": "encoder"}])
 @pytest.mark.parametrize(("task", "encoder"), [*itertools.product(TASKS, ENCODERS)])
 def test_they_are_a_point_of_the_grid(task, encoder, state):
     if task not in _LABEL_TASKS and "freeze" in state:

@@ -32,14 +32,14 @@ def make_job():
 
 
 job = make_job()
-folder = embed_files(job, engine="ray", workers=2)
+folder = embed_files(job, ray=2)
 (folder.path / "part-00000-00001.npy").write_bytes(b"damaged")
-folder = embed_files(job, engine="ray", workers=2, resume=True)
+folder = embed_files(job, ray=2, resume=True)
 result = {"damaged": len(folder.damaged)}
 with open(paths[0], "r+b") as file:
     file.write(b"X")
 try:
-    embed_files(make_job(), engine="ray", workers=2, resume=True)
+    embed_files(make_job(), ray=2, resume=True)
 except RunError as error:
     result["error"] = str(error)
 print(json.dumps(result))

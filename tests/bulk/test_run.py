@@ -265,10 +265,8 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("flags", "message"),
         [
-            ({"engine": "rya"}, r"Unknown engine 'rya'. Did you mean 'ray'\?"),
-            ({"workers": 2}, "`workers` is for the engine ray"),
             ({"resume": True, "overwrite": True}, "one of `resume` and `overwrite`"),
-            ({"engine": "ray", "workers": 0}, "`workers` must be at least 1. Received: workers=0"),
+            ({"ray": -1}, "`ray` must be at least 0. Received: ray=-1"),
         ],
     )
     def test_flags(self, make_job, tmp_path, flags, message):
@@ -279,7 +277,7 @@ class TestSettings:
     def test_ray_is_not_installed(self, make_job, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, "ray.data", None)
         with pytest.raises(ConfigError, match=r"pip install 'tf-charagram\[ray\]'"):
-            embed_files(make_job(), engine="ray")
+            embed_files(make_job(), ray=0)
         assert not (tmp_path / "out").exists()
 
 

@@ -55,11 +55,11 @@ SCENARIOS = {
         f"{_PAIRS} --dim 8 --epochs 2 --evaluations-per-epoch 3 --batch-size 50 --select scored"
     ),
     "sentences": _TRAIN.format(
-        f"--task sentences {_PAIRS} --dim 8 --epochs 2 --batch-size 50 --augment-typos 0.3"
+        f"--task sentences {_PAIRS} --dim 8 --epochs 2 --batch-size 50 --typos 0.3"
     ),
     "pos": _TRAIN.format(
         "--task pos --data {inputs}/tagged.tsv --eval-data {inputs}/tagged.tsv --dim 8 "
-        "--lstm-dim 4 --hidden-dim 4 --epochs 2 --batch-size 20"
+        "--hidden-dim 4 --epochs 2 --batch-size 20"
     ),
     "similarity": _TRAIN.format("--task similarity --dim 8 --hidden-dim 6 --epochs 1"),
     "distill": _TRAIN.format(
@@ -67,7 +67,7 @@ SCENARIOS = {
         "--teacher {inputs}/vectors.npy"
     ),
     "tune": f"tune {_PAIRS} --dim 6 --batch-size 300 --select scored --negatives max "
-    "--max-trials 3 --trial-epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0 --out out",
+    "--max-trials 3 --epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0 --out out",
     "embed to shards": "embed {inputs}/run --input {inputs}/lines.txt --shard-lines 20 "
     "--output out",
 }

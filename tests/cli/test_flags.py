@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import pytest
 import yaml
 
 from tests.commands import call
+from tf_charagram.cli import COMMANDS
 from tf_charagram.cli.flags import Parser, SettingsParser, add_flags, settings_flags
 from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.settings import described, types_of
+from tf_charagram.settings import described, file_only, types_of
 from tf_charagram.tasks import TASKS, settings_class
+from tf_charagram.tasks.paraphrase.losses import LOSSES
 from tf_charagram.tuning.search import TuneConfig
 
 
@@ -46,10 +51,11 @@ class TestHelp:
     def test_all_flags(self, capsys, command):
         assert call(command, "--task", "pos", "--encoder", "char_lstm", "--help-all") == 0
         text = " ".join(capsys.readouterr().out.split())
-        for name in types_of(settings_class("pos")).keys() - {"encoder_options", "epochs"}:
+        settings = settings_class("pos")
+        for name in described(settings).keys() - set(file_only(settings)):
             assert f"--{name.replace('_', '-')}" in text
         assert "width of the character embeddings [50]" in text
-        assert "--use-peepholes, --no-use-peepholes" in text
+        assert "--pull-back" not in text
         assert "--column {xpos,upos}" in text and "objective:" in text
 
     @pytest.mark.parametrize("settings", [*dict.fromkeys(map(settings_class, TASKS)), TuneConfig])
@@ -76,10 +82,8 @@ class TestFiles:
         assert f'error: Parser key "{name}": Expected a' in capsys.readouterr().err
 
     def test_flags_after_a_file_override_it(self, file):
-        config = parse(
-            "--config", file, "--epochs=7", "--data=c", "--mask-duplicates", "--data", "d"
-        )
-        assert (config.epochs, config.data, config.mask_duplicates) == (7, ("c", "d"), True)
+        config = parse("--config", file, "--epochs=7", "--data=c", "--l2=0.5", "--data", "d")
+        assert (config.epochs, config.data, config.l2) == (7, ("c", "d"), 0.5)
         assert config.ngrams == (2, 3)
         assert parse("--epochs", 7, "--config", file).epochs == 2.5
 
@@ -88,7 +92,7 @@ class TestFiles:
         path.write_text("task: pos\nencoder: char_cnn\nfilters: kim\nepochs: 3\n")
         config = parse("--config", path)
         assert (config.task, config.encoder) == ("pos", "char_cnn")
-        assert (config.encoder_options.filters, config.encoder_options.char_dim) == ("kim", 50)
+        assert (config.encoder_options.filters, config.encoder_options.input_dim) == ("kim", 50)
         assert (config.epochs, config.learning_rate, config.use_capitals) == (3, 0.2, False)
 
     @pytest.mark.parametrize(
@@ -96,7 +100,7 @@ class TestFiles:
         [
             ["--data", "a.tsv", "--data", "b.tsv", "--ngrams", "1,4", "--clip-norm", 2],
             ["--task", "sentences", "--init", "english", "--preset", "fine-tune"],
-            ["--encoder", "cse", "--widths", "2,4", "--word-dim", 7],
+            ["--encoder", "cse", "--widths", "2,4", "--input-dim", 7],
         ],
     )
     def test_what_is_printed_can_be_fed_back(self, flags, tmp_path, capsys):
@@ -127,6 +131,43 @@ class TestFiles:
         assert "the file of --config must be UTF-8" in capsys.readouterr().err
 
 
+class TestFileOnly:
+    """Settings without a flag, which the papers vary."""
+
+    def test_a_file_sets_them(self, tmp_path):
+        path = tmp_path / "paper.yaml"
+        path.write_text(
+            "encoder: lstm\nuse_output_gate: false\norder: file_first\ndense_l2: true\n"
+        )
+        config = parse("--config", path, "--epochs", 3)
+        assert config.encoder_options == options_class("lstm")(use_output_gate=False)
+        assert (config.order, config.dense_l2, config.epochs) == ("file_first", True, 3)
+
+    def test_they_are_printed(self, tmp_path, capsys):
+        path = tmp_path / "paper.yaml"
+        path.write_text("encoder: lstm\nuse_output_gate: false\norder: random\n")
+        assert call("train", "--config", path, "--print_config") == 0
+        printed = tmp_path / "printed.yaml"
+        printed.write_text(capsys.readouterr().out)
+        assert parse("--config", printed) == parse("--config", path)
+
+    def test_a_wrong_value_in_a_file(self, tmp_path, capsys):
+        (tmp_path / "paper.yaml").write_text("order: sorted\n")
+        assert call("train", "--config", tmp_path / "paper.yaml") == 2
+        assert "order" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("flag", "name"),
+        [("--mask-duplicates", "mask_duplicates"), ("--no-use-peepholes", "use_peepholes")],
+    )
+    def test_there_is_no_flag(self, flag, name, capsys):
+        assert call("train", flag) == 2
+        message = f"unknown flag {flag}. Set `{name}` in the file of --config: it has no flag."
+        assert message in capsys.readouterr().err
+        assert call("train", "--help-all") == 0
+        assert flag not in capsys.readouterr().out
+
+
 class TestValues:
     def test_repeated_flags(self):
         config = parse("--data", "a b.tsv", "--epochs", 2, "--data=[c]=d", "--data", "starter")
@@ -134,10 +175,8 @@ class TestValues:
         assert parse().data == ()
 
     def test_options(self):
-        config = parse("--encoder", "cse", "--widths=2,4", "--word-dim", "7")
-        assert (config.encoder_options.widths, config.encoder_options.word_dim) == ((2, 4), 7)
-        config = parse("--task", "pos", "--encoder", "char_lstm", "--no-use-peepholes")
-        assert config.encoder_options == options_class("char_lstm")(50, True, False)
+        config = parse("--encoder", "cse", "--widths=2,4", "--input-dim", "7")
+        assert (config.encoder_options.widths, config.encoder_options.input_dim) == ((2, 4), 7)
 
     @pytest.mark.parametrize("value", ["#c", "# a b", "&a", "[a]", "1.0", "yes", "null"])
     def test_texts_stay_as_they_are(self, value):
@@ -197,9 +236,10 @@ def test_wrong_names(arguments, message, capsys):
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_every_encoder_has_flags_for_its_options(encoder):
-    flags = {flag for action in make_parser("words", encoder)._actions for flag in
-             action.option_strings}  # fmt: skip
-    assert {f"--{name.replace('_', '-')}" for name in types_of(options_class(encoder))} <= flags
+    options = options_class(encoder)
+    with_flag = types_of(options).keys() - set(file_only(options))
+    flags = make_parser("words", encoder)._option_string_actions
+    assert {f"--{name.replace('_', '-')}" for name in with_flag} <= flags.keys()
 
 
 def test_flags_may_stand_between_other_arguments():
@@ -218,3 +258,38 @@ def test_a_search_has_the_flags_of_its_settings():
     assert (config.tuner, config.max_trials, config.keep) == ("random", 3, TuneConfig.keep)
     with pytest.raises(ConfigError, match="Unknown tuner 'rnd'"):
         TuneConfig(tuner="rnd")
+
+
+_COMMANDS = [
+    *((command, "--help") for command in COMMANDS.keys() - {"train", "tune"}),
+    *(
+        (command, f"--{chooser}={name}", "--help-all")
+        for command in ("train", "tune")
+        for chooser, names in (("task", TASKS), ("encoder", ENCODERS), ("loss", LOSSES))
+        for name in names
+    ),
+]
+
+
+def test_there_are_few_flags(capsys):
+    """A new flag must be worth that users read its help; most settings need no flag."""
+    for arguments in _COMMANDS:
+        assert call(*arguments) == 0
+    text = capsys.readouterr().out
+    flags = set(re.findall(r"^  (--[\w-]+)", text, re.MULTILINE))
+    assert {"--data", "--input-dim", "--threshold", "--pull-back", "--max-trials"} <= flags
+    assert len(flags) <= 105, sorted(flags)
+
+
+def test_there_are_few_settings():
+    """A setting of several classes counts as often as it is declared."""
+    classes = {TuneConfig}
+    for settings in map(settings_class, TASKS):
+        classes.update(settings.__mro__)
+    for name in ENCODERS:
+        classes.update(options_class(name).__mro__)
+    declared = [name for cls in classes for name in inspect.get_annotations(cls)]
+    not_fields = ("vectorizer", "training_only", "can_freeze_encoder")
+    names = [name for name in declared if name not in not_fields]
+    assert {"data", "input_dim", "max_trials"} <= set(names)
+    assert len(names) <= 100

@@ -15,7 +15,7 @@ from tf_charagram.tasks.tagging.data import read_tagged
 @pytest.fixture(scope="module")
 def tagger(tmp_path_factory):
     out = tmp_path_factory.mktemp("tagger") / "run"
-    arguments = ["--task", "pos", "--dim", "8", "--lstm-dim", "4", "--hidden-dim", "4"]
+    arguments = ["--task", "pos", "--dim", "8", "--hidden-dim", "4"]
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
         assert main(["train", *arguments, "--epochs", "1", "--out", str(out)]) == 0

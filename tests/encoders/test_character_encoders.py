@@ -46,7 +46,7 @@ def check(encoder, function, training):
 @pytest.mark.parametrize("dense", ["tanh", "relu", "linear", "none"])
 def test_char_cnn_equals_reference(filters, activation, dense):
     settings = {"filters": filters, "activation": activation, "dense": dense}
-    encoder = randomized(lambda: CharCnn(num_rows=NUM_ROWS, dim=4, char_dim=3, **settings))
+    encoder = randomized(lambda: CharCnn(num_rows=NUM_ROWS, dim=4, input_dim=3, **settings))
     assert len(encoder.weights) == (5 if dense == "none" else 7)
 
     def function(**weights):
@@ -64,7 +64,7 @@ def test_char_cnn_equals_reference(filters, activation, dense):
 @pytest.mark.parametrize("training", [False, True])
 def test_char_lstm_equals_reference(use_output_gate, use_peepholes, training):
     settings = {"use_output_gate": use_output_gate, "use_peepholes": use_peepholes}
-    encoder = randomized(lambda: CharLstm(num_rows=NUM_ROWS, dim=2, char_dim=3, **settings))
+    encoder = randomized(lambda: CharLstm(num_rows=NUM_ROWS, dim=2, input_dim=3, **settings))
     names = ["table", "kernel", "recurrent_kernel", "bias", *["peepholes"] * use_peepholes]
     assert [weight.name for weight in encoder.weights] == names
 
@@ -81,7 +81,7 @@ def test_char_lstm_equals_reference(use_output_gate, use_peepholes, training):
 def test_filter_sets_are_the_papers():
     assert filter_widths("small") == {2: 175, 3: 175, 4: 175}
     assert filter_widths("kim") == {1: 25, 2: 50, 3: 75, 4: 100, 5: 125, 6: 150}
-    assert CharCnn(num_rows=3, char_dim=2, dense="none").dim == 525
+    assert CharCnn(num_rows=3, input_dim=2, dense="none").dim == 525
 
 
 @pytest.mark.parametrize("filters", ["", "large", "3", "3:0", "0:3", "3:1,3:2", "3:1,", "3:-1"])
@@ -93,7 +93,7 @@ def test_filters_that_are_no_set(filters):
 def test_dropout():
     """Only in training, with the expectation kept, and from the seed."""
     settings = {"filters": "2:3,3:2", "dense": "none", "dropout": 0.5}
-    make = lambda: CharCnn(num_rows=NUM_ROWS, char_dim=3, **settings)  # noqa: E731
+    make = lambda: CharCnn(num_rows=NUM_ROWS, input_dim=3, **settings)  # noqa: E731
     encoder, ids = randomized(make), ragged([[1, 3, 4, 1]] * 2_000)
     plain, dropped = encoder(ids).numpy(), encoder(ids, training=True).numpy()
     assert_array_equal(plain, encoder(ids))
@@ -109,7 +109,7 @@ def test_dropout():
     [
         (CharCnn, {"dense": "none "}, r"Unknown dense 'none '. Did you mean 'none'\?"),
         (CharCnn, {"dropout": 1.0}, r"`dropout` must be in \[0, 1\). Received: dropout=1.0"),
-        (CharLstm, {"char_dim": 0}, "`char_dim` must be at least 1. Received: char_dim=0"),
+        (CharLstm, {"input_dim": 0}, "`input_dim` must be at least 1. Received: input_dim=0"),
     ],
 )
 def test_errors(cls, arguments, message):

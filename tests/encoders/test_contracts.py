@@ -21,7 +21,7 @@ from tf_charagram.errors import ConfigError
 
 NUM_ROWS = 12
 # Defaults that only take time here.
-SMALLER = {"char_cnn": {"char_dim": 5}, "char_lstm": {"char_dim": 5}}
+SMALLER = {"char_cnn": {"input_dim": 5}, "char_lstm": {"input_dim": 5}}
 
 
 def make(name):
@@ -45,11 +45,11 @@ def test_contract(name, check, tmp_path):
 # Settings that change the results.
 OTHERS = {
     "charagram of two layers": ("charagram", {"activation": "tanh", "num_layers": 2}),
-    "dan of two layers": ("dan", {"word_dim": 4, "activation": "relu", "num_layers": 2}),
-    "wide projection": ("projection", {"word_dim": 2}),
-    "cse of other widths": ("cse", {"word_dim": 5, "widths": (2, 5), "activation": "tanh"}),
-    "char_cnn without dense": ("char_cnn", {"char_dim": 3, "filters": "kim", "dense": "none"}),
-    "char_lstm without peepholes": ("char_lstm", {"char_dim": 3, "use_peepholes": False}),
+    "dan of two layers": ("dan", {"input_dim": 4, "activation": "relu", "num_layers": 2}),
+    "wide projection": ("projection", {"input_dim": 2}),
+    "cse of other widths": ("cse", {"input_dim": 5, "widths": (2, 5), "activation": "tanh"}),
+    "char_cnn without dense": ("char_cnn", {"input_dim": 3, "filters": "kim", "dense": "none"}),
+    "char_lstm without peepholes": ("char_lstm", {"input_dim": 3, "use_peepholes": False}),
     "lstm without output gate": ("lstm", {"use_output_gate": False}),
     "lstm without peepholes": ("lstm", {"use_peepholes": False}),
     "gran without peepholes": ("gran", {"use_peepholes": False}),
@@ -74,7 +74,7 @@ def test_contract_with_other_settings(other, check, tmp_path):
     ids=lambda check: check.__name__,
 )
 def test_contract_with_dropout(name, check, tmp_path):
-    settings = {"num_rows": 9, "dim": 5, "word_dropout": 0.4, "seed": 3}
+    settings = {"num_rows": 9, "dim": 5, "dropout": 0.4, "seed": 3}
     check(lambda: encoder_class(name)(**settings), 9, tmp_path)
 
 

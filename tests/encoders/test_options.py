@@ -64,9 +64,9 @@ def test_an_option_is_a_flag(name):
 
 
 def test_an_error_names_the_encoders_with_an_option():
-    others = "`word_dim` is an option of projection, dan, cse"
+    others = "`input_dim` is an option of char_cnn, char_lstm, projection, dan, cse"
     with pytest.raises(ConfigError, match=others):
-        make_options("charagram", {"word_dim": 3})
+        make_options("charagram", {"input_dim": 3})
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_error_names_the_encoders_with_an_option():
         ("charagram", {"num_layers": 3}, "`num_layers` must be 1 or 2. Received: num_layers=3"),
         ("lstm", {"use_peepholes": "no"}, "`use_peepholes` must be True or False"),
         ("cse", {"widths": "1,x"}, "`widths` must be a list of int. Received: widths='1,x'"),
-        ("char_cnn", {"char_dim": None}, "`char_dim` must have a value"),
+        ("char_cnn", {"input_dim": None}, "`input_dim` must have a value"),
     ],
 )
 def test_errors(encoder, values, message):

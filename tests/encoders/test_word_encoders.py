@@ -114,16 +114,16 @@ def lstm_cases(name, encode):
 CASES = [
     ("word_average", {}, reference.word_average),
     ("projection", {}, reference.dense_layers("linear", 1)),
-    ("projection", {"word_dim": 3}, reference.dense_layers("linear", 1)),
+    ("projection", {"input_dim": 3}, reference.dense_layers("linear", 1)),
     ("dan", {}, reference.dense_layers("tanh", 1)),
-    ("dan", {"num_layers": 2, "word_dim": 3}, reference.dense_layers("tanh", 2)),
+    ("dan", {"num_layers": 2, "input_dim": 3}, reference.dense_layers("tanh", 2)),
     ("dan", {"activation": "relu", "num_layers": 2}, reference.dense_layers("relu", 2)),
     ("rnn", {}, reference.rnn("tanh")),
     ("rnn", {"activation": "relu"}, reference.rnn("relu")),
     ("identity_rnn", {}, reference.rnn("linear", True)),
     *lstm_cases("lstm", reference.lstm),
     *lstm_cases("gran", gran_of_halves),
-    ("cse", {"dim": 6, "word_dim": 3}, reference.cse("linear", (1, 2, 3))),
+    ("cse", {"dim": 6, "input_dim": 3}, reference.cse("linear", (1, 2, 3))),
     ("cse", {"widths": (4, 2), "activation": "tanh"}, reference.cse("tanh", (4, 2))),
 ]
 
@@ -156,7 +156,7 @@ class TestDropout:
     @pytest.mark.parametrize("name", WORD_ENCODERS)
     def test_is_for_training_and_from_the_seed(self, name):
         def embedded(seed, num_calls=1, **settings):
-            encoder = randomized(lambda: make(name, word_dropout=0.5, seed=seed))
+            encoder = randomized(lambda: make(name, dropout=0.5, seed=seed))
             return [encoder(ragged(ROWS), **settings).numpy() for _ in range(num_calls)]
 
         one, two = embedded(3, 2, training=True)
@@ -170,8 +170,8 @@ class TestDropout:
     @pytest.mark.parametrize("name", ["word_average", "identity_rnn", "cse"])
     def test_of_each_number_of_each_occurrence(self, name):
         """Embeddings of one word show which numbers were dropped; of two, that draws differ."""
-        options = {"widths": [1], "word_dim": 4} if name == "cse" else {}
-        encoder = make(name, num_rows=3, dim=4, word_dropout=0.25, **options)
+        options = {"widths": [1], "input_dim": 4} if name == "cse" else {}
+        encoder = make(name, num_rows=3, dim=4, dropout=0.25, **options)
         table = np.random.default_rng(0).uniform(1, 2, size=(3, 4)).astype(np.float32)
         encoder.word_table.assign(table)
         if name == "cse":
@@ -190,7 +190,7 @@ class TestDropout:
     @pytest.mark.parametrize("name", ["word_average", "projection"])
     def test_gradient(self, name):
         """Of a function that is linear in W: the gradient times W adds up to the function."""
-        encoder = randomized(lambda: make(name, dim=4, word_dropout=0.5))
+        encoder = randomized(lambda: make(name, dim=4, dropout=0.5))
         if name == "projection":
             encoder.dense.bias.assign(np.zeros(4))
         _optimizer = row_sparse(encoder)
@@ -209,8 +209,8 @@ class TestDropout:
         ("word_average", {"num_rows": 0}, "`num_rows` must be at least 1. Received: num_rows=0"),
         ("dan", {"num_layers": 3}, "`num_layers` must be 1 or 2. Received: num_layers=3"),
         ("dan", {"activation": "rleu"}, r"Unknown activation 'rleu'. Did you mean 'relu'\?"),
-        ("word_average", {"word_dropout": 1.0}, r"`word_dropout` must be in \[0, 1\). .*=1.0"),
-        ("gran", {"word_dropout": float("nan")}, r"`word_dropout` must be in \[0, 1\). .*=nan"),
+        ("word_average", {"dropout": 1.0}, r"`dropout` must be in \[0, 1\). .*=1.0"),
+        ("gran", {"dropout": float("nan")}, r"`dropout` must be in \[0, 1\). .*=nan"),
         ("cse", {"dim": 100}, "`dim` must be a multiple of the number of filter widths, 3. .*100"),
         ("cse", {"widths": 3}, "`widths` must be a list of integers. Received: widths=3"),
         ("cse", {"widths": (0, 1)}, r"`widths` must be distinct and at least 1. .* \[0, 1\]"),

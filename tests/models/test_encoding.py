@@ -25,7 +25,7 @@ PADDED = ("char_cnn", "char_lstm")
 
 
 def make(name: str):
-    return encoder_class(name)(num_rows=20, dim=4, char_dim=3)
+    return encoder_class(name)(num_rows=20, dim=4, input_dim=3)
 
 
 def ids(*lengths: int) -> tf.RaggedTensor:

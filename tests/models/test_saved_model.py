@@ -24,7 +24,7 @@ from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.prefix_sums import fold
-from tf_charagram.models.saved_model import model_card, replaced_folder
+from tf_charagram.models.saved_model import _model_card, replaced_folder
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text import vectorizer_class
@@ -237,7 +237,7 @@ def test_card(tmp_path):
     sizes = {file.name: file.stat().st_size for file in files}
     assert card["size_bytes"] == sum(sizes.values()) - sizes["model_card.json"]
     strings, vectors = {"dtype": "string", "shape": [-1]}, {"dtype": "float32", "shape": [-1, 6]}
-    assert model_card(fold(vectorizer, encoder), tmp_path / "1") == card
+    assert _model_card(fold(vectorizer, encoder), tmp_path / "1") == card
     for signature in card["signatures"].values():
         for tensor in (*signature["inputs"].values(), *signature["outputs"].values()):
             assert re.fullmatch(r"\w+:\d", tensor.pop("tensor"))

@@ -17,7 +17,7 @@ RECIPES = Path(__file__).parents[2] / "recipes"
 def test_settings_of_a_recipe_are_settings_of_the_task(name):
     config = parse_run(["--config", str(RECIPES / f"{name}.yaml")], make_parser).config
     assert config.task == "distill"
-    assert len(config.pair_weights) == len(config.pairs) == len(set(config.pairs))
+    assert len(config.data_weights) == len(config.pairs) == len(set(config.pairs))
 
 
 def test_facts_name_each_source_once():

@@ -244,7 +244,7 @@ def test_search_a_file_and_a_saved_index(model, tmp_path, capsys):
     assert found[1]["hits"][0]["text"] == "horse" and len(found[1]["hits"]) == 3
     assert call("search", index, *arguments) == 0
     assert records(capsys.readouterr().out) == found
-    assert call("search", index, "catt", "--model", model, "--min-score", 0.9999) == 0
+    assert call("search", index, "catt", "--model", model, "--threshold", 0.9999) == 0
     assert capsys.readouterr().out == "catt\n"
     assert call("search", index, "catt") == 1
     assert "was built with another model than english. Give that" in capsys.readouterr().err
@@ -385,7 +385,7 @@ def test_search_errors(model, csv_file, tmp_path, capsys):
     cases = [
         ([csv_file, "--k", 0], "error: `k` must be at least 1. Received: k=0"),
         ([model, "--k", -1], "error: `k` must be at least 1. Received: k=-1"),
-        ([csv_file, "--min-score", 2, "--model", "none"], "`min_score` must be in [0, 1]"),
+        ([csv_file, "--threshold", 2, "--model", "none"], "`min_score` must be in [0, 1]"),
         (["englsh"], "Unknown file, index or model 'englsh'. Did you mean 'english'? Available: "),
         ([tmp_path / "nothing.csv"], "Unknown file, index or model '"),
         ([tmp_path / "folder"], "folder is not a model folder: it has no config.json"),

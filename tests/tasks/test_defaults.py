@@ -43,7 +43,7 @@ def save(tmp_path):
     def saved(name, reading=None, **options):
         vectorizer = vectorizer_class(vectorizer_of(name)).from_texts(TEXTS, **reading or {})
         if name.startswith("char_"):
-            options.setdefault("char_dim", 5)
+            options.setdefault("input_dim", 5)
         encoder = encoder_class(name)(num_rows=vectorizer.num_rows, dim=DIM, **options)
         TextEmbedder(vectorizer, encoder).save(tmp_path / name)
         return str(tmp_path / name)
@@ -57,7 +57,7 @@ def test_settings_that_are_not_given_are_those_of_the_model(save, task):
     config = make_settings(task, init=init, seed=3)
     assert (config.encoder, config.dim, config.max_chars, config.seed) == ("char_lstm", DIM, 70, 3)
     options = config.encoder_options
-    assert (options.char_dim, options.use_output_gate, options.use_peepholes) == (5, False, True)
+    assert (options.input_dim, options.use_output_gate, options.use_peepholes) == (5, False, True)
     if task == "pos":
         assert config.use_capitals
     check_start(config)
@@ -70,7 +70,7 @@ def test_ngrams_and_options(save):
     check_start(config)
 
 
-@pytest.mark.parametrize(("name", "option"), [("char_cnn", "dropout"), ("dan", "word_dropout")])
+@pytest.mark.parametrize(("name", "option"), [("char_cnn", "dropout"), ("dan", "dropout")])
 def test_options_for_training_only_are_not_inherited(save, name, option):
     init = save(name, **{option: 0.5})
     assert getattr(make_settings("words", init=init).encoder_options, option) == 0.0
@@ -96,7 +96,7 @@ def test_another_encoder(save):
         ("dan", {"num_layers": 2}, {"num_layers": 1, "activation": "relu"},
          r"give --activation tanh \(received: relu\), --num-layers 2 \(received: 1\)\."),
         ("lstm", {"use_output_gate": False}, {"use_output_gate": True},
-         r"give --no-use-output-gate \(received: True\)\."),
+         r"give use_output_gate=False in --config \(received: True\)\."),
         ("cse", {"widths": (1, 2)}, {"widths": (1,)}, r"give --widths 1,2 \(received: 1\)\."),
         ("charagram", {}, {"ngrams": (2,)}, r"give --ngrams 2,3,4 \(received: 2\)\."),
         ("charagram", {}, {"unicode_form": "NFC"}, r"no --unicode-form \(received: NFC\)\."),

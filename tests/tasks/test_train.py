@@ -83,7 +83,7 @@ def test_run_folder(tmp_path):
     [
         ("word", {}, "Unknown task 'word'. Did you mean 'words'?"),
         ("words", {"optimzer": "sgd"}, "Unknown setting 'optimzer'. Did you mean 'optimizer'?"),
-        ("words", {"char_dim": 3}, "`char_dim` is not an option of the encoder 'charagram'"),
+        ("words", {"input_dim": 3}, "`input_dim` is not an option of the encoder 'charagram'"),
         ("words", {"epochs": 0}, "`epochs` must be at least"),
         ("words", {"data": ["ab", ("a", "b")]}, "An example must be .*Received: 'ab'"),
         ("words", {"data": [("a", "b", 1, 2)]}, "An example must be .text1, text2, label."),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.commands import config_flag
 from tests.contracts import some_now
 from tf_charagram import TextEmbedder
 from tf_charagram.cli import main
@@ -22,27 +23,31 @@ def pairs(tmp_path):
     return path
 
 
-#: Encoders by flags that select them.
-FLAGS = {
-    **{name: (name,) for name in ENCODERS},
-    **{f"{name} without peepholes": (name, "--no-use-peepholes") for name in ("lstm", "char_lstm")},
+#: Encoders, and settings of some.
+SETTINGS = {
+    **{name: {"encoder": name} for name in ENCODERS},
+    **{
+        f"{name} without peepholes": {"encoder": name, "use_peepholes": False}
+        for name in ("lstm", "char_lstm")
+    },
 }
 
 
-@pytest.mark.parametrize("name", some_now(FLAGS, "char_cnn"))
+@pytest.mark.parametrize("name", some_now(SETTINGS, "char_cnn"))
 def test_trains_and_is_served(name, pairs, tmp_path, capsys):
     out = tmp_path / "run"
-    arguments = ["--encoder", *FLAGS[name], "--data", pairs, "--out", out, "--dim", 12]
+    settings = SETTINGS[name]
+    arguments = [*config_flag(tmp_path, **settings), "--data", pairs, "--out", out, "--dim", 12]
     arguments += ["--epochs", 3]
     arguments += ["--batch-size", 5, "--evaluations-per-epoch", 1, "--json"]
     assert main(["train", *map(str, arguments)]) == 0
     metrics = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert metrics["encoder"] == FLAGS[name][0]
+    assert metrics["encoder"] == settings["encoder"]
     history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
     assert history[-1]["loss"] < history[0]["loss"]
     embedder = TextEmbedder.load(out)
     paths = [weight.path for weight in embedder.encoder.weights if "peephole" in weight.path]
-    assert not (FLAGS[name][1:] and paths)
+    assert not ("use_peepholes" in settings and paths)
     vectors = embedder.encode(TEXTS)
     assert vectors.shape == (len(TEXTS), embedder.dim)
     assert np.isfinite(vectors).all()

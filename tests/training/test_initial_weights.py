@@ -16,11 +16,11 @@ from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.building import grow_from, transfer
+from tf_charagram.training.building import _transfer, grow_from
 
 DIM = 6
 # Defaults that only take time here.
-SMALLER = {"char_cnn": {"char_dim": 5}, "char_lstm": {"char_dim": 5}}
+SMALLER = {"char_cnn": {"input_dim": 5}, "char_lstm": {"input_dim": 5}}
 OLD = ["the cat", "a hot dog", "cats and dogs", *words(20)]
 # Each of the first three has n-grams, words and characters that are not in `OLD`.
 NEW = ["the q\u00fcant", "a cat, zzz", "!? 7", *words(20, seed=1)]
@@ -151,7 +151,7 @@ def test_hashed_ngrams(tmp_path):
 
 
 def test_what_training_alone_sees_may_differ(tmp_path):
-    for name, option in (("char_cnn", "dropout"), ("dan", "word_dropout")):
+    for name, option in (("char_cnn", "dropout"), ("dan", "dropout")):
         first_stage(name, tmp_path / name, **{option: 0.5})
         make = maker(name, **{option: 0.1})
         _, encoder = grow_from(tmp_path / name, vectorizer_of(name, NEW), make)
@@ -176,6 +176,6 @@ def test_a_square_weight_is_no_table():
     old, new = (
         randomized(lambda: encoder_class("projection")(num_rows=4, dim=4), seed) for seed in (1, 2)
     )
-    transfer(old, new, np.array([1, 0, 3, 2]))
+    _transfer(old, new, np.array([1, 0, 3, 2]))
     np.testing.assert_array_equal(new.dense.kernel, old.dense.kernel)
     np.testing.assert_array_equal(table_of(new)[1], table_of(old)[1][[1, 0, 3, 2]])

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.commands import assert_close_weights, environment
+from tests.commands import assert_close_weights, config_flag, environment
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.workers import make_strategy
 
@@ -44,7 +44,7 @@ def train(folder, *flags):
     [
         ("--negatives", "max", *UPDATES),
         pytest.param(("--negatives", "mix", *UPDATES), marks=pytest.mark.variant),
-        pytest.param(("--dense-l2", *UPDATES), marks=pytest.mark.variant),
+        pytest.param(("dense_l2", *UPDATES), marks=pytest.mark.variant),
         pytest.param(("--batch-size", "59"), marks=pytest.mark.variant),
         pytest.param(("--optimizer", "sgd"), marks=pytest.mark.variant),
         pytest.param(("--encoder", "char_cnn", "--dropout", "0"), marks=pytest.mark.variant),
@@ -52,6 +52,8 @@ def train(folder, *flags):
     ids=lambda flags: " ".join(flags),
 )
 def test_three_devices_train_the_weights_of_one(flags, data, tmp_path):
+    if "dense_l2" in flags:
+        flags = (*config_flag(tmp_path, dense_l2=True), *flags[1:])
     done = train(tmp_path, "--data", data[0], "--eval-data", data[1], *flags)
     assert done.returncode == 0, done.stderr
     assert_close_weights(tmp_path / "run3", tmp_path / "run1")
@@ -69,7 +71,7 @@ def test_labels(task, tmp_path):
 
 @pytest.mark.long
 def test_a_head_alone_trains_on_one_device(trained, tmp_path):
-    done = train(tmp_path, "--task", "entailment", "--freeze", "--init", trained.folder)
+    done = train(tmp_path, "--task", "entailment", "--freeze=encoder", "--init", trained.folder)
     assert done.returncode == 1
     assert "`freeze` trains a head on one device only" in done.stderr
 

@@ -25,7 +25,7 @@ def test_options_lie_next_to_the_other_settings():
     config = ParaphraseConfig.from_dict({"encoder": "cse", "widths": "2,3", "data": "a,b"})
     assert config.encoder_options.widths == (2, 3) and config.data == ("a", "b")
     settings = config.to_dict()
-    assert settings["widths"] == (2, 3) and settings["word_dropout"] == 0.0
+    assert settings["widths"] == (2, 3) and settings["dropout"] == 0.0
     assert not {"encoder_options", "num_layers"} & settings.keys()
 
 
@@ -36,12 +36,12 @@ def test_defaults_of_the_tasks():
     given = make_settings("sentences", activation="linear")
     assert given.replace(dim=3).encoder_options.activation == "linear"
     tagger = TaggingConfig(encoder="char_cnn")
-    assert (tagger.encoder_options.char_dim, tagger.max_chars, tagger.use_capitals) == (
+    assert (tagger.encoder_options.input_dim, tagger.max_chars, tagger.use_capitals) == (
         50, 30, False,
     )  # fmt: skip
     assert TaggingConfig().use_capitals and TaggingConfig().batch_size == 10
     assert TaggingConfig(data=("a.conllu",)).batch_size == 100
-    assert SupervisedConfig(encoder="char_cnn").encoder_options.char_dim == 300
+    assert SupervisedConfig(encoder="char_cnn").encoder_options.input_dim == 300
 
 
 def test_replace():
@@ -78,7 +78,9 @@ def test_replace():
         (ParaphraseConfig, {"encoder": "lstm", "ngrams": (2,)}, "`ngrams` is not an option of"),
         (ParaphraseConfig, {"encoder": "char_cnn", "min_count": 2}, "`min_count` is not an optio"),
         (ParaphraseConfig, {"word_vectors": "v.txt"}, "`word_vectors` is not an option of the"),
-        (ParaphraseConfig, {"freeze_words": True}, "`freeze_words` is not an option of the"),
+        (ParaphraseConfig, {"freeze": "words"}, "The encoder 'charagram' has no word vectors"),
+        (ParaphraseConfig, {"freeze": "encoder"}, "`freeze` can be encoder for tasks with labels"),
+        (SupervisedConfig, {"sst": ("fin",)}, "Unknown part of `sst` 'fin'. Did you mean 'fine'?"),
         (ParaphraseConfig, {"l2_words": 0.1}, "`l2_words` is not an option of the encoder"),
         (ParaphraseConfig, {"encoder": "dan", "dictionary": ("k.tsv",)}, "`dictionary` is not an"),
     ],

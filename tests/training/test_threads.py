@@ -29,7 +29,7 @@ def test_default(task, encoder, expected):
 
 
 def test_default_of_a_head_alone():
-    config = SupervisedConfig(task="similarity", encoder="lstm", init="runs/one", freeze=True)
+    config = SupervisedConfig(task="similarity", encoder="lstm", init="runs/one", freeze="encoder")
     assert _default_threads(config) == 1
     assert _default_threads(TaggingConfig()) is None
 

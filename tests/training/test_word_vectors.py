@@ -94,11 +94,11 @@ def test_words_have_the_width_of_the_file(name, tmp_path):
     _, table, *_ = build(config)
     assert_array_equal(table["cat"], [1, 2, 3])
     encoder = make_encoder(config, 4)
-    assert (encoder.dim, encoder.word_dim) == (6, 3)
-    assert make_encoder(config_for(encoder=name, dim=6), 4).word_dim == 6
-    assert make_encoder(config_for(encoder=name, dim=6, word_dim=2), 4).word_dim == 2
-    with pytest.raises(ConfigError, match=r"have 3 numbers each, .* 2\. Give --word-dim 3,"):
-        check_options(config.replace(word_dim=2))
+    assert (encoder.dim, encoder.input_dim) == (6, 3)
+    assert make_encoder(config_for(encoder=name, dim=6), 4).input_dim == 6
+    assert make_encoder(config_for(encoder=name, dim=6, input_dim=2), 4).input_dim == 2
+    with pytest.raises(ConfigError, match=r"have 3 numbers each, .* 2\. Give --input-dim 3,"):
+        check_options(config.replace(input_dim=2))
 
 
 @pytest.mark.parametrize("name", [name for name in WORD_ENCODERS if name not in WITH_WORD_DIM])
@@ -126,9 +126,9 @@ def test_bad_lines(tmp_path):
 
 @pytest.mark.parametrize("name", WORD_ENCODERS)
 def test_frozen_words(name, tmp_path):
-    config = config_for(write(tmp_path, *VECTORS), name, freeze_words=True)
+    config = config_for(write(tmp_path, *VECTORS), name, freeze="words")
     if name == "word_average":
-        message = "`freeze_words` leaves the encoder 'word_average' nothing to train. Leave it out"
+        message = "`freeze` words leaves the encoder 'word_average' nothing to train. Leave it out"
         with pytest.raises(ConfigError, match=message):
             check_options(config)
         return
@@ -143,10 +143,10 @@ def test_frozen_words(name, tmp_path):
     [
         ({"word_vectors": "-"}, "`word_vectors` must be a file: it is read more than once"),
         (
-            {"freeze_words": True, "l2_words": 0.1},
-            "`l2_words` is for word vectors that are trained, not for `freeze_words`.*=0.1",
+            {"freeze": "words", "l2_words": 0.1},
+            "`l2_words` is for word vectors that are trained, not for `freeze` words.*=0.1",
         ),
-        ({"word_dropout": 1.0}, r"`word_dropout` must be in \[0, 1\). Received: word_dropout=1.0"),
+        ({"dropout": 1.0}, r"`dropout` must be in \[0, 1\). Received: dropout=1.0"),
     ],
 )
 def test_errors(settings, message):
@@ -163,7 +163,7 @@ def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
     arguments = [
         "--encoder", "dan", "--dim", 3, "--data", pairs, "--batch-size",
         2, "--epochs", 2, "--evaluations-per-epoch", 1, "--checkpoint-every-s", 0, "--l2-words", 1,
-        "--l2-composition", 0.01, "--word-dropout", 0.3, "--word-vectors",
+        "--l2-composition", 0.01, "--dropout", 0.3, "--word-vectors",
         write(tmp_path, *VECTORS),
     ]  # fmt: skip
     assert call("train", *arguments, "--out", tmp_path / "whole") == 0

@@ -23,7 +23,7 @@ def tune(data, *more):
         (["--select", "last"], "A search needs --select, the set on which trials are"),
         (["--encoder", "cse"], "The papers have no grid for the encoder 'cse' on words."),
         (["--max-trials", 0], "`max_trials` must be at least 1. Received: max_trials=0"),
-        (["--trial-epochs", 0], "`trial_epochs` must be at least 1e-06."),
+        (["--epochs", 0], "`epochs` must be at least 1e-06."),
         (["--tuner", "hyperband"], "Hyperband stops trials after whole epochs"),
         (["--batch-size", 10, "--negatives", "max", "--l2", 0, "--activation", "tanh"],
          "There is nothing to search: every field is fixed by a flag or by --init."),
@@ -39,8 +39,7 @@ def test_bad_input(data, tmp_path, capsys, monkeypatch, flags, message):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--trial-epocsh", 1], "Did you mean --trial-epochs?"),
-        (["--epochs", 1], "unknown flag --epochs"),
+        (["--epocsh", 1], "Did you mean --epochs?"),
         (["--space", "papers"], "Got value: papers"),
     ],
 )
@@ -111,7 +110,7 @@ def test_the_model_to_start_from_is_not_overwritten(data, tmp_path, capsys):
     folder = tmp_path / "search"
     save_model(folder / "winner", seed=1)
     (folder / "search.json").write_text('{"settings": {}, "data_files": {}}')
-    flags = ["--init", folder / "winner", "--out", folder, "--trial-epochs", 1, "--overwrite"]
+    flags = ["--init", folder / "winner", "--out", folder, "--epochs", 1, "--overwrite"]
     flags = ["--data", data[0], "--eval-data", data[1], "--select", "scored", *flags]
     assert call("tune", *flags) == 1
     assert "`init` must not lie in `out`" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def test_nothing_pulls_to_0_what_is_pulled_back(task, encoder):
 
 @pytest.mark.parametrize("encoder", ["charagram", "lstm", "cse"])
 def test_a_frozen_model_leaves_the_head_to_search(encoder):
-    assert paper("entailment", encoder, init="run", freeze=True) == {
+    assert paper("entailment", encoder, init="run", freeze="encoder") == {
         "l2_head": (1e-3, 1e-4, 1e-5, 1e-6),
         "optimizer+learning_rate": (("adagrad", 0.05), ("adam", 0.001)),
     }
@@ -114,8 +114,8 @@ def test_charagram_is_in_the_order_of_the_paper():
         ("dim", (10, 0.5), [10.0, 0.5]),
         ("decay", ("none", "linear"), ["none", "linear"]),
         ("ngrams", ((2, 3), (3, 4)), ["2,3", "3,4"]),
-        ("l2_words+freeze_words", ((1e-5, False), (0.0, True)), [1e-5, 0.0]),
-        ("l2_words+freeze_words", ((0.0, False), (0.0, True)), ["0.0,False", "0.0,True"]),
+        ("l2_words+freeze", ((1e-5, None), (0.0, "words")), [1e-5, 0.0]),
+        ("l2_words+freeze", ((0.0, None), (0.0, "words")), ["0.0,None", "0.0,words"]),
     ],
 )
 def test_kerastuner_gets_numbers(name, choices, values):
@@ -131,14 +131,12 @@ def test_no_grid_in_the_papers(task, encoder):
 def test_settings_without_effect_are_not_searched():
     vectors = {"word_vectors": "vectors.txt"}
     found = paper("sentences", "projection", **vectors)
-    assert found["l2_words+freeze_words"][-2:] == ((1e-8, False), (0.0, True))
+    assert found["l2_words+freeze"][-2:] == ((1e-8, None), (0.0, "words"))
     assert "l2_words" in paper("sentences", "word_average", word_vectors="vectors.txt")
-    frozen = config_of("sentences", "projection", **vectors, freeze_words=True)
-    found = search_space("paper", frozen, {"freeze_words"})
+    frozen = config_of("sentences", "projection", **vectors, freeze="words")
+    found = search_space("paper", frozen, {"freeze"})
     assert "l2_words" not in found and "l2_composition" in found
-    assert "freeze_words" not in search_space(
-        "paper", frozen.replace(freeze_words=False), {"l2_words"}
-    )
+    assert "freeze" not in search_space("paper", frozen.replace(freeze=None), {"l2_words"})
     assert "hash_buckets" not in search_space(
         "wide", config_of("words", "charagram"), {"min_count"}
     )
@@ -150,7 +148,7 @@ def test_settings_without_effect_are_not_searched():
 
 @pytest.mark.parametrize("space", ["paper", "wide"])
 @pytest.mark.parametrize(("task", "encoder"), [*itertools.product(TASKS, ENCODERS)])
-@pytest.mark.parametrize("state", [{}, {"init": "run"}, {"init": "run", "freeze": True}])
+@pytest.mark.parametrize("state", [{}, {"init": "run"}, {"init": "run", "freeze": "encoder"}])
 def test_every_value_fits_the_settings(task, encoder, space, state):
     has_words = vectorizer_of(encoder) == "words"
     if task not in LABELS and "freeze" in state:
@@ -181,7 +179,7 @@ def test_wide_spaces():
     assert list(space)[:3] == ["ngrams", "hash_buckets", "dim"]
     assert list(space)[-3:] == ["l2", "activation", "num_layers"]
     started = search_space("wide", config_of("sentences", "cse", init="run"))
-    assert "dim" not in started and "activation" not in started and "word_dropout" in started
+    assert "dim" not in started and "activation" not in started and "dropout" in started
     head = ["hidden_dim", "batch_size", "optimizer", "learning_rate", "decay", "l2_head"]
-    frozen = config_of("entailment", "lstm", init="run", freeze=True)
+    frozen = config_of("entailment", "lstm", init="run", freeze="encoder")
     assert list(search_space("wide", frozen)) == head

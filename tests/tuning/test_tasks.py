@@ -12,8 +12,8 @@ from tf_charagram.tuning.search import SearchFolder
 from tf_charagram.tuning.trials import read_results
 
 POS = (
-    "--task", "pos", "--dim", 6, "--lstm-dim", 4, "--hidden-dim", 5, "--select", "starter.dev",
-    "--trial-epochs", 0.2, "--evaluations-per-epoch", 10, "--batch-size", 40, "--num-layers", 1,
+    "--task", "pos", "--dim", 6, "--hidden-dim", 5, "--select", "starter.dev",
+    "--epochs", 0.2, "--evaluations-per-epoch", 10, "--batch-size", 40, "--num-layers", 1,
     "--activation", "tanh",
 )  # fmt: skip
 
@@ -50,7 +50,7 @@ def test_taggers(tmp_path):
     ("flags", "values"),
     [
         # Settings tied to `optimizer` vary alone.
-        (("--freeze", "--optimizer", "adagrad"), {"l2_head", "learning_rate"}),
+        (("--freeze=encoder", "--optimizer", "adagrad"), {"l2_head", "learning_rate"}),
         (("--space", "wide", "--tuner", "random", "--optimizer", "adam"), {"pull_back", "decay"}),
     ],
 )
@@ -60,7 +60,7 @@ def test_on_top_of_a_model_of_paraphrases(data, tmp_path, flags, values):
         leave_out_export(patch)
         pairs = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", init]
         assert call("train", *pairs, "--encoder", "rnn") == 0
-    flags = ["--task", "similarity", "--select", "starter.dev", "--trial-epochs", 0.2, *flags]
+    flags = ["--task", "similarity", "--select", "starter.dev", "--epochs", 0.2, *flags]
     assert tune(*flags, "--max-trials", 2, "--init", init, "--out", folder.path) == 0
     assert json.loads(folder.config.read_text())["settings"]["encoder"] == "rnn"
     for result in read_results(folder):

@@ -41,14 +41,14 @@ class _ShardActor:
         return {"record": np.array(records, object)}
 
 
-def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) -> Iterator[Record]:
+def run_ray(job: EmbedJob, done: dict[str, Record], num_actors: int) -> Iterator[Record]:
     """Embeds the pending shards on Ray; yields the records as they are completed.
 
     Args:
         job: Model, inputs and output.
         done: Records of the shards that are done, by name.
-        workers: Number of actors, each with a core and a copy of the model; `None` for one
-            per core of the cluster.
+        num_actors: Number of actors, each with a core and a copy of the model; 0 for one per core
+            of the cluster.
 
     Raises:
         RunError: Reading, embedding or writing failed on a node.
@@ -70,7 +70,7 @@ def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) 
             raise RunError(str(error)) from None
 
     numbers = list(range(len(job.inputs)))
-    actors = data.ActorPoolStrategy(size=workers or int(ray.cluster_resources()["CPU"]))
+    actors = data.ActorPoolStrategy(size=num_actors or int(ray.cluster_resources()["CPU"]))
     with data.DataContext.current(context):
         files = data.from_items(numbers, override_num_blocks=len(numbers))
         # Readers take no core: the actors may hold them all.

@@ -10,13 +10,12 @@ from tf_charagram.bulk.folder import Record, ShardFolder
 from tf_charagram.bulk.inputs import LineProgress
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.bulk.ray_engine import run_ray
-from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import FolderLock
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.batches import in_threads
 
-_ENGINES = ("local", "ray")
 # While one shard is written to disk, the next one is embedded.
 _SHARDS_AT_ONCE = 2
 
@@ -24,8 +23,7 @@ _SHARDS_AT_ONCE = 2
 def embed_files(
     job: EmbedJob,
     *,
-    engine: str = "local",
-    workers: int | None = None,
+    ray: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
 ) -> ShardFolder:
@@ -33,8 +31,8 @@ def embed_files(
 
     Args:
         job: Model, inputs and output.
-        engine: `"local"`, all cores of this machine, or `"ray"`.
-        workers: Number of Ray actors; `None` for one per core of the cluster.
+        ray: Number of Ray actors, 0 for one per core of the cluster. Default: no Ray, but all cores
+            of this machine.
         resume: Keep the shards in the folder; damaged shards are embedded again.
         overwrite: Replace the shards in the folder.
 
@@ -42,24 +40,20 @@ def embed_files(
         The complete folder.
 
     Raises:
-        ConfigError: The engine is unknown or not installed, or arguments contradict each other.
+        ConfigError: `ray` is negative, Ray is not installed, or arguments contradict each other.
         DataError: An input cannot be read, or has changed.
         RunError: The model cannot be loaded, the folder cannot be used, or another process writes
             to it.
     """
-    if engine not in _ENGINES:
-        raise ConfigError(unknown_name("engine", engine, _ENGINES))
     if resume and overwrite:
         raise ConfigError("Give one of `resume` and `overwrite`.")
-    if engine == "ray":
-        if workers is not None:
-            check_positive(workers=workers)
-        extra_module("ray.data", "ray")
-        run = partial(run_ray, workers=workers)
-    elif workers is not None:
-        raise ConfigError("`workers` is for the engine ray; local uses all cores.")
-    else:
+    if ray is None:
         run = partial(run_local, embedder=job.embedder)
+    elif ray < 0:
+        raise ConfigError(f"`ray` must be at least 0. Received: ray={ray}")
+    else:
+        extra_module("ray.data", "ray")
+        run = partial(run_ray, num_actors=ray)
     with FolderLock(job.output):
         folder = ShardFolder(job.output, job.identity(), resume=resume, overwrite=overwrite)
         done = dict(folder.records)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 # Writes one batch: texts, and their embeddings, float32 `(len(texts), dim)`.
 _WriteVectors: TypeAlias = Callable[[Sequence[str], np.ndarray], None]
 
-_JOB_FLAGS = ("format", "shard_lines")
-_RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
+_SHARD_FLAGS = ("shard_lines", "resume", "overwrite", "ray")
+_PARQUET = ".parquet"
 _FILES = (".npy", ".tsv", ".jsonl")
 _FEW_LINES = 1000
 # Threads of one operation, because batches are embedded in parallel.
@@ -52,7 +52,8 @@ def _make_parser() -> Parser:
     parser.add_argument(
         "--output",
         default="-",
-        help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
+        help="FILE.npy, FILE.tsv or FILE.jsonl; or a folder of shards: FOLDER/ in NumPy's format, "
+        "FOLDER.parquet in Parquet [-, stdout, as tsv]",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
     parser.add_argument(
@@ -65,11 +66,16 @@ def _make_parser() -> Parser:
     add_keep_words_flag(parser)
     add_corrections_flag(parser)
     shards = parser.add_argument_group("for a folder of shards")
-    shards.add_argument("--format", choices=("npy", "parquet"), help="[npy]")
     shards.add_argument("--shard-lines", type=int, help="lines of a shard [50000]")
     shards.add_argument("--resume", action="store_true", help="keep finished shards in the folder")
-    shards.add_argument("--engine", choices=("local", "ray"), help="[local]")
-    shards.add_argument("--workers", type=int, help="actors of ray [one per core]")
+    shards.add_argument(
+        "--ray",
+        nargs="?",
+        type=int,
+        const=0,
+        metavar="N",
+        help="embed on a Ray cluster, with N actors [one per core]",
+    )
     add_input_flags(parser)
     return parser
 
@@ -83,14 +89,15 @@ def embed(arguments: Sequence[str]) -> int:
     files = find_inputs(values["input"] or ["-"], are_lines=not values["on"])
     check_not_read(values["output"], [file.path for file in files])
     given = {}
-    for name in _JOB_FLAGS + _RUN_FLAGS:
+    for name in _SHARD_FLAGS:
         value = values[name]
         # A flag that is not given is `None`, or `False` for a switch.
         if value is not None and value is not False:
             given[name] = value
     output = values["output"]
     is_file = output == "-" or output.endswith(_FILES)
-    if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
+    is_folder = output.endswith(("/", _PARQUET)) or os.path.isdir(output)
+    if is_folder or (given and not is_file):
         if values["on"]:
             raise ConfigError(f"--on is for a file: {' '.join(_FILES)}. Received: {output}")
         _embed_to_shards(files, values, given)
@@ -110,8 +117,11 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
     from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)
-    job_options = {name: given[name] for name in _JOB_FLAGS if name in given}
-    run_options = {name: given[name] for name in _RUN_FLAGS if name in given}
+    is_parquet = values["output"].rstrip("/").endswith(_PARQUET)
+    job_options: dict[str, Any] = {"format": "parquet"} if is_parquet else {}
+    run_options = dict(given)
+    if "shard_lines" in run_options:
+        job_options["shard_lines"] = run_options.pop("shard_lines")
     job = EmbedJob(
         values["model"],
         tuple(files),

@@ -90,11 +90,13 @@ class Flag(NamedTuple):
         name: Name of the setting.
         arguments: Arguments of `add_argument`.
         group: What the flag is about, `None` for a flag without a group.
+        is_file_only: Whether only the file of `--config` can set it.
     """
 
     name: str
     arguments: dict[str, Any]
     group: str | None = None
+    is_file_only: bool = False
 
 
 def settings_flags(config_class: type, group: str | None = None) -> list[Flag]:
@@ -114,7 +116,8 @@ def settings_flags(config_class: type, group: str | None = None) -> list[Flag]:
             arguments |= {"action": _Repeatable, "metavar": "FILE", "default": list(default)}
         else:
             arguments |= _of_type(types[name])
-        flags.append(Flag(name, arguments, told.get("group", group)))
+        is_file_only = told.get("is_file_only", False)
+        flags.append(Flag(name, arguments, told.get("group", group), is_file_only))
     return flags
 
 
@@ -157,6 +160,10 @@ def add_flags(
         first: Names of the flags that come first.
         show_all: Whether the help shows the other flags, too.
     """
+    for flag in flags:
+        if flag.is_file_only:
+            _add_file_only(parser, flag)
+    flags = [flag for flag in flags if not flag.is_file_only]
     by_name = {flag.name: flag for flag in flags}
     for name in first:
         if name in by_name:
@@ -172,6 +179,16 @@ def add_flags(
             if not show_all:
                 arguments["help"] = argparse.SUPPRESS
             group.add_argument(flag_of(flag.name), **arguments)
+
+
+def _add_file_only(parser: SettingsParser, flag: Flag) -> None:
+    """Adds a setting that the file of `--config` can have, and no flag."""
+    # jsonargparse reads and prints only settings that belong to an action.
+    action = parser.add_argument(flag_of(flag.name), **flag.arguments)
+    for option_string in action.option_strings:
+        del parser._option_string_actions[option_string]
+    # Not in the help; with argparse.SUPPRESS, --print_config would leave it out, too.
+    parser._optionals._group_actions.remove(action)
 
 
 class _Repeatable(argparse.Action):

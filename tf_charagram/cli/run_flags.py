@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import yaml
 
 from tf_charagram.cli.flags import Flag, Parser, SettingsParser, add_flags, flag_of, settings_flags
 from tf_charagram.encoders import ENCODERS, options_class
-from tf_charagram.settings import types_of
+from tf_charagram.settings import file_only, types_of
 from tf_charagram.tasks import TASKS, run_defaults, settings_class
 from tf_charagram.training.settings import RunConfig
 
@@ -98,7 +98,6 @@ def make_run_parser(
     flags: Sequence[Flag],
     *,
     show_all: bool,
-    skip: Collection[str] = (),
     first: Sequence[str] = FIRST,
 ) -> SettingsParser:
     """Returns the parser of a command about training runs.
@@ -110,7 +109,6 @@ def make_run_parser(
         encoder: Name of the encoder.
         flags: Flags of the command itself.
         show_all: Whether its help shows all flags.
-        skip: Settings without a flag.
         first: Names of the flags that `--help` shows.
 
     Raises:
@@ -131,22 +129,25 @@ def make_run_parser(
         *flags,
         *settings_flags(options, f"options of the encoder {encoder}"),
     ]
-    flags = [flag for flag in flags if flag.name not in skip]
     option_names = types_of(options).keys()
     add_flags(parser, flags, first=(*first, *option_names), show_all=show_all)
-    parser.hints = _hints()
+    parser.hints = _hints(settings)
     # A task can have other defaults than the encoder.
     defaults = asdict(settings(task=task, encoder=encoder).encoder_options)
     parser.set_defaults({"task": task, "encoder": encoder, **defaults})
     return parser
 
 
-def _hints() -> dict[str, str]:
-    """Returns hints for the flags of other encoders."""
+def _hints(settings: type[RunConfig]) -> dict[str, str]:
+    """Returns hints for the flags of other encoders, and for settings without a flag."""
     hints = {}
     for encoder, entry in ENCODERS.items():
         for name in types_of(entry.options):
             hints[flag_of(name)] = f"It is an option of the encoder {encoder}."
+    for config_class in (settings, *(entry.options for entry in ENCODERS.values())):
+        for name in file_only(config_class):
+            hint = f"Set `{name}` in the file of --config: it has no flag."
+            hints[flag_of(name)] = hints[flag_of(f"no_{name}")] = hint
     return hints
 
 

@@ -48,7 +48,7 @@ def _make_parser() -> Parser:
     parser.add_argument("query", nargs="*", help="texts [lines of standard input]")
     add_scoring_flags(parser)
     parser.add_argument("--k", type=int, default=10, help="texts found per query [10]")
-    parser.add_argument("--min-score", type=float, default=0.0, help="minimum score [0]")
+    parser.add_argument("--threshold", type=float, default=0.0, help="minimum score [0]")
     parser.add_argument("--save", metavar="FOLDER", help="save the index, to search it faster")
     parser.add_argument(
         "--spelling",
@@ -219,10 +219,10 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None, Table | Non
 
     def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
         if not is_model:
-            return index.search(queries, k, values.min_score)
+            return index.search(queries, k, values.threshold)
         # A word of a model should not find itself, so one more is searched.
         answers = []
-        found = index.search(queries, k + 1, values.min_score)
+        found = index.search(queries, k + 1, values.threshold)
         for query, hits in zip(queries, found, strict=True):
             others = [hit for hit in hits if hit.text != query]
             answers.append(others[:k])

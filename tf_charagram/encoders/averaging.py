@@ -34,18 +34,20 @@ class WordAverage(WordEncoder):
 class Projection(WordEncoder):
     """Embeds a text as Wp m + b, m the mean of its word vectors (Universal, section 3).
 
-    With a `dim` larger than `word_dim`, such as 1,200 or 2,400, classifiers get more features than
+    With a `dim` larger than `input_dim`, such as 1,200 or 2,400, classifiers get more features than
     word vectors have (Universal, section 4.4). A text without words gets b.
 
     Args:
-        word_dim: Width of the word vectors. Default: `dim`.
+        input_dim: Width of the word vectors. Default: `dim`.
         **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
 
-    def __init__(self, *, word_dim: int | None = ProjectionOptions.word_dim, **kwargs: Any) -> None:
-        super().__init__(width=word_dim, **kwargs)
+    def __init__(
+        self, *, input_dim: int | None = ProjectionOptions.input_dim, **kwargs: Any
+    ) -> None:
+        super().__init__(width=input_dim, **kwargs)
         self.dense = make_dense(
-            self.word_dim, self.dim, activation="linear", seed=self.seed + 1, name="dense"
+            self.input_dim, self.dim, activation="linear", seed=self.seed + 1, name="dense"
         )
 
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
@@ -61,7 +63,7 @@ class Dan(WordEncoder):
     words gets the layers' value at zero.
 
     Args:
-        word_dim: Width of the word vectors. Default: `dim`.
+        input_dim: Width of the word vectors. Default: `dim`.
         activation: The non-linearity f of each layer.
         num_layers: Number of layers.
         **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
@@ -70,16 +72,16 @@ class Dan(WordEncoder):
     def __init__(
         self,
         *,
-        word_dim: int | None = DanOptions.word_dim,
+        input_dim: int | None = DanOptions.input_dim,
         activation: Literal["tanh", "relu"] = DanOptions.activation,
         num_layers: Literal[1, 2] = DanOptions.num_layers,
         **kwargs: Any,
     ) -> None:
         DanOptions(activation=activation, num_layers=num_layers)
-        super().__init__(width=word_dim, **kwargs)
+        super().__init__(width=input_dim, **kwargs)
         self.activation = activation
         self.num_layers = num_layers
-        widths = [self.word_dim, *[self.dim] * num_layers]
+        widths = [self.input_dim, *[self.dim] * num_layers]
         self.dense = [
             make_dense(
                 width, self.dim, activation=activation, seed=self.seed + n, name=f"dense_{n}"

@@ -23,7 +23,7 @@ class CharCnn(Encoder, ConfiguredLayer):
     Args:
         num_rows: Number of character ids.
         dim: Width of the embedding. Ignored without a dense layer: it is the number of filters.
-        char_dim: Width of the character embeddings.
+        input_dim: Width of the character embeddings.
         activation: The non-linearity f of the filters.
         dense: The layer after the pooling, or `"none"`.
         filters: `"small"`, 175 filters of each of the widths 2 to 4; `"kim"`, 25 of width 1, 50 of
@@ -51,7 +51,7 @@ class CharCnn(Encoder, ConfiguredLayer):
         *,
         num_rows: int,
         dim: int = 300,
-        char_dim: int = CharCnnOptions.char_dim,
+        input_dim: int = CharCnnOptions.input_dim,
         activation: Literal["relu", "tanh"] = CharCnnOptions.activation,
         dense: Literal["tanh", "relu", "linear", "none"] = CharCnnOptions.dense,
         filters: str = CharCnnOptions.filters,
@@ -60,12 +60,12 @@ class CharCnn(Encoder, ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "char_cnn", **kwargs})
-        check_positive(dim=dim, char_dim=char_dim)
-        CharCnnOptions(char_dim, activation, dense, filters, dropout)
+        check_positive(dim=dim, input_dim=input_dim)
+        CharCnnOptions(input_dim, dropout, activation, dense, filters)
         if not 0.0 <= dropout < 1.0:
             raise ConfigError(f"`dropout` must be in [0, 1). Received: dropout={dropout}")
         self.num_rows = num_rows
-        self.char_dim = char_dim
+        self.input_dim = input_dim
         self.filters = filters
         self.activation = activation
         self.dense = dense
@@ -73,14 +73,14 @@ class CharCnn(Encoder, ConfiguredLayer):
         self.seed = seed
         self.characters = PaddedEmbedding(
             num_rows=num_rows,
-            dim=char_dim,
+            dim=input_dim,
             initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
             name="characters",
         )
         self.pooling = ConvPooling(
             filter_widths(filters), activation=activation, seed=seed + 1, name="pooling"
         )
-        self.pooling.build((None, None, char_dim))
+        self.pooling.build((None, None, input_dim))
         self.dim = self.pooling.num_filters if dense == "none" else dim
         self._dropout = None
         if dropout:

@@ -24,7 +24,7 @@ class CharLstm(Encoder, ConfiguredLayer):
     Args:
         num_rows: Number of character ids.
         dim: Width of the state, which is the embedding.
-        char_dim: Width of the character embeddings.
+        input_dim: Width of the character embeddings.
         use_output_gate: Whether the LSTM has an output gate; the paper tries both.
         use_peepholes: Whether its gates see the cell state, as in Gers et al. (2003).
         seed: Seed of the initial weights.
@@ -49,23 +49,23 @@ class CharLstm(Encoder, ConfiguredLayer):
         *,
         num_rows: int,
         dim: int = 300,
-        char_dim: int = CharLstmOptions.char_dim,
+        input_dim: int = CharLstmOptions.input_dim,
         use_output_gate: bool = CharLstmOptions.use_output_gate,
         use_peepholes: bool = CharLstmOptions.use_peepholes,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "char_lstm", **kwargs})
-        check_positive(dim=dim, char_dim=char_dim)
+        check_positive(dim=dim, input_dim=input_dim)
         self.num_rows = num_rows
         self.dim = dim
-        self.char_dim = char_dim
+        self.input_dim = input_dim
         self.use_output_gate = use_output_gate
         self.use_peepholes = use_peepholes
         self.seed = seed
         self.characters = PaddedEmbedding(
             num_rows=num_rows,
-            dim=char_dim,
+            dim=input_dim,
             initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
             name="characters",
         )
@@ -76,7 +76,7 @@ class CharLstm(Encoder, ConfiguredLayer):
             seed=seed,
             name="lstm",
         )
-        self.lstm.build((None, None, char_dim))
+        self.lstm.build((None, None, input_dim))
         self.built = True
 
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:

@@ -25,7 +25,7 @@ class Cse(WordEncoder):
     gets zeros.
 
     Args:
-        word_dim: Width of the word vectors. Default: `dim`.
+        input_dim: Width of the word vectors. Default: `dim`.
         widths: Filter widths, distinct; `dim` is a multiple of their number.
         activation: The non-linearity f.
         **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
@@ -39,13 +39,13 @@ class Cse(WordEncoder):
     def __init__(
         self,
         *,
-        word_dim: int | None = CseOptions.word_dim,
+        input_dim: int | None = CseOptions.input_dim,
         widths: Sequence[int] = CseOptions.widths,
         activation: Literal["linear", "tanh"] = CseOptions.activation,
         **kwargs: Any,
     ) -> None:
         CseOptions(activation=activation)
-        super().__init__(width=word_dim, **kwargs)
+        super().__init__(width=input_dim, **kwargs)
         if not isinstance(widths, Iterable):
             raise ConfigError(f"`widths` must be a list of integers. Received: widths={widths!r}")
         widths = tuple(widths)
@@ -67,7 +67,7 @@ class Cse(WordEncoder):
             seed=self.seed + 1,
             name="filters",
         )
-        self.filters.build((None, None, self.word_dim))
+        self.filters.build((None, None, self.input_dim))
 
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""

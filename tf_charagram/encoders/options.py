@@ -35,6 +35,41 @@ class EncoderOptions:
 
 
 @dataclass(frozen=True)
+class _CharacterOptions(EncoderOptions):
+    """Options of all encoders of characters."""
+
+    vectorizer = "characters"
+    input_dim: int = option(300, "width of the character embeddings")
+
+
+@dataclass(frozen=True)
+class _DropoutOptions:
+    """Options of all encoders with dropout."""
+
+    training_only: ClassVar[tuple[str, ...]] = ("dropout",)
+    dropout: float = option(
+        0.0,
+        "share of the numbers in word vectors, for char_cnn of the pooled filters, dropped in "
+        "training",
+    )
+
+
+@dataclass(frozen=True)
+class _GateOptions:
+    """Options of all encoders with an LSTM."""
+
+    use_output_gate: bool = option(True, "LSTM with an output gate", is_file_only=True)
+    use_peepholes: bool = option(True, "gates of the LSTM see the cell state", is_file_only=True)
+
+
+@dataclass(frozen=True)
+class _InputOptions:
+    """Options of all encoders whose word vectors can have another width than the embedding."""
+
+    input_dim: int | None = option(None, "width of the word vectors [--dim]")
+
+
+@dataclass(frozen=True)
 class CharagramOptions(EncoderOptions):
     """Options of `Charagram`."""
 
@@ -44,20 +79,18 @@ class CharagramOptions(EncoderOptions):
 
 
 @dataclass(frozen=True)
-class CharCnnOptions(EncoderOptions):
+class CharCnnOptions(_DropoutOptions, _CharacterOptions):
     """Options of `CharCnn`."""
 
-    vectorizer = "characters"
-    training_only = ("dropout",)
-    char_dim: int = option(300, "width of the character embeddings")
     activation: Literal["relu", "tanh"] = option("relu", "non-linearity of the filters")
-    dense: Literal["tanh", "relu", "linear", "none"] = option("tanh", "layer after the pooling")
+    dense: Literal["tanh", "relu", "linear", "none"] = option(
+        "tanh", "layer after the pooling", is_file_only=True
+    )
     filters: str = option(
         "small",
         "small: 175 filters of each width 2 to 4; kim: 25 of width 1, 50 of 2, ... 150 of 6; or "
         "width:number of each width, as in 3:100,5:200",
     )
-    dropout: float = option(0.0, "share of the pooled filters dropped in training")
 
     def __post_init__(self) -> None:
         """Checks the values."""
@@ -66,36 +99,26 @@ class CharCnnOptions(EncoderOptions):
 
 
 @dataclass(frozen=True)
-class CharLstmOptions(EncoderOptions):
+class CharLstmOptions(_GateOptions, _CharacterOptions):
     """Options of `CharLstm`."""
-
-    vectorizer = "characters"
-    char_dim: int = option(300, "width of the character embeddings")
-    use_output_gate: bool = option(True, "LSTM with an output gate")
-    use_peepholes: bool = option(True, "gates of the LSTM see the cell state")
 
 
 @dataclass(frozen=True)
-class WordOptions(EncoderOptions):
+class WordOptions(_DropoutOptions, EncoderOptions):
     """Options of `WordAverage` and `IdentityRnn`, and of all encoders of words."""
 
     vectorizer = "words"
-    training_only = ("word_dropout",)
-    word_dropout: float = option(0.0, "share of the numbers in word vectors dropped in training")
 
 
 @dataclass(frozen=True)
-class ProjectionOptions(WordOptions):
+class ProjectionOptions(_InputOptions, WordOptions):
     """Options of `Projection`."""
 
-    word_dim: int | None = option(None, "width of the word vectors [--dim]")
-
 
 @dataclass(frozen=True)
-class DanOptions(WordOptions):
+class DanOptions(_InputOptions, WordOptions):
     """Options of `Dan`."""
 
-    word_dim: int | None = option(None, "width of the word vectors [--dim]")
     activation: Literal["tanh", "relu"] = option("tanh", "non-linearity of the layers")
     num_layers: Literal[1, 2] = option(1, "number of layers")
 
@@ -108,18 +131,14 @@ class RnnOptions(WordOptions):
 
 
 @dataclass(frozen=True)
-class LstmOptions(WordOptions):
+class LstmOptions(_GateOptions, WordOptions):
     """Options of `Lstm` and `Gran`."""
-
-    use_output_gate: bool = option(True, "LSTM with an output gate")
-    use_peepholes: bool = option(True, "gates of the LSTM see the cell state")
 
 
 @dataclass(frozen=True)
-class CseOptions(WordOptions):
+class CseOptions(_InputOptions, WordOptions):
     """Options of `Cse`."""
 
-    word_dim: int | None = option(None, "width of the word vectors [--dim]")
     widths: tuple[int, ...] = option((1, 2, 3), "distinct filter widths")
     activation: Literal["linear", "tanh"] = option("linear", "non-linearity of the filters")
 

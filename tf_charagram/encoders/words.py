@@ -27,23 +27,23 @@ class WordEncoder(Encoder, ConfiguredLayer):
         num_rows: Number of word ids; all unknown words share row 0 of the table.
         dim: Width of the embedding.
         seed: Seed of the initial weights.
-        word_dropout: Share of the numbers in word vectors that training drops, drawn for each
+        dropout: Share of the numbers in word vectors that training drops, drawn for each
             occurrence of a word (CSE, section 5.1: dropout of Srivastava et al. 2014 on the word
             embeddings). The others are scaled up to keep the expectation.
-        width: Width of the word vectors, the option `word_dim` of some encoders. Default: `dim`.
+        width: Width of the word vectors, the option `input_dim` of some encoders. Default: `dim`.
         **kwargs: `name` and `dtype` of the layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether `word_dropout` is active, and the gradient of the table may be row-sparse.
+        training: Whether `dropout` is active, and the gradient of the table may be row-sparse.
 
     Returns:
         float32 `(batch, dim)`.
 
     Attributes:
-        word_dim: Width of the word vectors.
+        input_dim: Width of the word vectors.
         table: The layer that holds the word vectors, `table.table` of shape
-            `(num_rows, word_dim)`.
+            `(num_rows, input_dim)`.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -60,26 +60,24 @@ class WordEncoder(Encoder, ConfiguredLayer):
         num_rows: int,
         dim: int = 300,
         seed: int = 0,
-        word_dropout: float = WordOptions.word_dropout,
+        dropout: float = WordOptions.dropout,
         width: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": registered_name(type(self)), **kwargs})
-        check_positive(num_rows=num_rows, dim=dim, word_dim=dim if width is None else width)
-        if not 0.0 <= word_dropout < 1.0:
-            raise ConfigError(
-                f"`word_dropout` must be in [0, 1). Received: word_dropout={word_dropout}"
-            )
+        check_positive(num_rows=num_rows, dim=dim, input_dim=dim if width is None else width)
+        if not 0.0 <= dropout < 1.0:
+            raise ConfigError(f"`dropout` must be in [0, 1). Received: dropout={dropout}")
         self.num_rows = num_rows
         self.dim = dim
-        self.word_dim = width or dim
+        self.input_dim = width or dim
         self.seed = seed
-        self.word_dropout = word_dropout
-        self._dropout = keras.layers.Dropout(word_dropout, seed=seed, dtype="float32")
+        self.dropout = dropout
+        self._dropout = keras.layers.Dropout(dropout, seed=seed, dtype="float32")
         table_class = PaddedEmbedding if self.is_padded else RaggedEmbeddingSum
         self.table: Any = table_class(
             num_rows=num_rows,
-            dim=self.word_dim,
+            dim=self.input_dim,
             initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
             name="words",
         )
@@ -87,7 +85,7 @@ class WordEncoder(Encoder, ConfiguredLayer):
 
     @property
     def word_table(self) -> keras.Variable:
-        """The word vectors, `(num_rows, word_dim)`; other encoders have no such attribute.
+        """The word vectors, `(num_rows, input_dim)`; other encoders have no such attribute.
 
         They can be initialized to pretrained ones, frozen by `table.trainable = False`, and
         regularized towards their initial values.
@@ -95,9 +93,9 @@ class WordEncoder(Encoder, ConfiguredLayer):
         return self.table.table
 
     def mean(self, ids: Ids, training: bool) -> tf.Tensor:
-        """Returns the means of the word vectors, `(batch, word_dim)`; zeros without words."""
+        """Returns the means of the word vectors, `(batch, input_dim)`; zeros without words."""
         lengths = divisors(ids)
-        if training and self.word_dropout:
+        if training and self.dropout:
             return self._dropped_sum(ids) / lengths
         return self.table(ids, training=training) / lengths
 
@@ -115,7 +113,7 @@ class WordEncoder(Encoder, ConfiguredLayer):
         return sum_rows(vectors, ids.with_values(tf.range(num_vectors)))
 
     def vectors(self, ids: Ids, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the word vectors after dropout, `(batch, time, word_dim)`, and their mask."""
+        """Returns the word vectors after dropout, `(batch, time, input_dim)`, and their mask."""
         vectors, mask = self.table(ids)
         return self._dropout(vectors, training=training), mask
 

@@ -81,10 +81,10 @@ class NegativeSampler:
         """Draws numbers from [0, 1), the same on every device."""
         stream = tf.constant(self.seed * 4 + purpose, tf.int64)
         seed = tf.stack([stream, tf.cast(step, tf.int64)])
-        return uniform(shape, seed)
+        return _uniform(shape, seed)
 
 
-def uniform(shape: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+def _uniform(shape: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     """Draws numbers from [0, 1), the same on a CPU and compiled by XLA.
 
     On a CPU they are those of `tf.random.stateless_uniform`. XLA makes numbers of other bits.

@@ -79,10 +79,10 @@ def write_saved_model(
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with tensorflow_writing(path):
         tf.saved_model.save(module, str(path), signatures=functions, options=options)
-    write_json(Path(path) / MODEL_CARD, {**about, **model_card(parts, path)})
+    write_json(Path(path) / MODEL_CARD, {**about, **_model_card(parts, path)})
 
 
-def model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
+def _model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
     """Returns the card of a SavedModel.
 
     Its entries are `encoder` and `vectorizer` with their settings, `dim`, `num_parameters`,
@@ -117,12 +117,12 @@ def model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
         "num_parameters": sum(w.value.shape.num_elements() for w in weights_of(parts)),
         "size_bytes": sum(file.stat().st_size for file in files),
         "signatures": signatures,
-        "required_ops": required_ops(graph),
+        "required_ops": _required_ops(graph),
         "versions": _versions(),
     }
 
 
-def required_ops(graph: tf.compat.v1.MetaGraphDef) -> dict[str, list[str]]:
+def _required_ops(graph: tf.compat.v1.MetaGraphDef) -> dict[str, list[str]]:
     """Returns the operations of a SavedModel that TensorFlow lacks, by package.
 
     Args:

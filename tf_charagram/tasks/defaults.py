@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tf_charagram.encoders import make_options, options_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import read_config
-from tf_charagram.settings import types_of
+from tf_charagram.settings import file_only, types_of
 from tf_charagram.training.settings import RunConfig
 
 # Settings of a vectorizer that are settings of a run under the same name.
@@ -111,16 +111,22 @@ def check_start(config: RunConfig) -> None:
         # Another encoder has other options, which would only hide the cause.
         if "encoder" in differing:
             differing = {"encoder": differing["encoder"]}
-        raise other_settings(config.init, differing, own)
+        without_flag = [*file_only(type(config)), *file_only(type(config.encoder_options))]
+        raise other_settings(config.init, differing, own, without_flag)
 
 
 def other_settings(
-    init: str | Path, saved: Mapping[str, Any], received: Mapping[str, Any]
+    init: str | Path,
+    saved: Mapping[str, Any],
+    received: Mapping[str, Any],
+    without_flag: Sequence[str] = (),
 ) -> ConfigError:
     """Returns the error for settings that differ from the model a run starts from."""
-    named = [
-        f"{_flag(name, value)} (received: {_text(received[name])})" for name, value in saved.items()
-    ]
+    named = []
+    for name, value in saved.items():
+        is_in_file = name in without_flag
+        advice = f"{name}={value!r} in --config" if is_in_file else _flag(name, value)
+        named.append(f"{advice} (received: {_text(received[name])})")
     return ConfigError(
         f"{init} was trained with other settings. To start from it, give {', '.join(named)}."
     )

@@ -95,7 +95,7 @@ class LabelledSets:
         return scores
 
 
-class LabelledEvaluation(NamedTuple):
+class _LabelledEvaluation(NamedTuple):
     """The scores of one model of a labelled task.
 
     Attributes:
@@ -125,7 +125,7 @@ def evaluate_labelled(
     num_resamples: int,
     seed: int,
     columns: Sequence[str] = (),
-) -> LabelledEvaluation:
+) -> _LabelledEvaluation:
     """Scores a model in the way of the task it was trained for.
 
     Args:
@@ -142,7 +142,7 @@ def evaluate_labelled(
     task = _saved_task(model, bad_lines, columns)
     task._read_sets(_named_sets((eval_data or STARTER,), ()))
     scores = task.score(task.load(model), Scoring(num_resamples, seed))
-    return LabelledEvaluation(model, task, scores)
+    return _LabelledEvaluation(model, task, scores)
 
 
 def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Any:
@@ -172,13 +172,13 @@ def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Any:
     return task
 
 
-def labelled_json(results: Sequence[LabelledEvaluation]) -> dict[str, Any]:
+def labelled_json(results: Sequence[_LabelledEvaluation]) -> dict[str, Any]:
     """Returns the result of one model, or several under `models`."""
     found = [result.to_dict() for result in results]
     return found[0] if len(found) == 1 else {"models": found}
 
 
-def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, list[Table]]]:
+def labelled_tables(results: Sequence[_LabelledEvaluation]) -> list[tuple[str, list[Table]]]:
     """Returns headings and tables of each model; a single model has an empty heading."""
     tables = []
     for result in results:

@@ -62,22 +62,22 @@ def make_encoder(config: RunConfig, num_rows: int) -> keras.layers.Layer:
 
     Raises:
         ConfigError: An option is out of range, pretrained word vectors have another width, or
-            `freeze_words` leaves nothing to train.
+            `freeze` leaves nothing to train.
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
     options = {"dim": config.dim, "seed": config.seed, **asdict(config.encoder_options)}
     width = None if config.word_vectors is None else _pretrained_width(config)
     if width is not None:
-        field = "word_dim" if "word_dim" in options else "dim"
+        field = "input_dim" if "input_dim" in options else "dim"
         if options.get(field) is None:
             options[field] = width
         _check_width(str(config.word_vectors), width, options[field], field)
     encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
-    if config.freeze_words:
+    if config.freeze == "words":
         encoder.table.trainable = False
     if not encoder.trainable_variables:
         raise ConfigError(
-            f"`freeze_words` leaves the encoder '{config.encoder}' nothing to train. Leave it out, "
+            f"`freeze` words leaves the encoder '{config.encoder}' nothing to train. Leave it out, "
             "or choose another encoder."
         )
     return encoder
@@ -268,11 +268,11 @@ def grow_from(
     if isinstance(grown, NgramVectorizer):
         new_rows = np.setdiff1d(np.arange(grown.num_rows), rows)
         _scale_rows(encoder, new_rows, _SCALE_OF_NEW_NGRAMS)
-    transfer(old.encoder, encoder, rows)
+    _transfer(old.encoder, encoder, rows)
     return grown, encoder
 
 
-def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray) -> None:
+def _transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray) -> None:
     """Copies the weights of an encoder to another with the same settings and more units.
 
     Args:

@@ -17,7 +17,7 @@ def _default_threads(config: RunConfig) -> int | None:
     Operations on words, on averages of a few words, and on frozen features are so small that
     threads wait for each other longer than they work. Different operations still run in parallel.
     """
-    if getattr(config, "freeze", False):
+    if config.freeze == "encoder":
         return 1
     encoder = encoder_class(config.encoder)
     is_small = config.task == "words" or encoder.vectorizer == "words"

@@ -181,7 +181,7 @@ class TrainingRun:
             f"{self.stream.unit}_per_second": round(speed, 1),
             "training_seconds": last["seconds"],
             "seconds": round(time.perf_counter() - start, 2),
-            "peak_memory_mb": peak_memory_mb(),
+            "peak_memory_mb": _peak_memory_mb(),
             "paths": paths,
         }
         write_json(self.folder.metrics, metrics)
@@ -197,7 +197,7 @@ def set_decay(optimizer: keras.optimizers.Optimizer, config: RunConfig, stream: 
         )
 
 
-def peak_memory_mb() -> float:
+def _peak_memory_mb() -> float:
     """Returns the peak resident size of this process, in MB (10^6 bytes)."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # In bytes on macOS, in KiB on Linux.

@@ -223,7 +223,7 @@ def run_config(settings: dict[str, Any], data_files: Iterable[Path]) -> dict[str
             "platform": platform.platform(),
             "cpus": str(os.cpu_count()),
         },
-        "data_files": checksums(data_files),
+        "data_files": _checksums(data_files),
     }
 
 
@@ -237,7 +237,7 @@ def shared_identity(identity: dict[str, Any]) -> dict[str, Any]:
     return shared
 
 
-def checksums(files: Iterable[Path]) -> dict[str, str]:
+def _checksums(files: Iterable[Path]) -> dict[str, str]:
     """Returns path -> checksum.
 
     Raises:

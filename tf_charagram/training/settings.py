@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from tf_charagram.checks import (
     changed,
@@ -36,7 +36,7 @@ _NGRAM_SETTINGS = (
     "hash_buckets",
     "rows_per_ngram",
 )
-_WORD_SETTINGS = ("word_vectors", "freeze_words", "l2_words")
+_WORD_SETTINGS = ("word_vectors", "l2_words")
 # Settings that do not apply to encoders of some ids.
 _WITHOUT_USE = {
     "ngrams": _WORD_SETTINGS,
@@ -61,6 +61,9 @@ class RunConfig:
         ConfigError: A value is out of range, or two do not go together.
     """
 
+    #: Whether `freeze` can be `encoder`.
+    can_freeze_encoder: ClassVar[bool] = False
+
     task: str = option("words", "what to train", "model")
     encoder: str = option("charagram", "how to read a text", "model")
     data: tuple[str, ...] = option(
@@ -80,7 +83,12 @@ class RunConfig:
     max_minutes: float | None = option(
         None, "minutes of training after which to stop", "optimization"
     )
-    batch_size: int | None = option(None, "examples per batch", "optimization")
+    batch_size: int | None = option(
+        None,
+        "examples per batch [25; sentences: 100; pos: 100, 10 for starter; distill: 500 lines and "
+        "500 pairs]",
+        "optimization",
+    )
     l2: float = option(0.0, "lambda of the L2 penalty on all weights", "objective")
     l2_words: float = option(
         0.0, "lambda_w: L2 pull of the word vectors to their initial values", "objective"
@@ -89,7 +97,10 @@ class RunConfig:
         0.0, "lambda_c: L2 penalty on all weights except the word vectors", "objective"
     )
     dense_l2: bool = option(
-        False, "penalize all rows at every step, not only the touched ones", "objective"
+        False,
+        "penalize all rows at every step, not only the touched ones",
+        "objective",
+        is_file_only=True,
     )
     optimizer: Literal["adam", "adagrad", "sgd"] = option(
         "adam", "adam and adagrad are row-sparse; sgd has momentum", "optimization"
@@ -128,7 +139,12 @@ class RunConfig:
         "file of pretrained word vectors to start from, word2vec or GloVe text",
         "word vectors",
     )
-    freeze_words: bool = option(False, "do not train the word vectors", "word vectors")
+    freeze: Literal["words", "encoder"] | None = option(
+        None,
+        "weights that are not trained; words: the word vectors; encoder, for tasks with labels: "
+        "all but the head, on vectors of --init computed once",
+        "optimization",
+    )
     dim: int | None = option(300, "width of the embedding", "model")
     evaluations_per_epoch: int = option(4, "evaluations per epoch", "run")
     checkpoint_every_s: float = option(
@@ -167,6 +183,8 @@ class RunConfig:
         if type(self.encoder_options) is not options_class(self.encoder):
             given = {**self.default_options(), **(self.encoder_options or {})}
             self._set(encoder_options=make_options(self.encoder, given))
+        if self.batch_size is None:
+            self._set(batch_size=self.default_batch_size())
 
     @classmethod
     def option_classes(cls, settings: Mapping[str, Any]) -> dict[str, type]:
@@ -178,6 +196,10 @@ class RunConfig:
             ConfigError: A name is unknown.
         """
         return {"encoder": options_class(settings.get("encoder", cls.encoder))}
+
+    def default_batch_size(self) -> int:
+        """Returns the number of examples per batch in this task."""
+        return 25
 
     def default_options(self) -> dict[str, Any]:
         """Returns encoder options that have another default in this task."""
@@ -281,12 +303,27 @@ def _check_text_settings(config: RunConfig) -> None:
             "`min_count` and `max_per_order` choose the n-grams of a vocabulary, which "
             "`hash_buckets` replaces. Leave out these two, or `hash_buckets`."
         )
-    if config.freeze_words and config.l2_words:
+    _check_freeze(config)
+
+
+def _check_freeze(config: RunConfig) -> None:
+    """Checks that the weights to freeze exist and are not penalized."""
+    if config.freeze == "encoder" and not config.can_freeze_encoder:
         raise ConfigError(
-            "`l2_words` is for word vectors that are trained, not for `freeze_words`. Leave one of "
+            f"`freeze` can be encoder for tasks with labels only. Received: task={config.task}"
+        )
+    if config.freeze != "words":
+        return
+    if vectorizer_of(config.encoder) != "words":
+        raise ConfigError(
+            f"The encoder '{config.encoder}' has no word vectors. Received: freeze=words"
+        )
+    if config.l2_words:
+        raise ConfigError(
+            "`l2_words` is for word vectors that are trained, not for `freeze` words. Leave one of "
             f"them out. Received: l2_words={config.l2_words}"
         )
-    if config.freeze_words and config.word_vectors is None and config.init is None:
+    if config.word_vectors is None and config.init is None:
         raise ConfigError(
-            "`freeze_words` needs `word_vectors` or `init`: without them, words are random."
+            "`freeze` words needs `word_vectors` or `init`: without them, words are random."
         )

@@ -42,7 +42,13 @@ def everything(tmp_path_factory):
 
 #: One run of each kind: of those that differ in numbers alone, the last.
 KINDS = {
-    (run.task, run.encoder, run.init, *(flag for flag in run.flags if flag.startswith("--"))): name
+    (
+        run.task,
+        run.encoder,
+        run.init,
+        *(flag for flag in run.flags if flag.startswith("--")),
+        *run.settings,
+    ): name
     for name, run in RUNS.items()
 }
 

@@ -10,7 +10,6 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tf_charagram.data.typos import Typos
-from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.lines import MeanOfTeachers, TeacherLines, nearest_lines
 from tf_charagram.tasks.distillation.stream import DistillStream, PairTexts
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -40,7 +39,7 @@ def vectorizer():
 @pytest.fixture
 def make(lines, vectorizer):
     def make_stream(share=0.0, pairs=PAIRS, **options):
-        options = {"batch_size": 5, "pair_batch_size": 4, "dim": 4, "seed": 1, **options}
+        options = {"batch_size": 5, "dim": 4, "seed": 1, **options}
         read = PairTexts.of(pairs) if pairs else None
         stream = DistillStream(lines, read, vectorizer, errors=Typos(share), **options)
         stream.open()
@@ -93,12 +92,12 @@ def test_pairs_come_in_epochs_of_their_own(make, vectorizer):
     lefts = []
     for ids, vectors, _, _, keys in batches(stream, 0, 9):
         texts = names(ids[len(vectors) :], vectorizer, [text for pair in PAIRS for text in pair])
-        left, right = texts[:4], texts[4:]
+        left, right = texts[:5], texts[5:]
         assert all(pair in PAIRS for pair in zip(left, right, strict=True))
         lefts += left
         again = PairTexts.of(zip(left, right, strict=True)).keys
         assert_array_equal(keys, again.T.reshape(-1))
-    counts = [Counter(lefts[first : first + NUM_PAIRS]) for first in range(0, 36, NUM_PAIRS)]
+    counts = [Counter(lefts[first : first + NUM_PAIRS]) for first in range(0, 45, NUM_PAIRS)]
     assert all(set(count.values()) == {1} and len(count) == NUM_PAIRS for count in counts)
 
 
@@ -133,9 +132,10 @@ def test_projected_vectors(make, lines):
         assert_allclose(small, projected / np.linalg.norm(projected, axis=1)[:, None], rtol=1e-5)
 
 
-def test_neighbors_come_along(make, lines, vectorizer):
+def test_neighbors_come_along(make, lines, vectorizer, monkeypatch):
     """Each of the first lines with one of its two nearest; an epoch later with another."""
-    stream = make(neighbor_batch_size=3, num_neighbors=2)
+    monkeypatch.setattr("tf_charagram.tasks.distillation.stream._NUM_NEIGHBORS", 2)
+    stream = make(neighbor_batch_size=3)
     nearest = nearest_lines(lines, 2, seed=1)
     seen = Counter()
     for index, (ids, vectors, neighbors, cosines, _) in enumerate(batches(stream, 0, 50)):
@@ -155,14 +155,15 @@ def test_neighbors_come_along(make, lines, vectorizer):
     assert sum(drawn.values()) > 1.6 * len(drawn)
 
 
-def test_two_teachers_say_together_what_is_near(make, lines, vectorizer, tmp_path):
+def test_two_teachers_say_together_what_is_near(make, lines, vectorizer, tmp_path, monkeypatch):
     """The student learns the vectors of the first; a neighbor's cosine is the mean of both."""
     other = np.random.default_rng(5).normal(size=(NUM_LINES, 7))
     judge = MeanOfTeachers(lines, lines_with(other, tmp_path))
     first = lines.vectors(np.arange(NUM_LINES))
     unit = other / np.linalg.norm(other, axis=1, keepdims=True)
     means = (first @ first.T + unit @ unit.T) / 2
-    stream = make(neighbor_batch_size=5, num_neighbors=3, judge=judge)
+    monkeypatch.setattr("tf_charagram.tasks.distillation.stream._NUM_NEIGHBORS", 3)
+    stream = make(neighbor_batch_size=5, judge=judge)
     near = np.argsort(-(means - 9 * np.eye(NUM_LINES)), axis=1)[:, :3]
     for ids, vectors, neighbors, cosines, _ in batches(stream, 0, 10):
         texts = names(ids[: len(vectors)], vectorizer, LINES)
@@ -173,6 +174,8 @@ def test_two_teachers_say_together_what_is_near(make, lines, vectorizer, tmp_pat
         assert all(b in near[a] for a, b in zip(left, right, strict=True))
 
 
-def test_too_few_pairs(make):
-    with pytest.raises(ConfigError, match="at most the number of pairs, 9"):
-        make(pair_batch_size=10)
+def test_few_pairs_are_all_in_every_batch(make, vectorizer):
+    stream = make(batch_size=10)
+    for ids, vectors, *_ in batches(stream, 0, 2):
+        texts = names(ids[len(vectors) :], vectorizer, [text for pair in PAIRS for text in pair])
+        assert sorted(texts) == sorted(text for pair in PAIRS for text in pair)

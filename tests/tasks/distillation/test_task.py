@@ -13,7 +13,7 @@ from tests.texts import write_pairs, write_scored
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 
 WORDS = "red green blue old new big small fast slow warm cold loud".split()
-NEIGHBORS = ("--neighbor-batch-size", "9", "--num-neighbors", "4")
+NEIGHBORS = ("--neighbor-batch-size", "9")
 LINES = [f"{first} {second}" for first in WORDS for second in WORDS] + [""]
 
 
@@ -35,7 +35,7 @@ def files(tmp_path_factory):
 
 
 def train(files, out, *more, teacher="vectors.npy", pairs=True):
-    pairs = ["--pairs", files / "pairs.tsv", "--pair-batch-size", 10] if pairs else []
+    pairs = ["--pairs", files / "pairs.tsv"] if pairs else []
     return call(
         "train", "--task", "distill", "--data", files / "lines.txt", "--teacher", files / teacher,
         "--eval-data", files / "scored.tsv", "--out", out, "--batch-size", 29,
@@ -85,10 +85,10 @@ def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch,
     [(["--dim", "17"], "at most the width of the teacher's vectors, 16"),
      (["--temperature", "0"], "`temperature` must be above 0"),
      (["--typos", "1.5"], r"`typos` must be in \[0, 1\]"),
-     (["--pair-weights", "1,2"], "one number for each --pairs"),
+     (["--data-weights", "1,2"], "one number for each --pairs"),
      (["--misspellings", "none.tsv"], "none.tsv: no such file"),
      (["--pairs-weight=-1"], "`pairs_weight` must be finite and not negative"),
-     (["--num-neighbors", "0"], "`num_neighbors` must be at least 1"),
+     (["--neighbor-batch-size=-1"], "`neighbor_batch_size` must be at least 0"),
      ([*NEIGHBORS, *(f"--second-teacher={name}.npy" for name in "ab")],
       "`second_teacher` must have one file"),
      ([*NEIGHBORS, "--second-teacher", "gpt"], "sentence-transformers:NAME_OR_FOLDER. Received: ")],

@@ -106,8 +106,8 @@ def test_it_learns(task, encoder, pairs, tmp_path):
 @pytest.mark.usefixtures("unexported")
 def test_frozen_leaves_the_encoder_as_it_is(universal, pairs, tmp_path):
     out = tmp_path / "run"
-    assert train("similarity", "--data", pairs, "--init", universal, "--freeze", "--out", out,
-                 quick=["--epochs", "3"]) == 0  # fmt: skip
+    assert train("similarity", "--data", pairs, "--init", universal, "--freeze=encoder",
+                 "--out", out, quick=["--epochs", "3"]) == 0  # fmt: skip
     before, after = TextEmbedder.load(universal), PairScorer.load(out)
     for one, other in zip(before.encoder.weights, after.encoder.weights, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -136,7 +136,7 @@ def test_strength_pulls_back(universal, pairs, tmp_path):
 def test_resumed_is_as_if_never_stopped(is_frozen, universal, pairs, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     arguments = ["--data", pairs, "--eval-data", pairs]
-    arguments += ["--init", universal, "--freeze"] if is_frozen else []
+    arguments += ["--init", universal, "--freeze=encoder"] if is_frozen else []
     assert train("entailment", *arguments, "--out", whole) == 0
     with monkeypatch.context() as patch:
 
@@ -180,7 +180,7 @@ def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
     """Settings that would be those of another encoder are named, not ignored."""
     flags = ["--dim", "3", "--max-chars", "20", "--unicode-form", "NFC"]
     out = tmp_path / "run"
-    assert train("similarity", "--data", pairs, "--init", universal, "--freeze", *flags,
+    assert train("similarity", "--data", pairs, "--init", universal, "--freeze=encoder", *flags,
                  "--out", out) == 1  # fmt: skip
     error = capsys.readouterr().err
     assert "was trained with other settings. To start from it, give" in error
@@ -191,7 +191,7 @@ def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--freeze"], "`freeze` needs `init`"),
+        (["--freeze=encoder"], "`freeze` needs `init`"),
         (["--pull-back"], "`pull_back` needs `init`"),
     ],
 )

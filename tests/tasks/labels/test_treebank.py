@@ -10,6 +10,8 @@ import pytest
 
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.tasks import make_task
+from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.tasks.labels.treebank import _constituents, read_labelled_texts, read_trees
 
 TREE = "(3 (2 It) (4 (4 (2 's) (3 (2 a) (4 (3 lovely) (2 film)))) (2 .)))"
@@ -96,3 +98,13 @@ def test_tables(path, tmp_path, monkeypatch):
     stream = io.BufferedReader(io.BytesIO(b"1\tgood\n0\tbad\n"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
     assert read_labelled_texts("-").sides[0] == ["good", "bad"]
+
+
+def test_the_setting_sst(path):
+    """All phrases are for training only; the five labels are for all sets."""
+    config = SupervisedConfig(task="sentiment", data=(str(path),), sst=("phrases", "fine"))
+    task = make_task(config)
+    trained_on = task.read_file(path, "train", "x")
+    assert set(trained_on.labels) > {"0", "2", "3"}
+    scored_on = task.read_file(path, "test", "x")
+    assert scored_on.labels == ["3", "0", "2", "0"] and len(trained_on.labels) > 4

@@ -66,7 +66,7 @@ def test_weights_repeat_and_draw():
 
 def test_pairs_with_typos_are_added():
     pairs = [(f"number {i} is leftmost", f"rightmost is {i}") for i in range(1000)]
-    corpus = corpus_of(pairs, augment_typos=0.5, seed=1)
+    corpus = corpus_of(pairs, typos=0.5, seed=1)
     read(corpus)
     examples = list(corpus)
     clean = [example[:2] for example in examples if example[:2] == example.original]
@@ -84,13 +84,13 @@ def test_pairs_with_typos_are_added():
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
 def test_wrong_share_of_typos(share):
-    message = r"`augment_typos` must be in \[0, 1\]. Received: "
+    message = r"`typos` must be in \[0, 1\]. Received: "
     with pytest.raises(ConfigError, match=message):
-        corpus_of([("a", "b")], augment_typos=share)
+        corpus_of([("a", "b")], typos=share)
 
 
 def test_typos_are_not_listed_and_need_long_words():
-    corpus = corpus_of([("a cat", "longer words"), ("a b", "c d")] * 50, augment_typos=1.0)
+    corpus = corpus_of([("a cat", "longer words"), ("a b", "c d")] * 50, typos=1.0)
     texts = list(corpus.survey())
     assert corpus.listed == ["a cat", "longer words", "a b", "c d"]
     assert corpus.num_pairs == 150

@@ -7,7 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from tests.commands import assert_same_weights, call, interrupt_training_at, leave_out_export
+from tests.commands import (
+    assert_same_weights,
+    call,
+    config_flag,
+    interrupt_training_at,
+    leave_out_export,
+)
 from tests.contracts import some_now
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_task
@@ -74,10 +80,10 @@ def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
 
 
 RESUMED = {
-    "in the order of the file": ("--file-order-first",),
-    "weights and typos": ("--data-weights", "0.5,2", "--augment-typos", "0.5"),
+    "in the order of the file": (),
+    "weights and typos": ("--data-weights", "0.5,2", "--typos", "0.5"),
     "decay": ("--decay", "linear", "--negatives", "mix"),
-    "buckets": ("--encoder", "cse", "--word-dropout", "0.2"),
+    "buckets": ("--encoder", "cse", "--dropout", "0.2"),
 }
 
 
@@ -85,6 +91,8 @@ RESUMED = {
 @pytest.mark.parametrize("name", some_now(RESUMED, "in the order of the file"))
 def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, name, monkeypatch):
     options = RESUMED[name]
+    if not options:
+        options = config_flag(tmp_path, order="file_first")
     whole, out = tmp_path / "whole", tmp_path / "run"
     assert train(whole, files, *options) == 0
     with monkeypatch.context() as patch:
@@ -138,7 +146,7 @@ def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
     first, second, sets = map(str, files)
     config = ParaphraseConfig(
         task="sentences", data=(first, second), eval_data=sets, dim=4, out=str(tmp_path / "run"),
-        data_weights=(2.0, 0.5), augment_typos=0.5,
+        data_weights=(2.0, 0.5), typos=0.5,
     )  # fmt: skip
     number = TrainingRun(make_task(config), resume=False, overwrite=False).task.facts()["num_pairs"]
     assert 100 + 11 * 0.1 + 25 * 0.3 < number < 100 + 22 * 0.9 + 72 * 0.8

@@ -44,9 +44,9 @@ def train(model, num_steps, first_step=0):
     return losses
 
 
-def make(name, dim=6, seed=0, *, optimizer="adam", freeze=False, word_dropout=0.0, **settings):
+def make(name, dim=6, seed=0, *, optimizer="adam", freeze=False, dropout=0.0, **settings):
     """Returns a compiled model."""
-    encoder = encoder_class(name)(num_rows=NUM_ROWS, dim=dim, seed=seed, word_dropout=word_dropout)
+    encoder = encoder_class(name)(num_rows=NUM_ROWS, dim=dim, seed=seed, dropout=dropout)
     encoder.table.trainable = not freeze
     model = ParaphraseModel(encoder)
     model.compile(make_optimizer(optimizer, 0.05), **settings)
@@ -67,7 +67,7 @@ def results(model):
 @pytest.mark.parametrize("name", some_now(["dan", "identity_rnn", "cse"], "identity_rnn"))
 def test_goes_on_as_if_never_stopped(name):
     """A checkpoint is enough: the second model starts from other word vectors."""
-    settings = {"word_dropout": 0.3, "l2_words": 0.1, "l2_composition": 0.1, "negatives": "mix"}
+    settings = {"dropout": 0.3, "l2_words": 0.1, "l2_composition": 0.1, "negatives": "mix"}
     whole = make(name, **settings)
     initial = whole.encoder.word_table.numpy()
     train(whole, 6)

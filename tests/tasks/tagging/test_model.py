@@ -29,8 +29,8 @@ WORDS = "The cat sat on the mats , did n't it ? I saw Dr. Dog in New York".split
 TAGS = ["NN", "VB", "-LRB-", "\u00e9"]
 ENCODERS = {
     "charagram": (NgramVectorizer, Charagram, {"num_layers": 2, "activation": "tanh"}),
-    "char_cnn": (CharacterVectorizer, CharCnn, {"char_dim": 3}),
-    "char_lstm": (CharacterVectorizer, CharLstm, {"char_dim": 3}),
+    "char_cnn": (CharacterVectorizer, CharCnn, {"input_dim": 3}),
+    "char_lstm": (CharacterVectorizer, CharLstm, {"input_dim": 3}),
 }
 TEXTS = ["The cat didn't sit.", "", "I saw Dr. Dog (in New York)", "unseen: \u00dcber \U0001f600!"]
 SENTENCES = [["The", "cat"], [], WORDS, ["", " ", "New York", "a\0b", "\u4f60\u597d"]]

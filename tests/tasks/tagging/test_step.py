@@ -55,7 +55,7 @@ def character_rows(table, word):
 
 def char_lstm_composer():
     vectorizer = CharacterVectorizer.from_texts(KNOWN, lowercase=False)
-    encoder = CharLstm(num_rows=vectorizer.num_rows, dim=DIM, char_dim=2)
+    encoder = CharLstm(num_rows=vectorizer.num_rows, dim=DIM, input_dim=2)
 
     def compose(word, w):
         rows = character_rows(w["table"], word)

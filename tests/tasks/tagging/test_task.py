@@ -14,7 +14,7 @@ from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.training.run import TrainingRun
 
-QUICK = ["--task", "pos", "--dim", "16", "--lstm-dim", "8", "--hidden-dim", "8", "--epochs", "3",
+QUICK = ["--task", "pos", "--dim", "16", "--hidden-dim", "8", "--epochs", "3",
          "--batch-size", "4"]  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     data = tmp_path / "train.tsv"
     data.write_text(f"{tagged.read_text()}\nno tag\n")
     config = make_settings(
-        "pos", data=(str(data),), eval_data=(str(tagged),), on_bad_line="skip", dim=4, lstm_dim=4,
+        "pos", data=(str(data),), eval_data=(str(tagged),), on_bad_line="skip", dim=4,
         hidden_dim=4, out=str(tmp_path / "run"),
     )  # fmt: skip
     TrainingRun(make_task(config), resume=False, overwrite=False)

@@ -12,7 +12,7 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import option
 from tf_charagram.tasks.paraphrase.settings import EmbedderConfig
 
-_WEIGHTS = ("cosine_weight", "similarity_weight", "neighbors_weight", "pairs_weight")
+_WEIGHTS = ("similarity_weight", "neighbors_weight", "pairs_weight")
 
 
 @dataclass(frozen=True)
@@ -47,31 +47,21 @@ class DistillConfig(EmbedderConfig):
         "data",
         is_repeatable=True,
     )
-    pair_weights: tuple[float, ...] = option(
-        (),
-        "weight of each --pairs, for instance 1,0.5,2 [1]",
-        "data",
-    )
-    batch_size: int | None = option(500, "lines per batch")
-    pair_batch_size: int = option(500, "pairs per batch", "optimization")
     learning_rate: float = option(0.002, "step size")
     decay: Literal["none", "linear"] = option(
         "linear", "decay of the learning rate: linear goes to 0 over --epochs"
     )
     dim: int | None = option(None, "width of the embedding [that of the teacher]")
-    cosine_weight: float = option(
-        1.0, "weight of the cosine distance to the teacher's vector", "objective"
-    )
     similarity_weight: float = option(
         0.3,
-        "weight of the cross-entropy of similarities within the batch",
+        "weight of the cross-entropy of similarities within the batch; the cosine distance to the "
+        "teacher's vector has weight 1",
         "objective",
     )
     temperature: float = option(0.07, "temperature of those similarities", "objective")
     neighbor_batch_size: int = option(
-        0, "lines per batch that come with one of their nearest lines", "optimization"
+        0, "lines per batch that come with one of their 32 nearest lines", "optimization"
     )
-    num_neighbors: int = option(32, "number of nearest lines to draw it from", "optimization")
     neighbors_weight: float = option(
         1.0,
         "weight of the correlation of cosines of nearest lines with the teacher's",
@@ -91,10 +81,8 @@ class DistillConfig(EmbedderConfig):
     def __post_init__(self) -> None:
         """Checks the values."""
         super().__post_init__()
-        check_at_least(
-            self,
-            {"batch_size": 1, "pair_batch_size": 2, "neighbor_batch_size": 0, "num_neighbors": 1},
-        )
+        # A batch of pairs needs two: the negatives of one come from the other.
+        check_at_least(self, {"batch_size": 2 if self.pairs else 1, "neighbor_batch_size": 0})
         for name in _WEIGHTS:
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(
@@ -110,4 +98,8 @@ class DistillConfig(EmbedderConfig):
         for kind in self.error_kinds:
             if kind not in KINDS:
                 raise ConfigError(unknown_name("kind of error", kind, KINDS))
-        check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)
+        check_weights("data_weights", self.data_weights, "--pairs", self.pairs)
+
+    def default_batch_size(self) -> int:
+        """Returns the lines of a batch, which also has as many of `pairs`."""
+        return 500

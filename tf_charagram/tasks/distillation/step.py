@@ -19,10 +19,10 @@ _MIN_SQUARES = 1e-12
 class DistillModel(StepModel):
     """Trains an encoder to produce the vectors of a teacher.
 
-    `fit` takes the batches of a `DistillStream`. The loss is a weighted sum: the cosine distance of
-    each line to its vector, the divergence of the similarities in the batch, the correlation of the
-    cosines of neighboring lines, and the margin loss of the pairs. One forward pass over all texts
-    serves all of them.
+    `fit` takes the batches of a `DistillStream`. The loss is the cosine distance of each line to
+    its vector, plus a weighted sum: the divergence of the similarities in the batch, the
+    correlation of the cosines of neighboring lines, and the margin loss of the pairs. One forward
+    pass over all texts serves all of them.
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
@@ -36,7 +36,6 @@ class DistillModel(StepModel):
         self,
         optimizer: keras.optimizers.Optimizer,
         *,
-        cosine_weight: float = 1.0,
         similarity_weight: float = 0.3,
         temperature: float = 0.07,
         neighbors_weight: float = 0.0,
@@ -49,7 +48,6 @@ class DistillModel(StepModel):
 
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
-            cosine_weight: Weight of `cosine_loss`.
             similarity_weight: Weight of `similarity_loss`.
             temperature: Temperature of `similarity_loss`.
             neighbors_weight: Weight of `correlation_loss`.
@@ -62,7 +60,6 @@ class DistillModel(StepModel):
             ConfigError: An argument is out of range.
         """
         super().compile(optimizer, **kwargs)
-        self.cosine_weight = cosine_weight
         self.similarity_weight = similarity_weight
         self.temperature = temperature
         self.neighbors_weight = neighbors_weight
@@ -77,10 +74,8 @@ class DistillModel(StepModel):
         num_lines = tf.shape(vectors)[0]
         lines = embeddings[:num_lines]
         pairs = embeddings[num_lines:]
-        loss = tf.zeros([], embeddings.dtype)
+        loss = cosine_loss(lines, vectors)
         # The weights are Python numbers: a loss with the weight 0 is not in the graph.
-        if self.cosine_weight:
-            loss += self.cosine_weight * cosine_loss(lines, vectors)
         if self.similarity_weight:
             loss += self.similarity_weight * similarity_loss(lines, vectors, self.temperature)
         if self.neighbors_weight:

@@ -10,7 +10,6 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.typos import Typos
-from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.lines import (
     MeanOfTeachers,
     TeacherLines,
@@ -23,6 +22,7 @@ from tf_charagram.training.stream import Segment, Stream, shuffled, split_batche
 
 # Seeds the order of the pairs differently from the order of the lines.
 _PAIRS = 1
+_NUM_NEIGHBORS = 32
 
 
 class PairTexts(NamedTuple):
@@ -66,18 +66,16 @@ class DistillStream(Stream):
         lines: The lines.
         pairs: The pairs; `None` for batches without pairs.
         vectorizer: Makes the ids.
-        batch_size: Lines per batch; the last batch of an epoch may have fewer.
-        pair_batch_size: Pairs per batch.
+        batch_size: Lines per batch, and pairs per batch, if there are as many. The last batch of an
+            epoch may have fewer lines.
         errors: Adds typos to lines and to one side of pairs.
-        neighbor_batch_size: Lines per batch that bring a neighbor along, if they have one.
-        num_neighbors: Number of nearest lines the neighbor is drawn from.
+        neighbor_batch_size: Lines per batch that bring along one of their 32 nearest lines.
         judge: Decides which lines are neighbors, and their cosines. Default: `lines`.
         dim: Width of the vectors. If smaller than the teacher's, its vectors are projected.
         seed: Seed of the orders and the typos.
 
     Raises:
-        ConfigError: `dim` is larger than the teacher's, or there are fewer than `pair_batch_size`
-            pairs.
+        ConfigError: `dim` is larger than the teacher's.
     """
 
     def __init__(
@@ -87,29 +85,21 @@ class DistillStream(Stream):
         vectorizer: keras.layers.Layer,
         *,
         batch_size: int,
-        pair_batch_size: int,
         errors: Typos,
         dim: int,
         neighbor_batch_size: int = 0,
-        num_neighbors: int = 32,
         judge: MeanOfTeachers | None = None,
         seed: int = 0,
     ) -> None:
         super().__init__(len(lines), step_size=batch_size, unit="texts", prefetch=16, seed=seed)
         num_pairs = 0 if pairs is None else len(pairs.lefts)
-        if 0 < num_pairs < pair_batch_size:
-            raise ConfigError(
-                f"`pair_batch_size` must be at most the number of pairs, {num_pairs}. "
-                f"Received: pair_batch_size={pair_batch_size}"
-            )
         self._lines = lines
         self._pairs = pairs
         self._num_pairs = num_pairs
-        self._pair_batch_size = pair_batch_size
+        self._pair_batch_size = min(batch_size, num_pairs)
         self._vectorizer = vectorizer
         self._errors = errors
         self._neighbor_batch_size = neighbor_batch_size
-        self._num_neighbors = num_neighbors
         self._judge = lines if judge is None else judge
         self._nearest: np.ndarray | None = None
         self._dim = dim
@@ -118,7 +108,7 @@ class DistillStream(Stream):
     def open(self) -> None:
         """Finds the nearest lines of all lines, if batches need them."""
         if self._neighbor_batch_size and self._nearest is None:
-            self._nearest = nearest_lines(self._judge, self._num_neighbors, seed=self.seed)
+            self._nearest = nearest_lines(self._judge, _NUM_NEIGHBORS, seed=self.seed)
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the line and pair numbers of each step; pairs are numbered after all lines."""

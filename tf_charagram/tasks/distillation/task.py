@@ -114,7 +114,7 @@ class Distill(EmbedderSets, Task):
     def _corpus(self) -> PairCorpus:
         config = self.config
         sources = list(map(pairs_reader, config.pairs))
-        return PairCorpus(sources, self.bad_lines, weights=config.pair_weights, seed=config.seed)
+        return PairCorpus(sources, self.bad_lines, weights=config.data_weights, seed=config.seed)
 
     def _misspellings(self) -> dict[str, list[str]]:
         forms: dict[str, list[str]] = defaultdict(list)
@@ -147,10 +147,8 @@ class Distill(EmbedderSets, Task):
             self._pairs,
             model.vectorizer,
             batch_size=int(config.batch_size or 0),
-            pair_batch_size=config.pair_batch_size,
             errors=self._errors,
             neighbor_batch_size=config.neighbor_batch_size,
-            num_neighbors=config.num_neighbors,
             judge=self._judge,
             dim=model.dim,
             seed=config.seed,
@@ -164,7 +162,6 @@ class Distill(EmbedderSets, Task):
         trainer = DistillModel(model.encoder)
         trainer.compile(
             optimizer,
-            cosine_weight=config.cosine_weight,
             similarity_weight=config.similarity_weight,
             temperature=config.temperature,
             neighbors_weight=config.neighbors_weight if config.neighbor_batch_size else 0.0,

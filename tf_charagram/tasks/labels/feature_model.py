@@ -38,8 +38,8 @@ class FeatureModel(SupervisedModel):
         super().__init__(None, head, **kwargs)
         if self.distribute_strategy.num_replicas_in_sync > 1:
             raise ConfigError(
-                "`freeze` trains a head on one device only, because a step takes less time than an "
-                "exchange. Set CUDA_VISIBLE_DEVICES=0, and leave out TF_CONFIG."
+                "`freeze` encoder trains a head on one device only, because a step takes less time "
+                "than an exchange. Set CUDA_VISIBLE_DEVICES=0, and leave out TF_CONFIG."
             )
         self._make_batch = make_batch
 

@@ -44,8 +44,8 @@ _METRICS = {"accuracy": ("accuracy", ".2f"), "macro_f1": ("macro-F1", ".2f")}
 class SupervisedTask(LabelledSets, Task):
     """A task whose head sees one vector per text (Universal, section 4.4).
 
-    By default, examples have labels: a subclass reads a file. With `freeze`, each distinct text is
-    embedded once, and batches hold its vector instead of ids.
+    By default, examples have labels: a subclass reads a file. If `freeze` is encoder, each
+    distinct text is embedded once, and batches hold its vector instead of ids.
 
     Attributes:
         examples: The examples to train on, one set per `--data`.
@@ -121,7 +121,7 @@ class SupervisedTask(LabelledSets, Task):
 
     def build(self) -> AnsweringModel:
         """Builds the model: new, from another run, or a head on that run's frozen encoder."""
-        if self.config.freeze:
+        if self.config.freeze == "encoder":
             embedder = TextEmbedder.load(str(self.config.init))
             vectorizer, encoder = embedder.vectorizer, embedder.encoder
         else:
@@ -139,7 +139,7 @@ class SupervisedTask(LabelledSets, Task):
         rows = positions.reshape(len(self._texts), -1)
         lengths = None
         inputs: tf.Tensor | tf.RaggedTensor
-        if self.config.freeze:
+        if self.config.freeze == "encoder":
             inputs = tf.constant(model.embedder.encode(texts, batch_size=1000))
             take = tf.gather
         else:
@@ -176,7 +176,7 @@ class SupervisedTask(LabelledSets, Task):
         """Returns the compiled model that trains encoder and head, or only the head."""
         config = self.config
         trainer: SupervisedModel
-        if config.freeze:
+        if config.freeze == "encoder":
             trainer = FeatureModel(model.head, self._batch)
         else:
             trainer = SupervisedModel(model.encoder, model.head)

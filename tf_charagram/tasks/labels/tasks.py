@@ -95,8 +95,9 @@ class Sentiment(SupervisedTask):
         """Reads texts with labels."""
         return read_labelled_texts(
             path,
-            fine_labels=self.config.fine_labels,
-            phrases=self.config.phrases and split == "train",  # Sets to score on have sentences.
+            fine_labels="fine" in self.config.sst,
+            # Sets to score on have sentences.
+            phrases="phrases" in self.config.sst and split == "train",
             name=name,
             **self.table_options(name),
         )

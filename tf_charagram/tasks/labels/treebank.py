@@ -53,7 +53,7 @@ def read_labelled_texts(
         labels = [label for _, label in rows]
         return Labelled(name or set_name(path), (texts,), labels)
     if phrases or fine_labels:
-        raise ConfigError(f"`phrases` and `fine_labels` are for trees. Received a table: {path}")
+        raise ConfigError(f"The parts of `sst` are for trees. Received a table: {path}")
     table = read_labelled(path, 1, name=name, **options)
     [texts] = table.sides
     return replace(table, sides=([_unescape(text) for text in texts],))

@@ -60,7 +60,7 @@ class PairCorpus:
         bad_lines: Policy for bad lines, which are counted in the pass of `survey`.
         weights: How often the pairs of each source count: 2 is every pair twice, 0.5 a random half
             of them. Default: 1.
-        augment_typos: Share of the pairs, chosen at random, to add a second time with 1 to 3 typos
+        typos: Share of the pairs, chosen at random, to add a second time with 1 to 3 typos
             in one side.
         seed: Seed of all random choices.
 
@@ -71,7 +71,7 @@ class PairCorpus:
         listed: The first distinct texts, up to 100,000.
 
     Raises:
-        ConfigError: `augment_typos` is out of range.
+        ConfigError: `typos` is out of range.
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class PairCorpus:
         bad_lines: BadLines,
         *,
         weights: Sequence[float] = (),
-        augment_typos: float = 0.0,
+        typos: float = 0.0,
         seed: int = 0,
     ) -> None:
-        if not 0.0 <= augment_typos <= 1.0:
-            raise ConfigError(f"`augment_typos` must be in [0, 1]. Received: {augment_typos}")
+        if not 0.0 <= typos <= 1.0:
+            raise ConfigError(f"`typos` must be in [0, 1]. Received: {typos}")
         self._sources = list(zip(sources, weights or [1.0] * len(sources), strict=True))
         self._bad_lines = bad_lines
-        self._augment_typos = augment_typos
+        self._typos = typos
         self._seed = seed
         self.num_pairs = 0
         self.num_chars = 0
@@ -125,7 +125,7 @@ class PairCorpus:
 
     def texts_with_typos(self) -> Iterator[str]:
         """Reads all sources once, if typos are added, and yields the texts of such pairs."""
-        if self._augment_typos:
+        if self._typos:
             for example, _ in self._examples(BadLines(self._bad_lines.on_bad_line)):
                 if example.has_typos:
                     yield from example[:2]
@@ -165,7 +165,7 @@ class PairCorpus:
                 # The fraction of a weight is the probability of one more copy.
                 copies = int(whole) + (fraction > 0.0 and random.random() < fraction)
                 yield Example(*pair, pair), copies
-                if copies and self._augment_typos and random.random() < self._augment_typos:
+                if copies and self._typos and random.random() < self._typos:
                     edited = add_typos_to_a_side(pair, random)
                     if edited is not None:
                         yield Example(*edited, pair), 1

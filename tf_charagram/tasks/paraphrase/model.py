@@ -153,11 +153,11 @@ class ParaphraseModel(StepModel):
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss and the metrics without training."""
-        return super().test_step(joined(data))
+        return super().test_step(_joined(data))
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss and the metrics."""
-        return super().train_step(joined(data))
+        return super().train_step(_joined(data))
 
 
 def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
@@ -216,7 +216,7 @@ def _numbers(texts: tf.Tensor) -> tf.Tensor:
     return tf.strings.to_hash_bucket_fast(collapsed, 2**63 - 1)
 
 
-def joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:
+def _joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:
     """Joins the sides of a batch into ids and numbers of all texts, lefts first."""
     if len(data) == 2:
         return data

@@ -11,8 +11,6 @@ from tf_charagram.settings import option, typed, types_of
 from tf_charagram.tasks.paraphrase.losses import LOSSES, loss_class
 from tf_charagram.training.settings import RunConfig
 
-_BATCH_SIZES = {"sentences": 100}
-
 
 @dataclass(frozen=True)
 class EmbedderConfig(RunConfig):
@@ -27,11 +25,19 @@ class EmbedderConfig(RunConfig):
         "folder or file to score on [the starter set and downloaded sets]",
         "data",
     )
+    data_weights: tuple[float, ...] = option(
+        (),
+        "weight of each file of pairs, for instance 1,0.5,2: of --data, or --pairs for distill [1]",
+        "data",
+    )
     negatives: Literal["max", "mix", "random"] = option(
         "max", "how negatives are chosen", "objective"
     )
     mask_duplicates: bool = option(
-        True, "never take a text that equals one of the pair as a negative", "objective"
+        True,
+        "never take a text that equals one of the pair as a negative",
+        "objective",
+        is_file_only=True,
     )
     margin: float = option(0.4, "margin m of the loss of pairs", "objective")
 
@@ -59,27 +65,21 @@ class ParaphraseConfig(EmbedderConfig):
         "repeatable [words: starter]",
         is_repeatable=True,
     )
-    batch_size: int | None = option(None, "pairs per batch [25; 100 for sentences]")
     columns: tuple[str, ...] = option(
         (),
         "columns of --data: the two texts and, if some do not mean the same, 1 or 0 for whether "
         "they do; names, or numbers from 1 [well-known names]",
         "data",
     )
-    data_weights: tuple[float, ...] = option(
-        (),
-        "weight of each --data, for instance 1,0.5,2 [1]",
-        "data",
-    )
-    augment_typos: float = option(
-        0.0, "share of the pairs to add again with typos in one side", "data"
-    )
-    batches_by_length: bool = option(
-        True,
-        "batches of similar length where the encoder pads: faster, and the negatives are harder",
+    typos: float = option(0.0, "share of the pairs to add again with typos in one side", "data")
+    order: Literal["by_length", "random", "file_first"] = option(
+        "by_length",
+        "order of the pairs; by_length: batches of similar length where the encoder pads, which is "
+        "faster and gives harder negatives; random; file_first: random after a first epoch in the "
+        "order of the file",
         "objective",
+        is_file_only=True,
     )
-    file_order_first: bool = option(False, "keep the order of the file in the first epoch", "data")
     loss: str = option("margin", f"loss of pairs: {', '.join(LOSSES)}", "objective")
     loss_options: Any = None
 
@@ -104,8 +104,10 @@ class ParaphraseConfig(EmbedderConfig):
             given = self.loss_options or {}
             values = {name: typed(name, value, types[name]) for name, value in given.items()}
             self._set(loss_options=loss(**values))
-        if self.batch_size is None:
-            self._set(batch_size=_BATCH_SIZES.get(self.task, 25))
+
+    def default_batch_size(self) -> int:
+        """Returns more pairs for sentences (Charagram, sections 4.1.3 and 4.1.4)."""
+        return 100 if self.task == "sentences" else super().default_batch_size()
 
     def default_options(self) -> dict[str, Any]:
         """Returns tanh for the sentences of `charagram` (Charagram, section 4.1.4)."""

@@ -123,7 +123,7 @@ class _ParaphraseTask(EmbedderSets, Task):
             sources,
             self.bad_lines,
             weights=config.data_weights,
-            augment_typos=config.augment_typos,
+            typos=config.typos,
             seed=config.seed,
         )
         texts = self.corpus.survey()
@@ -148,8 +148,8 @@ class _ParaphraseTask(EmbedderSets, Task):
             load,
             batch_size=int(config.batch_size or 0),
             seed=config.seed,
-            file_order_first=config.file_order_first,
-            bucket_by_length=config.batches_by_length and is_padded(model.encoder),
+            file_order_first=config.order == "file_first",
+            bucket_by_length=config.order == "by_length" and is_padded(model.encoder),
         )
 
     def make_trainer(

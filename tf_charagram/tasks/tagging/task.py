@@ -105,7 +105,7 @@ class Tagging(LabelledSets, Task):
         head = TaggingHead(
             labels=self.tags,
             word_dim=encoder.dim,
-            lstm_dim=config.lstm_dim,
+            lstm_dim=config.hidden_dim,
             hidden_dim=config.hidden_dim,
             use_capitals=lowercase,
             seed=config.seed,
