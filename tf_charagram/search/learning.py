@@ -21,7 +21,9 @@ class Learned(NamedTuple):
 
 
 def learn_weights(
-    features: NDArray[np.floating], is_match: NDArray[np.bool_]
+    features: NDArray[np.floating],
+    is_match: NDArray[np.bool_],
+    prior: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], Learned]:
     """Fits a logistic regression, and finds the threshold with the largest F1.
 
@@ -31,19 +33,27 @@ def learn_weights(
     Args:
         features: Features of pairs, `(num_pairs, num_features)`.
         is_match: Whether they match, `(num_pairs,)`, both at least twice.
+        prior: Weights that few labels change little, `(num_features,)`. Default: zeros.
     """
+    if prior is None:
+        prior = np.zeros(features.shape[1])
     draw = np.random.default_rng(0)
     folds = draw.permutation(len(features)) % _NUM_FOLDS
     held_out = np.empty(len(features))
     for fold in range(_NUM_FOLDS):
         is_held_out = folds == fold
-        weights = _fit(features[~is_held_out], is_match[~is_held_out])
+        weights = _fit(features[~is_held_out], is_match[~is_held_out], prior)
         held_out[is_held_out] = expit(features[is_held_out] @ weights)
-    return _fit(features, is_match), best_threshold(held_out, is_match)
+    return _fit(features, is_match, prior), best_threshold(held_out, is_match)
 
 
-def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Returns the weights of a logistic regression with an L2 penalty of 1/2 in all."""
+def _fit(
+    features: NDArray[np.floating], is_match: NDArray[np.bool_], prior: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Returns the weights of a logistic regression.
+
+    The L2 penalty of the differences from `prior` is 1/2 in all.
+    """
     signs = np.where(is_match, 1.0, -1.0)
     num_pairs = len(signs)
 
@@ -51,12 +61,12 @@ def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray
         margins = signs * (features @ weights)
         # log(1 + exp(-margin)), which `exp` alone would overflow.
         mean_loss = np.logaddexp(0, -margins).mean()
-        penalty = weights @ weights / (2 * num_pairs)
+        changes = weights - prior
+        penalty = changes @ changes / (2 * num_pairs)
         gradient = -(signs * expit(-margins)) @ features / num_pairs
-        return mean_loss + penalty, gradient + weights / num_pairs
+        return mean_loss + penalty, gradient + changes / num_pairs
 
-    start = np.zeros(features.shape[1])
-    return optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return optimize.minimize(loss, prior, jac=True, method="L-BFGS-B").x
 
 
 def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
