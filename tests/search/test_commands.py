@@ -262,7 +262,7 @@ def test_search_a_table(csv_file, capsys):
 def test_search_writes_the_found_rows(table, capsys):
     source, output = table
     arguments = [source, "horse & sons", "byrd", "--on", "name", "--model", "none", "--k", 2]
-    assert call("search", *arguments, "--min-score", 0.9, "--output", output) == 0
+    assert call("search", *arguments, "--threshold", 0.9, "--output", output) == 0
     assert capsys.readouterr().out == ""
     found = read_table(output)
     assert found.columns == ["query", "row", "score", *COLUMNS]

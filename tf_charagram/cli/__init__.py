@@ -23,6 +23,7 @@ COMMANDS = {
     "search": ("tf_charagram.cli.search", "find the most similar texts of a list"),
     "match": ("tf_charagram.cli.match", "find the rows of two tables that belong together"),
     "dedupe": ("tf_charagram.cli.dedupe", "find the rows of a table that are the same thing"),
+    "label": ("tf_charagram.cli.label", "ask about pairs of rows, for match and dedupe to learn"),
     "demo": ("tf_charagram.cli.demo", "try a model on a page in the browser"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
     "data": ("tf_charagram.cli.data", "list the known data sets, or download some"),

@@ -41,7 +41,7 @@ def add_record_flags(parser: Parser) -> None:
     )
 
 
-def _kinds_of(values: Namespace, table: Table) -> dict[str, str]:
+def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
     """Returns the kinds of `--column` by name.
 
     Raises:
@@ -56,7 +56,7 @@ def _kinds_of(values: Namespace, table: Table) -> dict[str, str]:
     return kinds
 
 
-def _columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
+def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
     """Returns columns of a table, which may be given by number, by their names."""
     return {table.columns[table.index(name)]: table.column(name) for name in on}
 
@@ -94,14 +94,14 @@ def match_records(values: Namespace, left: Table, right: Table, on_right: Sequen
     labels = None
     if values.labels:
         labels = read_record_labels(values.labels, left, right, values.key)
-    left_columns = _columns_of(left, values.on)
-    right_columns = _columns_of(right, on_right)
+    left_columns = columns_of(left, values.on)
+    right_columns = columns_of(right, on_right)
     found = match_tables(
         left_columns,
         right_columns,
         list(left_columns),
         on_right=list(right_columns),
-        kinds=_kinds_of(values, left),
+        kinds=kinds_of(values, left),
         threshold=values.threshold,
         one_to_one=values.one_to_one,
         labels=labels,
@@ -138,11 +138,11 @@ def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
     labels = None
     if values.labels:
         labels = read_record_labels(values.labels, table, table, values.key)
-    columns = _columns_of(table, values.on)
+    columns = columns_of(table, values.on)
     found = deduplicate_table(
         columns,
         list(columns),
-        kinds=_kinds_of(values, table),
+        kinds=kinds_of(values, table),
         threshold=values.threshold,
         labels=labels,
         model=model_of(values),

@@ -21,7 +21,9 @@ class Learned(NamedTuple):
 
 
 def learn_weights(
-    features: NDArray[np.floating], is_match: NDArray[np.bool_]
+    features: NDArray[np.floating],
+    is_match: NDArray[np.bool_],
+    prior: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], Learned]:
     """Fits a logistic regression, and finds the threshold with the largest F1.
 
@@ -31,7 +33,10 @@ def learn_weights(
     Args:
         features: Features of pairs, `(num_pairs, num_features)`.
         is_match: Whether they match, `(num_pairs,)`, both at least twice.
+        prior: Weights that few labels change little, `(num_features,)`. Default: zeros.
     """
+    if prior is None:
+        prior = np.zeros(features.shape[1])
     num_pairs = len(features)
     shuffled = np.random.default_rng(0).permutation(num_pairs)
     folds = shuffled % _NUM_FOLDS
@@ -39,15 +44,20 @@ def learn_weights(
     for fold in range(_NUM_FOLDS):
         is_held_out = folds == fold
         is_used = ~is_held_out
-        weights = _fit(features[is_used], is_match[is_used])
+        weights = _fit(features[is_used], is_match[is_used], prior)
         logits = features[is_held_out] @ weights
         probabilities[is_held_out] = expit(logits)
-    weights = _fit(features, is_match)
-    return weights, _best_threshold(probabilities, is_match)
+    weights = _fit(features, is_match, prior)
+    return weights, best_threshold(probabilities, is_match)
 
 
-def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Returns the weights of a logistic regression with an L2 penalty of 1/2 in all."""
+def _fit(
+    features: NDArray[np.floating], is_match: NDArray[np.bool_], prior: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Returns the weights of a logistic regression.
+
+    The L2 penalty of the differences from `prior` is 1/2 in all.
+    """
     signs = np.where(is_match, 1.0, -1.0)
     num_pairs = len(signs)
 
@@ -57,17 +67,17 @@ def _fit(features: NDArray[np.floating], is_match: NDArray[np.bool_]) -> NDArray
         losses = np.logaddexp(0, -margins)
         slopes = -(signs * expit(-margins))
         gradient = slopes @ features / num_pairs
+        changes = weights - prior
         # The penalty is divided by the number of pairs because the loss is a mean.
-        penalty = weights @ weights / (2 * num_pairs)
-        penalty_gradient = weights / num_pairs
+        penalty = changes @ changes / (2 * num_pairs)
+        penalty_gradient = changes / num_pairs
         return losses.mean() + penalty, gradient + penalty_gradient
 
-    start = np.zeros(features.shape[1])
-    fitted = optimize.minimize(loss, start, jac=True, method="L-BFGS-B")
+    fitted = optimize.minimize(loss, prior, jac=True, method="L-BFGS-B")
     return fitted.x
 
 
-def _best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
+def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
     """Finds the threshold with the largest F1, halfway between two scores."""
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]

@@ -80,9 +80,10 @@ def _text_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
 def _aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Tells which pairs are forms of the same name, 1 or 0."""
     found = np.zeros(len(pairs), np.float32)
-    for pair in may_be_aliases(values, pairs).tolist():
-        left, right = pairs[pair]
-        found[pair] = are_aliases(values[left], values[right])
+    chosen = may_be_aliases(values, pairs)
+    found[chosen] = [
+        are_aliases(values[left], values[right]) for left, right in pairs[chosen].tolist()
+    ]
     return found
 
 
@@ -107,11 +108,15 @@ def _date_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     """Compares dates by the digits that differ, and by days."""
     edits = _pairwise(values, pairs, OSA.distance)
     similarities = np.select([edits == 1, edits == 2], [0.9, 0.5], 0.0)
-    swapped = [value[:4] + value[6:] + value[4:6] for value in values]
+    places = {value: place for place, value in enumerate(values)}
+    # Day and month in the other order.
+    swapped = np.array(
+        [places.get(value[:4] + value[6:] + value[4:6], -1) for value in values], np.int64
+    )
     days = np.array([_day_number(value) for value in values])
     is_near = np.abs(days[pairs[:, 0]] - days[pairs[:, 1]]) <= _NEAR_DAYS
     similarities = np.where(is_near, np.maximum(similarities, 0.7), similarities)
-    is_swapped = [values[left] == swapped[right] for left, right in pairs.tolist()]
+    is_swapped = pairs[:, 0] == swapped[pairs[:, 1]]
     return np.where(is_swapped, 0.9, similarities).astype(np.float32)
 
 

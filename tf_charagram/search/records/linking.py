@@ -36,6 +36,9 @@ _EXPECTED_SHARE = 0.5
 _MAX_INNER = 20_000_000
 # Chosen on pairs of products, papers and beers with 300 labels.
 _FEATURE_SCALE = 3
+# Part of the log-odds without labels that the answer with labels starts from, and their limit.
+_PRIOR = 0.5
+_MAX_LOG_ODDS = 10
 
 
 class Evidence(NamedTuple):
@@ -95,12 +98,14 @@ class Links:
     def _features(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the inputs of the logistic regression, `(num_pairs, num_features)`.
 
-        For each column its evidence without labels, its similarities, and whether a value is
-        missing; and the features of the rows as a whole, with a constant.
+        The log-odds without labels; for each column its evidence, its similarities, and whether a
+        value is missing; and the features of the rows as a whole, with a constant.
         """
         agreements = compare_columns(self.columns, pairs)
+        ratios = self.mixture.column_evidence(agreements)
+        log_odds = np.clip(self.mixture.log_odds(ratios), -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
         # Evidence is up to 10 large.
-        parts: list[NDArray[Any]] = [self.mixture.column_evidence(agreements) / 5]
+        parts: list[NDArray[Any]] = [log_odds[:, np.newaxis] / 5, ratios / 5]
         for number, agreement in enumerate(agreements):
             is_absent = agreement.levels == ABSENT
             parts.append(np.stack([agreement.similarities, is_absent], axis=1))
@@ -111,13 +116,22 @@ class Links:
         # The penalty of the regression is for larger features than shares.
         return _FEATURE_SCALE * np.concatenate(parts, axis=1)
 
-    def learn(self, labels: Iterable[Label]) -> None:
-        """Learns the weights of the columns from labelled pairs.
+    def learn_from(self, labels: Iterable[Label], model: str | Path | TextEmbedder | None) -> None:
+        """Learns the weights of the columns, and of the rows as a whole, from labelled pairs.
+
+        Args:
+            labels: Two rows, and 1 or 0 each.
+            model: The model that compares the rows as a whole, or `None` to compare letters only.
 
         Raises:
             ConfigError: A row does not exist, or there are fewer than two matches or two others.
         """
         rows = self._numbered(labels)
+        if self.rows is None:
+            self.rows = RowTexts(self.columns, model)
+            for number, column in enumerate(self.columns):
+                if column.kind.name in ("name", "text"):
+                    self.texts[number] = RowTexts([column], None)
         is_match = rows[:, 2] == 1
         num_ones = int(is_match.sum())
         num_zeros = int((rows[:, 2] == 0).sum())
@@ -127,7 +141,10 @@ class Links:
                 f"Received: {len(rows)} pairs, {num_ones} ones, {num_zeros} zeros"
             )
         features = self._features(rows[:, :2])
-        self.weights, self.learned = learn_weights(features, is_match)
+        prior = np.zeros(features.shape[1])
+        # The first feature: few labels change the answer without labels little.
+        prior[0] = _PRIOR * 5 / _FEATURE_SCALE
+        self.weights, self.learned = learn_weights(features, is_match, prior)
         self.probabilities = self.probabilities_of(self.pairs)
 
     def _numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
@@ -154,6 +171,13 @@ class Links:
             sides.append(numbers)
         values = [int(pair[2]) for pair in pairs]
         return np.array([*sides, values], np.int64).T
+
+    def keep_uncertain(self, num_pairs: int) -> None:
+        """Drops all but so many pairs, the most certain ones first."""
+        order = np.argsort(np.abs(self.probabilities - 0.5), kind="stable")
+        kept = np.sort(order[:num_pairs])
+        self.pairs = self.pairs[kept]
+        self.probabilities = self.probabilities[kept]
 
     def add_inner_pairs(self, threshold: float) -> None:
         """Adds the pairs of rows that other pairs connect.
@@ -283,9 +307,5 @@ def find_links(
     probabilities = mixture.probabilities(mixture.column_evidence(agreements))
     links = Links(list(columns), mixture, pairs, probabilities)
     if labels is not None:
-        links.rows = RowTexts(columns, model)
-        for number, column in enumerate(columns):
-            if column.kind.name in ("name", "text"):
-                links.texts[number] = RowTexts([column], None)
-        links.learn(labels)
+        links.learn_from(labels, model)
     return links
