@@ -9,7 +9,7 @@ from tests.reference import search as reference
 from tests.texts import NASTY, words
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import TextScorer
-from tf_charagram.search.learning import _best_threshold
+from tf_charagram.search.learning import best_threshold
 from tf_charagram.search.scoring import LONG, SINGLE
 
 LISTED = [
@@ -91,10 +91,10 @@ def test_learned_weights_are_better(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_best_threshold_equals_trying_all(seed):
+def testbest_threshold_equals_trying_all(seed):
     draw = np.random.default_rng(seed)
     scores, is_match = draw.integers(1, 9, 20) / 10, draw.random(20) < 0.4
-    threshold, precision, recall = _best_threshold(scores, is_match)
+    threshold, precision, recall = best_threshold(scores, is_match)
     found = scores >= threshold
     assert f1(found, is_match) == pytest.approx(max(f1(scores >= s, is_match) for s in scores))
     assert precision == pytest.approx(is_match[found].mean())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.records import columns_of, kinds_of, say_kinds, say_learned
+from tf_charagram.cli.table_flags import add_input_flags, column_names, read_input
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting import load_tensorflow, printable
 
@@ -34,14 +35,14 @@ def make_parser() -> Parser:
     parser.add_argument("right", nargs="?", help="table [duplicates in the first one]")
     parser.add_argument(
         "--on",
-        type=lambda names: names.split(","),
+        type=column_names,
         required=True,
         metavar="A,B,...",
         help="columns to compare, by name or number from 1",
     )
     parser.add_argument(
         "--on-right",
-        type=lambda names: names.split(","),
+        type=column_names,
         metavar="A,B,...",
         help="columns of the right table [as --on]",
     )
@@ -55,6 +56,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--labels", required=True, metavar="FILE", help="CSV of the answers; they are added to it"
     )
+    add_input_flags(parser)
     return parser
 
 
@@ -64,16 +66,16 @@ def label(arguments: Sequence[str]) -> int:
     tables = [values.left] if values.right is None else [values.left, values.right]
     check_not_read(values.labels, tables)
     load_tensorflow()
-    from tf_charagram.data.tables import Table
     from tf_charagram.search.records.asking import next_pair
     from tf_charagram.search.records.linking import find_links, read_columns
 
-    left = Table.read(values.left, values.on)
+    left = read_input(values.left, values, values.on)
     left_columns = columns_of(left, values.on)
     right_columns = None
     if values.right is not None:
         on_right = values.on_right or values.on
-        right_columns = columns_of(Table.read(values.right, on_right), on_right)
+        right = read_input(values.right, values, on_right)
+        right_columns = columns_of(right, on_right)
     columns = read_columns(
         left_columns,
         right_columns,
