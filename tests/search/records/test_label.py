@@ -16,7 +16,7 @@ def files(tmp_path):
     left, right, _ = people(0)
     paths = [tmp_path / "left.csv", tmp_path / "right.csv"]
     for path, table in zip(paths, (left, right), strict=True):
-        Table(list(table), list(zip(*table.values(), strict=True))).write(path)
+        Table(list(table), [list(map(str, cells)) for cells in table.values()]).write(path)
     return paths
 
 
