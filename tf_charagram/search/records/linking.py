@@ -36,8 +36,8 @@ _EXPECTED_SHARE = 0.5
 _MAX_INNER = 20_000_000
 # Chosen on pairs of products, papers and beers with 300 labels.
 _FEATURE_SCALE = 3
-# Part of the log-odds without labels that the answer with labels starts from, and their limit.
-_PRIOR = 0.5
+# Weight of the log-odds without labels that learning starts from, and their limit.
+_PRIOR = 1.0
 _MAX_LOG_ODDS = 10
 
 
