@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import cache
 from pathlib import Path
 
@@ -34,3 +35,34 @@ def code_points_of(name: str) -> np.ndarray:
     is_edge[edges] = True
     is_inside = np.logical_xor.accumulate(is_edge)
     return np.flatnonzero(is_inside)
+
+
+# Scripts whose letters spell words without marks. The names of marks that many scripts share, such
+# as the acute accent, begin with "COMBINING".
+_SCRIPTS_WITH_OPTIONAL_MARKS = ("COMBINING", "ARABIC", "HEBREW", "SYRIAC", "SAMARITAN", "MANDAIC")
+# Canonical combining classes: overlays; points of Hebrew, Arabic and Syriac; and the first of the
+# classes of accents, which say on which side of a letter they are.
+_OVERLAY = 1
+_FIRST_POINT, _LAST_POINT = 10, 36
+_FIRST_SIDE = 200
+
+
+@cache
+def optional_marks() -> list[int]:
+    """Lists the marks that readers do without: accents, and vowel points of Arabic and Hebrew.
+
+    Vowel signs, tone marks and other marks that spell a word, such as those of Devanagari and Thai,
+    have classes between, or none.
+    """
+    return [code for code in code_points_of("marks").tolist() if _is_optional(chr(code))]
+
+
+def _is_optional(mark: str) -> bool:
+    combining_class = unicodedata.combining(mark)
+    is_enclosing = unicodedata.category(mark) == "Me"
+    if is_enclosing or combining_class == _OVERLAY:
+        return True
+    if _FIRST_POINT <= combining_class <= _LAST_POINT:
+        return True
+    has_side = combining_class >= _FIRST_SIDE
+    return has_side and unicodedata.name(mark, "").startswith(_SCRIPTS_WITH_OPTIONAL_MARKS)

@@ -5,8 +5,8 @@ function each, `tokens_of` and `word_spans`, because strings of one word are fas
 graph must not call Python. Both read one table of characters. No regular expression could serve
 both: the classes of Python and of RE2 depend on their versions of Unicode.
 
-To *search*, a word may have underscores, which belong to the codes of products, and loses its
-accents: `bags_of_words`.
+To *search*, a word may have underscores, which belong to the codes of products, and signs, as in
+C++ and -5, and loses its accents: `bags_of_words`.
 
 Two other rooms differ on purpose. Tokens, with punctuation, follow treebanks (`text.splitting`).
 Typos are made in words with apostrophes and hyphens, as lists of misspellings have them, and by
@@ -28,7 +28,7 @@ import tensorflow as tf
 from tf_charagram.text.folding import INVISIBLE, PLAIN
 from tf_charagram.text.normalize import normalized_code_points
 from tf_charagram.text.tensors import decoded
-from tf_charagram.text.unicode import is_in_class
+from tf_charagram.text.unicode import code_points_of, is_in_class, optional_marks
 from tf_charagram.text.vectors import flatnonzero
 
 #: Code points that are classified even outside the alphabet: up to the last emoji.
@@ -51,12 +51,15 @@ _UNSPACED = (
 
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 
-# Characters that do not end a word of search, and are dropped: accents, and invisible ones.
-_ACCENTS = range(0x300, 0x370)
-_DROPPED = "".join(map(chr, (*INVISIBLE, *_ACCENTS)))
+# The Arabic letter that stretches words spells nothing.
+_TATWEEL = 0x640
+# Signs that follow a word; before a number, the first two say nothing ("+5", "#5").
+_SIGNS = "+#*"
+# Categories of further signs, of mathematics and currencies, and one that separates columns.
+_SIGN_CATEGORIES = ("Sm", "Sc")
+_SEPARATOR = "|"
+_LAST_SIGN = 0x1FFFF
 _ASCII_WORD = re.compile(r"\w+")
-_WORD = re.compile(rf"[\w{_DROPPED}]+")
-_FOLDED = str.maketrans({**PLAIN, **dict.fromkeys(_DROPPED)})
 
 
 def normalized_words(texts: Iterable[str], unicode_form: str | None) -> Iterator[str]:
@@ -166,25 +169,78 @@ def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
 def bags_of_words(texts: Iterable[str]) -> list[list[str]]:
     """Returns the words of each text that search compares, in lowercase without accents.
 
-    A word is a run of letters, digits and underscores. In a text without any, words are separated
-    by white space.
+    A word is a run of letters, digits, underscores and marks. Signs after it (C++, C#), or before a
+    number (-5, <5), are part of it, and so is a hyphen after at most three letters (A-). In a text
+    without words, they are separated by white space.
     """
     bags = []
     # Folding is slow, and most words repeat.
     fold = cache(_without_accents)
+    ascii_signs, ascii_word = _ascii_patterns()
     for text in texts:
         lowercase = text.lower()
         if lowercase.isascii():
-            bags.append(_ASCII_WORD.findall(lowercase) or lowercase.split())
+            # Most texts have no signs, and the simple expression is faster.
+            pattern = ascii_word if ascii_signs.search(lowercase) else _ASCII_WORD
+            bags.append(pattern.findall(lowercase) or lowercase.split())
         else:
-            words = _WORD.findall(lowercase) or lowercase.split()
+            words = _unicode_word().findall(lowercase) or lowercase.split()
             bags.append([fold(word) for word in words])
     return bags
+
+
+@cache
+def _ascii_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Returns expressions for signs that may belong to words, and for words with signs."""
+    signs = _signs(range(128))
+    any_sign = re.compile(rf"[{signs}]|(?<=\w)-(?!\w)|(?<!\w)-(?=\d)", re.ASCII)
+    return any_sign, _word_with_signs(r"\w", signs, "-", re.ASCII)
+
+
+@cache
+def _unicode_word() -> re.Pattern[str]:
+    """Returns the expression for words with signs."""
+    marks = "".join(map(chr, [*code_points_of("marks"), *INVISIBLE]))
+    hyphens = "".join(char for char, plain in PLAIN.items() if plain == "-")
+    return _word_with_signs(rf"[\w{marks}]", _signs(range(_LAST_SIGN)), rf"\-{hyphens}\uff0d", 0)
+
+
+def _signs(code_points: Iterable[int]) -> str:
+    """Returns the signs among code points, escaped for a set of a regular expression."""
+    chars = set(map(chr, code_points))
+    signs = {char for char in chars if unicodedata.category(char) in _SIGN_CATEGORIES}
+    signs |= set(_SIGNS)
+    signs -= {_SEPARATOR}
+    return re.escape("".join(sorted(signs)))
+
+
+def _word_with_signs(char: str, signs: str, hyphens: str, flags: int) -> re.Pattern[str]:
+    """Returns the expression for a word with the signs before and after it.
+
+    Args:
+        char: Expression for a character of a word.
+        signs: Signs, escaped for a set.
+        hyphens: Hyphens and minus signs, escaped for a set.
+        flags: Flags of `re`.
+    """
+    # A plus or number sign before a number is left out.
+    before = rf"(?:(?<![{signs}{hyphens}])(?<!{char})[{hyphens}{signs}]+?(?=[0-9])(?<![+#*\uff0b\uff03]))?"
+    short = "|".join(rf"(?<=(?<!{char}){char * length})" for length in (1, 2, 3))
+    after = rf"(?:[+#*\uff0b\uff03]+|[{signs}]+(?!{char})|(?:{short})[{hyphens}](?!{char}))?"
+    return re.compile(before + rf"{char}+" + after, flags)
+
+
+@cache
+def _forms() -> dict[int, str | int | None]:
+    """Maps the code points of characters that search reads as others, or drops."""
+    dropped = [*INVISIBLE, *optional_marks(), _TATWEEL]
+    return str.maketrans({**PLAIN, **dict.fromkeys(map(chr, dropped))})
 
 
 def _without_accents(word: str) -> str:
     """Returns a lowercase word without accents, or the word if nothing would be left of it."""
     decomposed = unicodedata.normalize("NFKD", word)
-    letters = decomposed.translate(_FOLDED)
+    letters = decomposed.translate(_forms())
     composed = unicodedata.normalize("NFKC", letters)
-    return composed.lower() or word
+    # The Greek sigma has another form at the end of a word.
+    return composed.casefold() or word
