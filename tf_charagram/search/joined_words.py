@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 
@@ -23,35 +22,20 @@ class JoinedWords:
 
     def __init__(self) -> None:
         self._words: set[str] = set()
-        # Joined words of which a text has the parts.
-        self._joints: set[str] = set()
-        # First parts of joined words, so that most texts need no look at their pairs.
-        self._first_parts: set[str] = set()
-        # Hashes of all adjacent words, ascending: a set of strings would take ten times the memory.
+        # Hashes of adjacent words, joined, ascending: strings would take ten times the memory.
         self._adjacent: NDArray[np.int64] = np.zeros(0, np.int64)
 
-    def count(self, bags: Sequence[Sequence[str]]) -> None:
+    def count(self, bags: Iterable[Sequence[str]]) -> None:
         """Finds joined words in other texts, given as their words; earlier words are dropped."""
         self._words = set().union(*bags)
-        self._joints = set()
-        self._first_parts = set()
-        for bag in bags:
-            for length in range(2, _MAX_PARTS + 1):
-                joined = list(_adjacent(bag, length))
-                if self._words.isdisjoint(joined):
-                    continue
-                for start, word in enumerate(joined):
-                    if word in self._words and _can_join(bag[start : start + length]):
-                        self._joints.add(word)
-                        self._first_parts.add(bag[start])
-        hashes = np.fromiter(_hashes(bags), np.int64)
+        hashes = np.fromiter(map(hash, _all_adjacent(bags)), np.int64)
         self._adjacent = np.unique(hashes)
 
-    def respelled(self, bags: Sequence[list[str]]) -> list[list[str]]:
+    def respelled(self, bags: Iterable[list[str]]) -> list[list[str]]:
         """Joins and splits the words of texts."""
         spelled = []
         for bag in bags:
-            if not self._first_parts.isdisjoint(bag):
+            if not self._words.isdisjoint(_adjacent(bag)):
                 bag = self._join(bag)
             if not self._words.issuperset(bag):
                 bag = [part for word in bag for part in self._split(word)]
@@ -63,17 +47,17 @@ class JoinedWords:
         words = []
         start = 0
         while start < len(bag):
-            num_parts = 1
-            if bag[start] in self._first_parts:
-                num_parts = self._num_parts(bag, start)
+            num_parts = self._num_parts(bag, start)
             words.append("".join(bag[start : start + num_parts]))
             start += num_parts
         return words
 
     def _num_parts(self, bag: list[str], start: int) -> int:
-        for length in range(_MAX_PARTS, 1, -1):
+        """Returns the number of words that are one word elsewhere, from a word on."""
+        most = min(_MAX_PARTS, len(bag) - start)
+        for length in range(most, 1, -1):
             parts = bag[start : start + length]
-            if len(parts) == length and "".join(parts) in self._joints and _can_join(parts):
+            if "".join(parts) in self._words and _can_join(parts):
                 return length
         return 1
 
@@ -98,18 +82,17 @@ class JoinedWords:
         return row < len(self._adjacent) and self._adjacent[row] == key
 
 
-def _adjacent(bag: Sequence[str], length: int) -> Iterator[str]:
-    """Yields the joined words of each so many adjacent words."""
+def _adjacent(bag: Sequence[str]) -> Iterator[str]:
+    """Yields each two and each three adjacent words of a text, joined."""
     joined: Iterable[str] = bag
-    for shift in range(1, length):
-        joined = map(add, joined, bag[shift:])
-    return iter(joined)
+    for shift in range(1, _MAX_PARTS):
+        joined = list(map(add, joined, bag[shift:]))
+        yield from joined
 
 
-def _hashes(bags: Iterable[Sequence[str]]) -> Iterator[int]:
+def _all_adjacent(bags: Iterable[Sequence[str]]) -> Iterator[str]:
     for bag in bags:
-        for length in range(2, _MAX_PARTS + 1):
-            yield from map(hash, _adjacent(bag, length))
+        yield from _adjacent(bag)
 
 
 def _can_join(parts: Sequence[str]) -> bool:

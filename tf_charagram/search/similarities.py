@@ -15,6 +15,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from scipy import sparse
 
+from tf_charagram.text.word_boundaries import without_signs
+
 Floats = NDArray[np.float32]
 
 #: Words of a text that are compared by their letters: edit distances of two long texts would take
@@ -37,6 +39,7 @@ _MIN_EQUAL = 1 - 1e-5
 _HAS_DIGIT = re.compile(r"\d")
 # An amount, date or version: 100.00, 2024-01-05.
 _NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/-]\d+)+(?!\w)")
+_ZEROS = (".0", ".00")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -179,11 +182,15 @@ def codes_of(text: str, words: Sequence[str]) -> frozenset[str]:
             codes.difference_update(parts)
             digits = "".join(parts)
             if len(digits) >= _MIN_CODE:
-                codes.add(digits)
+                # 100.00 is 100, and 1998.0 a year.
+                is_whole = number.endswith(_ZEROS)
+                codes.add("".join(parts[:-1]) if is_whole else digits)
     return frozenset(codes)
 
 
 def _is_code(word: str) -> bool:
+    if without_signs(word) not in ("", word):
+        return True
     return len(word) >= _MIN_CODE and _HAS_DIGIT.search(word) is not None
 
 
@@ -310,11 +317,25 @@ def _compare_codes(
     common = {code for code in left if _has_code(right, right_letters, code)}
     other_common = {code for code in right if _has_code(left, left_letters, code)}
     num_different = min(len(left) - len(common), len(right) - len(other_common))
+    # C++ and C differ, although C is no code.
+    num_signs = _num_signs(left - common, right_letters) + _num_signs(
+        right - other_common, left_letters
+    )
+    num_different = max(num_different, num_signs)
     num_common = max(len(common), len(other_common))
     share = num_different / max(num_common + num_different, 1)
     longest = max(map(len, common | other_common), default=0)
     # One common code does not excuse others that differ.
     return min(longest / _LONG_CODE, 1) * (1 - share), share
+
+
+def _num_signs(codes: frozenset[str], letters: str) -> int:
+    """Returns how many words with signs the other text has without signs."""
+    num = 0
+    for code in codes:
+        word = without_signs(code)
+        num += word != code and word in letters
+    return num
 
 
 def _has_code(codes: frozenset[str], letters: str, code: str) -> bool:

@@ -189,6 +189,18 @@ def bags_of_words(texts: Iterable[str]) -> list[list[str]]:
     return bags
 
 
+def without_signs(word: str) -> str:
+    """Returns a word of search without its signs; those of currencies stay: $5 may be 5."""
+    if word.isalnum():
+        return word
+    return "".join(filter(_is_no_sign, word))
+
+
+@cache
+def _is_no_sign(char: str) -> bool:
+    return is_in_word(char) or char == "_" or unicodedata.category(char) == "Sc"
+
+
 @cache
 def _ascii_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Returns expressions for signs that may belong to words, and for words with signs."""
