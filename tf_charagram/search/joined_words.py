@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from operator import add
 
 import numpy as np
@@ -25,11 +25,14 @@ class JoinedWords:
         # Hashes of adjacent words, joined, ascending: strings would take ten times the memory.
         self._adjacent: NDArray[np.int64] = np.zeros(0, np.int64)
 
-    def count(self, bags: Iterable[Sequence[str]]) -> None:
+    def count(self, bags: Sequence[Sequence[str]]) -> None:
         """Finds joined words in other texts, given as their words; earlier words are dropped."""
         self._words = set().union(*bags)
-        hashes = np.fromiter(map(hash, _all_adjacent(bags)), np.int64)
-        self._adjacent = np.unique(hashes)
+        hashes = [np.zeros(0, np.int64)]
+        for bag in bags:
+            joined = _adjacent(bag)
+            hashes.append(np.fromiter(map(hash, joined), np.int64, len(joined)))
+        self._adjacent = np.unique(np.concatenate(hashes))
 
     def respelled(self, bags: Iterable[list[str]]) -> list[list[str]]:
         """Joins and splits the words of texts."""
@@ -82,17 +85,10 @@ class JoinedWords:
         return row < len(self._adjacent) and self._adjacent[row] == key
 
 
-def _adjacent(bag: Sequence[str]) -> Iterator[str]:
-    """Yields each two and each three adjacent words of a text, joined."""
-    joined: Iterable[str] = bag
-    for shift in range(1, _MAX_PARTS):
-        joined = list(map(add, joined, bag[shift:]))
-        yield from joined
-
-
-def _all_adjacent(bags: Iterable[Sequence[str]]) -> Iterator[str]:
-    for bag in bags:
-        yield from _adjacent(bag)
+def _adjacent(bag: Sequence[str]) -> list[str]:
+    """Joins each two and each three adjacent words of a text."""
+    pairs = list(map(add, bag, bag[1:]))
+    return pairs + list(map(add, pairs, bag[2:]))
 
 
 def _can_join(parts: Sequence[str]) -> bool:

@@ -175,8 +175,11 @@ def codes_of(text: str, words: Sequence[str]) -> frozenset[str]:
         text: The text.
         words: Its words.
     """
+    if "".join(words).isalpha():
+        # Most texts have neither digits nor signs.
+        return frozenset()
     codes = {word for word in words if _is_code(word)}
-    if codes or _HAS_DIGIT.search(text):
+    if _HAS_DIGIT.search(text):
         for number in _NUMBER.findall(text):
             parts = _DIGITS.findall(number)
             codes.difference_update(parts)
@@ -314,22 +317,22 @@ def _compare_codes(
         left_letters: The words of the left text without spaces: "KD-55 X9000" has kd55x9000.
         right_letters: The words of the right text without spaces.
     """
-    common = {code for code in left if _has_code(right, right_letters, code)}
-    other_common = {code for code in right if _has_code(left, left_letters, code)}
-    num_different = min(len(left) - len(common), len(right) - len(other_common))
+    common = left & right
+    left_rest = [code for code in left - common if not _has_code(right_letters, code)]
+    right_rest = [code for code in right - common if not _has_code(left_letters, code)]
+    num_different = min(len(left_rest), len(right_rest))
     # C++ and C differ, although C is no code.
-    num_signs = _num_signs(left - common, right_letters) + _num_signs(
-        right - other_common, left_letters
-    )
+    num_signs = _num_signs(left_rest, right_letters) + _num_signs(right_rest, left_letters)
     num_different = max(num_different, num_signs)
-    num_common = max(len(common), len(other_common))
+    all_common = (left | right).difference(left_rest, right_rest)
+    num_common = max(len(left) - len(left_rest), len(right) - len(right_rest))
     share = num_different / max(num_common + num_different, 1)
-    longest = max(map(len, common | other_common), default=0)
+    longest = max(map(len, all_common), default=0)
     # One common code does not excuse others that differ.
     return min(longest / _LONG_CODE, 1) * (1 - share), share
 
 
-def _num_signs(codes: frozenset[str], letters: str) -> int:
+def _num_signs(codes: Sequence[str], letters: str) -> int:
     """Returns how many words with signs the other text has without signs."""
     num = 0
     for code in codes:
@@ -338,8 +341,7 @@ def _num_signs(codes: frozenset[str], letters: str) -> int:
     return num
 
 
-def _has_code(codes: frozenset[str], letters: str, code: str) -> bool:
-    if code in codes:
-        return True
+def _has_code(letters: str, code: str) -> bool:
+    """Returns whether the words of a text, without spaces, have a code."""
     is_distinctive = len(code) >= _LONG_NUMBER or not code.isdecimal()
     return is_distinctive and code in letters
