@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from itertools import pairwise
 from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Words that may be joined, and letters of a word that may be split.
-_MAX_PARTS = 3
+# Letters of a word that may be split.
 _MAX_LETTERS = 40
 
 
@@ -30,7 +30,8 @@ class JoinedWords:
         self._words = set().union(*bags)
         hashes = [np.zeros(0, np.int64)]
         for bag in bags:
-            joined = _adjacent(bag)
+            pairs, triples = _adjacent(bag)
+            joined = pairs + triples
             hashes.append(np.fromiter(map(hash, joined), np.int64, len(joined)))
         self._adjacent = np.unique(np.concatenate(hashes))
 
@@ -38,31 +39,14 @@ class JoinedWords:
         """Joins and splits the words of texts."""
         spelled = []
         for bag in bags:
-            if not self._words.isdisjoint(_adjacent(bag)):
-                bag = self._join(bag)
+            pairs, triples = _adjacent(bag)
+            known = self._words.intersection(pairs) | self._words.intersection(triples)
+            if known:
+                bag = _joined(bag, pairs, triples, known)
             if not self._words.issuperset(bag):
                 bag = [part for word in bag for part in self._split(word)]
             spelled.append(bag)
         return spelled
-
-    def _join(self, bag: list[str]) -> list[str]:
-        """Joins adjacent words, most words first."""
-        words = []
-        start = 0
-        while start < len(bag):
-            num_parts = self._num_parts(bag, start)
-            words.append("".join(bag[start : start + num_parts]))
-            start += num_parts
-        return words
-
-    def _num_parts(self, bag: list[str], start: int) -> int:
-        """Returns the number of words that are one word elsewhere, from a word on."""
-        most = min(_MAX_PARTS, len(bag) - start)
-        for length in range(most, 1, -1):
-            parts = bag[start : start + length]
-            if "".join(parts) in self._words and _can_join(parts):
-                return length
-        return 1
 
     def _split(self, word: str) -> list[str]:
         """Splits a word that no text has, if a text has its parts next to each other."""
@@ -85,15 +69,37 @@ class JoinedWords:
         return row < len(self._adjacent) and self._adjacent[row] == key
 
 
-def _adjacent(bag: Sequence[str]) -> list[str]:
+def _adjacent(bag: Sequence[str]) -> tuple[list[str], list[str]]:
     """Joins each two and each three adjacent words of a text."""
     pairs = list(map(add, bag, bag[1:]))
-    return pairs + list(map(add, pairs, bag[2:]))
+    triples = list(map(add, pairs, bag[2:]))
+    return pairs, triples
+
+
+def _joined(
+    bag: Sequence[str], pairs: Sequence[str], triples: Sequence[str], known: Set[str]
+) -> list[str]:
+    """Joins adjacent words that are a known word together, three before two."""
+    words = []
+    start = 0
+    while start < len(bag):
+        word = bag[start]
+        num_parts = 1
+        for joined, length in ((triples, 3), (pairs, 2)):
+            if start >= len(joined) or joined[start] not in known:
+                continue
+            if _can_join(bag[start : start + length]):
+                word = joined[start]
+                num_parts = length
+                break
+        words.append(word)
+        start += num_parts
+    return words
 
 
 def _can_join(parts: Sequence[str]) -> bool:
     """Returns whether words are not numbers next to each other, which would be another number."""
-    for index in range(1, len(parts)):
-        if parts[index - 1][-1].isdigit() and parts[index][0].isdigit():
+    for before, after in pairwise(parts):
+        if before[-1].isdigit() and after[0].isdigit():
             return False
     return True

@@ -317,17 +317,20 @@ def _compare_codes(
         left_letters: The words of the left text without spaces: "KD-55 X9000" has kd55x9000.
         right_letters: The words of the right text without spaces.
     """
-    common = left & right
-    left_rest = [code for code in left - common if not _has_code(right_letters, code)]
-    right_rest = [code for code in right - common if not _has_code(left_letters, code)]
-    num_different = min(len(left_rest), len(right_rest))
+    if left == right:
+        longest = max(map(len, left))
+        return min(longest / _LONG_CODE, 1), 0
+    left_rest = [code for code in left - right if not _has_code(right_letters, code)]
+    right_rest = [code for code in right - left if not _has_code(left_letters, code)]
     # C++ and C differ, although C is no code.
     num_signs = _num_signs(left_rest, right_letters) + _num_signs(right_rest, left_letters)
-    num_different = max(num_different, num_signs)
-    all_common = (left | right).difference(left_rest, right_rest)
+    num_different = max(min(len(left_rest), len(right_rest)), num_signs)
+    common = (left | right).difference(left_rest, right_rest)
+    if not common:
+        return 0, float(num_different > 0)
     num_common = max(len(left) - len(left_rest), len(right) - len(right_rest))
-    share = num_different / max(num_common + num_different, 1)
-    longest = max(map(len, all_common), default=0)
+    share = num_different / (num_common + num_different)
+    longest = max(map(len, common))
     # One common code does not excuse others that differ.
     return min(longest / _LONG_CODE, 1) * (1 - share), share
 
@@ -336,12 +339,14 @@ def _num_signs(codes: Sequence[str], letters: str) -> int:
     """Returns how many words with signs the other text has without signs."""
     num = 0
     for code in codes:
-        word = without_signs(code)
-        num += word != code and word in letters
+        if not code.isalnum():
+            word = without_signs(code)
+            num += word != code and word in letters
     return num
 
 
 def _has_code(letters: str, code: str) -> bool:
     """Returns whether the words of a text, without spaces, have a code."""
-    is_distinctive = len(code) >= _LONG_NUMBER or not code.isdecimal()
-    return is_distinctive and code in letters
+    if code not in letters:
+        return False
+    return len(code) >= _LONG_NUMBER or not code.isdecimal()

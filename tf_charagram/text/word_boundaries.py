@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 import tensorflow as tf
@@ -28,7 +28,7 @@ import tensorflow as tf
 from tf_charagram.text.folding import INVISIBLE, PLAIN
 from tf_charagram.text.normalize import normalized_code_points
 from tf_charagram.text.tensors import decoded
-from tf_charagram.text.unicode import code_points_of, is_in_class, optional_marks
+from tf_charagram.text.unicode import is_in_class, optional_marks, unicode_ranges
 from tf_charagram.text.vectors import flatnonzero
 
 #: Code points that are classified even outside the alphabet: up to the last emoji.
@@ -53,13 +53,12 @@ _ASCII_RUN = re.compile(r"[a-z0-9]+")
 
 # The Arabic letter that stretches words spells nothing.
 _TATWEEL = 0x640
-# Signs that follow a word; before a number, the first two say nothing ("+5", "#5").
+# Signs that follow a word (C++, C#, A*).
 _SIGNS = "+#*"
 # Categories of further signs, of mathematics and currencies, and one that separates columns.
 _SIGN_CATEGORIES = ("Sm", "Sc")
 _SEPARATOR = "|"
 _LAST_SIGN = 0x1FFFF
-_ASCII_WORD = re.compile(r"\w+")
 
 
 def normalized_words(texts: Iterable[str], unicode_form: str | None) -> Iterator[str]:
@@ -176,17 +175,24 @@ def bags_of_words(texts: Iterable[str]) -> list[list[str]]:
     bags = []
     # Folding is slow, and most words repeat.
     fold = cache(_without_accents)
-    ascii_signs, ascii_word = _ascii_patterns()
     for text in texts:
         lowercase = text.lower()
-        if lowercase.isascii():
-            # Most texts have no signs, and the simple expression is faster.
-            pattern = ascii_word if ascii_signs.search(lowercase) else _ASCII_WORD
-            bags.append(pattern.findall(lowercase) or lowercase.split())
-        else:
-            words = _unicode_word().findall(lowercase) or lowercase.split()
-            bags.append([fold(word) for word in words])
+        is_ascii = lowercase.isascii()
+        patterns = _patterns(is_ascii)
+        # Most texts have no signs, and the simple expression is faster.
+        has_signs = patterns.signs.search(lowercase) is not None
+        pattern = patterns.signed_word if has_signs else patterns.word
+        words = pattern.findall(lowercase) or lowercase.split()
+        bags.append(words if is_ascii else [fold(word) for word in words])
     return bags
+
+
+class _Patterns(NamedTuple):
+    """Regular expressions of signs, of words, and of words with signs."""
+
+    signs: re.Pattern[str]
+    word: re.Pattern[str]
+    signed_word: re.Pattern[str]
 
 
 def without_signs(word: str) -> str:
@@ -202,44 +208,51 @@ def _is_no_sign(char: str) -> bool:
 
 
 @cache
-def _ascii_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Returns expressions for signs that may belong to words, and for words with signs."""
-    signs = _signs(range(128))
-    any_sign = re.compile(rf"[{signs}]|(?<=\w)-(?!\w)|(?<!\w)-(?=\d)", re.ASCII)
-    return any_sign, _word_with_signs(r"\w", signs, "-", re.ASCII)
-
-
-@cache
-def _unicode_word() -> re.Pattern[str]:
-    """Returns the expression for words with signs."""
-    marks = "".join(map(chr, [*code_points_of("marks"), *INVISIBLE]))
+def _patterns(is_ascii: bool) -> _Patterns:
+    """Compiles the expressions for lowercase texts."""
+    if is_ascii:
+        return _compiled(r"\w", r"\w+", _signs(range(128)), "-", re.ASCII)
+    edges = unicode_ranges()["marks"].reshape(-1, 2)
+    # Ranges: thousands of single characters would take a second to compile.
+    marks = "".join(f"{chr(first)}-{chr(after - 1)}" for first, after in edges.tolist())
+    marks += "".join(map(chr, INVISIBLE))
+    # Most characters are ASCII, and need not be looked for in all ranges.
+    mark = rf"(?=[^\0-\x7f])[{marks}]"
+    word = rf"(?:\w+(?:{mark}\w*)*|(?:{mark}\w*)+)"
     hyphens = "".join(char for char, plain in PLAIN.items() if plain == "-")
-    return _word_with_signs(rf"[\w{marks}]", _signs(range(_LAST_SIGN)), rf"\-{hyphens}\uff0d", 0)
+    signs = _signs(range(_LAST_SIGN))
+    return _compiled(rf"(?:\w|{mark})", word, signs, rf"\-{hyphens}\uff0d", re.UNICODE)
 
 
 def _signs(code_points: Iterable[int]) -> str:
     """Returns the signs among code points, escaped for a set of a regular expression."""
-    chars = set(map(chr, code_points))
-    signs = {char for char in chars if unicodedata.category(char) in _SIGN_CATEGORIES}
-    signs |= set(_SIGNS)
-    signs -= {_SEPARATOR}
+    signs = set(_SIGNS)
+    for char in map(chr, code_points):
+        if unicodedata.category(char) in _SIGN_CATEGORIES and char != _SEPARATOR:
+            signs.add(char)
     return re.escape("".join(sorted(signs)))
 
 
-def _word_with_signs(char: str, signs: str, hyphens: str, flags: int) -> re.Pattern[str]:
-    """Returns the expression for a word with the signs before and after it.
+def _compiled(char: str, word: str, signs: str, hyphens: str, flags: int) -> _Patterns:
+    """Compiles expressions.
 
     Args:
         char: Expression for a character of a word.
+        word: Expression for a word.
         signs: Signs, escaped for a set.
         hyphens: Hyphens and minus signs, escaped for a set.
         flags: Flags of `re`.
     """
-    # A plus or number sign before a number is left out.
-    before = rf"(?:(?<![{signs}{hyphens}])(?<!{char})[{hyphens}{signs}]+?(?=[0-9])(?<![+#*\uff0b\uff03]))?"
+    any_sign = rf"[{signs}]|(?<=\w)[{hyphens}](?!\w)|(?<!\w)[{hyphens}](?=\d)"
+    before = rf"(?<!{char})(?<![{signs}{hyphens}])[{hyphens}{signs}]+?(?=[0-9])"
+    # A plus or number sign before a number says nothing.
+    before += r"(?<![+#*\uff0b\uff03])"
     short = "|".join(rf"(?<=(?<!{char}){char * length})" for length in (1, 2, 3))
-    after = rf"(?:[+#*\uff0b\uff03]+|[{signs}]+(?!{char})|(?:{short})[{hyphens}](?!{char}))?"
-    return re.compile(before + rf"{char}+" + after, flags)
+    after = rf"[+#*\uff0b\uff03]+|[{signs}]+(?!{char})|(?:{short})[{hyphens}](?!{char})"
+    signed_word = rf"(?:{before})?{word}(?:{after})?"
+    return _Patterns(
+        re.compile(any_sign, flags), re.compile(word, flags), re.compile(signed_word, flags)
+    )
 
 
 @cache
