@@ -153,9 +153,7 @@ def _by_ngrams(
     return keys
 
 
-def _nearest(
-    cosines: NDArray[np.float32], columns: NDArray[np.int64], k: int
-) -> NDArray[np.int64]:
+def _nearest(cosines: NDArray[np.float32], columns: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Returns the columns of the k largest cosines; of equal cosines, the lower columns."""
     last = np.partition(cosines, -k)[-k]
     larger = columns[cosines > last]

@@ -37,9 +37,10 @@ def code_points_of(name: str) -> np.ndarray:
     return np.flatnonzero(is_inside)
 
 
-# Scripts whose letters spell words without marks. The names of marks that many scripts share, such
-# as the acute accent, begin with "COMBINING".
-_SCRIPTS_WITH_OPTIONAL_MARKS = ("COMBINING", "ARABIC", "HEBREW", "SYRIAC", "SAMARITAN", "MANDAIC")
+# First words of the names of marks that many scripts share, such as the acute accent, and of the
+# marks of scripts whose letters spell words without them.
+_SHARED_MARK = "COMBINING"
+_SCRIPTS_WITH_OPTIONAL_MARKS = (_SHARED_MARK, "ARABIC", "HEBREW", "SYRIAC", "SAMARITAN", "MANDAIC")
 # Canonical combining classes: overlays; points of Hebrew, Arabic and Syriac; and the first of the
 # classes of accents, which say on which side of a letter they are.
 _OVERLAY = 1
@@ -55,6 +56,16 @@ def optional_marks() -> list[int]:
     have classes between, or none.
     """
     return [code for code in code_points_of("marks").tolist() if _is_optional(chr(code))]
+
+
+@cache
+def vowel_points() -> list[int]:
+    """Lists the optional marks of scripts that are usually written without, such as Arabic."""
+    points = []
+    for code in optional_marks():
+        if not unicodedata.name(chr(code), "").startswith(_SHARED_MARK):
+            points.append(code)
+    return points
 
 
 def _is_optional(mark: str) -> bool:

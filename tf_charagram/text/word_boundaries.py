@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple, cast
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.folding import INVISIBLE, PLAIN
+from tf_charagram.text.folding import INVISIBLE, PLAIN, TATWEEL
 from tf_charagram.text.normalize import normalized_code_points
 from tf_charagram.text.tensors import decoded
 from tf_charagram.text.unicode import is_in_class, optional_marks, unicode_ranges
@@ -51,8 +51,6 @@ _UNSPACED = (
 
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 
-# The Arabic letter that stretches words spells nothing.
-_TATWEEL = 0x640
 # Signs that follow a word (C++, C#, A*).
 _SIGNS = "+#*"
 # Categories of further signs, of mathematics and currencies, and one that separates columns.
@@ -258,7 +256,7 @@ def _compiled(char: str, word: str, signs: str, hyphens: str, flags: int) -> _Pa
 @cache
 def _forms() -> dict[int, str | int | None]:
     """Maps the code points of characters that search reads as others, or drops."""
-    dropped = [*INVISIBLE, *optional_marks(), _TATWEEL]
+    dropped = [*INVISIBLE, *optional_marks(), TATWEEL]
     return str.maketrans({**PLAIN, **dict.fromkeys(map(chr, dropped))})
 
 
