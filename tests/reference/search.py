@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from tests.reference.spelling import osa_distance
 
-
 SIGNS = "+#*<>=~^$"
 
 
@@ -125,8 +124,8 @@ def similarity(left: str, right: str) -> float:
 def soft_tfidf(lefts: Sequence[str], rights: Sequence[str], bags: Sequence[Sequence[str]]) -> float:
     """Returns the part of the first words that are among the second, similar ones squared.
 
-    For words v of the first and w of the second, sum of idf(v)^2 max(sim(v, w))^2 over the product of
-    the lengths of both idf vectors, at most 1; similarities below 0.6 are 0.
+    For words v of the first and w of the second, sum of idf(v)^2 max(sim(v, w))^2 over the product
+    of the lengths of both idf vectors, at most 1; similarities below 0.6 are 0.
     """
     if not lefts or not rights:
         return 0.0

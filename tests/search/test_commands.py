@@ -94,7 +94,7 @@ def test_match(table, csv_file, capsys):
     written = Table.read(output)
     assert written.columns == [*COLUMNS, "score", *(f"{name}_2" for name in COLUMNS)]
     assert [[str(cell or "") for cell in row[:3]] for row in written.rows] == ROWS
-    assert cells(output, "id_2") == ["1", "2", "1", "1", "5", None]
+    assert cells(output, "id_2") == ["1", "2", "3", "1", "5", None]
     assert "5 of 6 rows matched, threshold 0.90\n" in err and "score 0.95" in err
     assert call(*arguments, "--one-to-one", "--threshold", 0.9) == 0
     assert cells(output, "id_2") == ["1", "2", "3", "4", "5", None]

@@ -49,8 +49,9 @@ def best_pairs(
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Returns:
-        Rows of left and right texts, `(num_pairs, 2)`, by left rows, then best first, then by right
-        rows, where the same text comes before equal scores; and the scores, float32 `(num_pairs,)`. Pairs with a score of 0 are left out.
+        Rows of left and right texts, `(num_pairs, 2)`, by left rows, then best first, then the same
+        text first, then by right rows; and the scores, float32 `(num_pairs,)`. Pairs with a score
+        of 0 are left out.
     """
     num_candidates = max(k, num_candidates)
     num_left = len(left)
@@ -155,13 +156,13 @@ def _by_ngrams(
 
 def _nearest(cosines: NDArray[np.float32], columns: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Returns the columns of the k largest cosines; of equal cosines, the lower columns."""
-    last = np.partition(cosines, -k)[-k]
+    order = np.argpartition(cosines, -k)
+    last = cosines[order[-k]]
+    if np.count_nonzero(cosines >= last) == k:
+        return columns[order[-k:]]
     larger = columns[cosines > last]
-    equal = columns[cosines == last]
-    num_missing = k - len(larger)
-    if num_missing < len(equal):
-        equal = np.sort(equal)
-    return np.concatenate([larger, equal[:num_missing]])
+    equal = np.sort(columns[cosines == last])
+    return np.concatenate([larger, equal[: k - len(larger)]])
 
 
 def _rare_ngrams(

@@ -66,7 +66,7 @@ class JoinedWords:
     def _is_adjacent(self, word: str) -> bool:
         key = hash(word)
         row = np.searchsorted(self._adjacent, key)
-        return row < len(self._adjacent) and self._adjacent[row] == key
+        return row < len(self._adjacent) and bool(self._adjacent[row] == key)
 
 
 def _adjacent(bag: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -322,9 +322,11 @@ def _compare_codes(
         return min(longest / _LONG_CODE, 1), 0
     left_rest = [code for code in left - right if not _has_code(right_letters, code)]
     right_rest = [code for code in right - left if not _has_code(left_letters, code)]
-    # C++ and C differ, although C is no code.
-    num_signs = _num_signs(left_rest, right_letters) + _num_signs(right_rest, left_letters)
-    num_different = max(min(len(left_rest), len(right_rest)), num_signs)
+    num_different = min(len(left_rest), len(right_rest))
+    if not all(map(str.isalnum, left_rest + right_rest)):
+        # C++ and C differ, although C is no code.
+        num_signs = _num_signs(left_rest, right_letters) + _num_signs(right_rest, left_letters)
+        num_different = max(num_different, num_signs)
     common = (left | right).difference(left_rest, right_rest)
     if not common:
         return 0, float(num_different > 0)
@@ -339,9 +341,8 @@ def _num_signs(codes: Sequence[str], letters: str) -> int:
     """Returns how many words with signs the other text has without signs."""
     num = 0
     for code in codes:
-        if not code.isalnum():
-            word = without_signs(code)
-            num += word != code and word in letters
+        word = without_signs(code)
+        num += word != code and word in letters
     return num
 
 
