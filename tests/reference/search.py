@@ -5,30 +5,87 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from tests.reference.spelling import osa_distance
 
+SIGNS = "+#*<>=~^$"
+
 
 def words(text: str) -> list[str]:
-    """Returns the lowercase words of a text, without accents.
+    """Returns the lowercase words of a text with their signs, without accents.
+
+    The signs are those of ASCII.
 
     Example:
-        >>> words("Café-Bar, 2!"), words(" !? ")
-        (['cafe', 'bar', '2'], ['!?'])
+        >>> words("Café-Bar, 2!"), words(" !? "), words("C++ -5 +5 A-")
+        (['cafe', 'bar', '2'], ['!?'], ['c++', '-5', '5', 'a-'])
     """
     letters = unicodedata.normalize("NFKD", text.lower())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return re.findall(r"\w+", plain) or plain.split()
+    found = []
+    for match in re.finditer(r"\w+", plain):
+        start, end = match.span()
+        word = match[0]
+        run = re.search(rf"[-{re.escape(SIGNS)}]*$", plain[:start])[0]
+        before = plain[: start - len(run)][-1:]
+        if word[0] in "0123456789" and run and not re.match(r"\w", before or " "):
+            word = ("" if run[-1] in "+#*" else run) + word
+        rest = plain[end:]
+        run = re.match(r"[+#*]+", rest) or re.match(r"[+#*<>=~^$]+(?!\w)", rest)
+        if run is not None:
+            word += run[0]
+        elif end - start <= 3 and re.match(r"-(?!\w)", rest):
+            word += "-"
+        found.append(word)
+    return found or plain.split()
 
 
-def ngrams(text: str) -> Counter[str]:
+def respelled(text: str, counted: Sequence[str]) -> list[str]:
+    """Returns the words of a text, joined and split as the counted texts have them.
+
+    Example:
+        >>> respelled("wal mart", ["Walmart"]), respelled("walmart", ["Wal-Mart"])
+        (['walmart'], ['wal', 'mart'])
+    """
+    bags = [words(other) for other in counted]
+    known = {word for bag in bags for word in bag}
+    adjacent = {
+        "".join(bag[start : start + n])
+        for bag in bags
+        for n in (2, 3)
+        for start in range(len(bag) - n + 1)
+    }
+    left, joined = words(text), []
+    while left:
+        for count in (3, 2, 1):
+            parts = left[:count]
+            touches = any(a[-1].isdigit() and b[0].isdigit() for a, b in pairwise(parts))
+            if count == 1 or (len(parts) == count and "".join(parts) in known and not touches):
+                joined.append("".join(parts))
+                del left[:count]
+                break
+    found = []
+    for word in joined:
+        splits = [[word]]
+        if word not in known and word in adjacent:
+            places = range(1, len(word))
+            for one in places:
+                splits.append([word[:one], word[one:]])
+                splits += [[word[:one], word[one:two], word[two:]] for two in places if two > one]
+        fitting = [parts for parts in splits if known.issuperset(parts)]
+        found += fitting[0] if fitting else [word]
+    return found
+
+
+def ngrams(bag: Sequence[str]) -> Counter[str]:
     """Returns the n-grams of 2 and 3 characters of the words of a text, with their counts.
 
     Example:
-        >>> ngrams("a a")
+        >>> ngrams(["a", "a"])
         Counter({' a': 2, 'a ': 2, ' a ': 2})
     """
-    padded = [f" {word} " for word in words(text)]
+    padded = [f" {word} " for word in bag]
     return Counter(
         word[start : start + n]
         for word in padded
@@ -42,12 +99,12 @@ def idf(unit: str, bags: Sequence[Sequence[str] | Counter[str]]) -> float:
     return 1 + math.log((1 + len(bags)) / (1 + sum(unit in bag for bag in bags)))
 
 
-def tfidf(text: str, counted: Sequence[str]) -> dict[str, float]:
-    """Returns the weights of the n-grams of a text, of unit length, counted in some texts."""
+def tfidf(bag: Sequence[str], counted: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Returns the weights of the n-grams of words, of unit length, counted in other words."""
     bags = [ngrams(other) for other in counted]
     weights = {
         ngram: (1 + math.log(count)) * idf(ngram, bags)
-        for ngram, count in ngrams(text).items()
+        for ngram, count in ngrams(bag).items()
         if any(ngram in bag for bag in bags)
     }
     length = math.sqrt(sum(weight**2 for weight in weights.values()))
@@ -64,14 +121,12 @@ def similarity(left: str, right: str) -> float:
     return 1 - osa_distance(left, right) / max(len(left), len(right), 1)
 
 
-def soft_tfidf(left: str, right: str, counted: Sequence[str]) -> float:
-    """Returns the part of the words of `left` that `right` has, similar ones squared.
+def soft_tfidf(lefts: Sequence[str], rights: Sequence[str], bags: Sequence[Sequence[str]]) -> float:
+    """Returns the part of the first words that are among the second, similar ones squared.
 
-    For words v of `left` and w of `right`, sum of idf(v)^2 max(sim(v, w))^2 over the product of
-    the lengths of both idf vectors, at most 1; similarities below 0.6 are 0.
+    For words v of the first and w of the second, sum of idf(v)^2 max(sim(v, w))^2 over the product
+    of the lengths of both idf vectors, at most 1; similarities below 0.6 are 0.
     """
-    bags = [words(other) for other in counted]
-    lefts, rights = words(left), words(right)
     if not lefts or not rights:
         return 0.0
     total = 0.0
@@ -82,23 +137,50 @@ def soft_tfidf(left: str, right: str, counted: Sequence[str]) -> float:
     return min(total / math.prod(lengths), 1)
 
 
-def codes(left: str, right: str) -> tuple[float, bool]:
-    """Returns the length of the longest common code over 10, and whether all codes differ.
+def codes(left: str, right: str) -> tuple[float, float]:
+    """Returns the length of the longest common code over 10, and the share that differs.
 
-    A code is a word of at least 4 characters with a digit; it is common if the other text, without
-    its spaces, contains it.
+    A code is a word of at least 4 characters with a digit, or a number of several parts without
+    what is between them; it is common if the other text has it too, or contains it without its
+    spaces. The first result is reduced by the second.
 
     Example:
         >>> codes("tv kd55x9000", "KD-55 X9000"), codes("tv ab12", "tv ab13"), codes("tv", "ab13")
-        ((0.9, False), (0.0, True), (0.0, False))
+        ((0.9, 0.0), (0.0, 1.0), (0.0, 0.0))
+        >>> codes("1001 100.00 2024-01-05", "1001 100.00 2024-01-06"), codes("c++", "c")
+        ((0.2666666666666667, 0.3333333333333333), (0.0, 1.0))
     """
-    found = [
-        [w for w in words(text) if len(w) >= 4 and re.search(r"\d", w)] for text in (left, right)
-    ]
+    found = []
+    for text in (left, right):
+        those = {w for w in words(text) if len(w) >= 4 and re.search(r"\d", w)}
+        those |= {w for w in words(text) if re.search(r"\w", w) and bare(w) != w}
+        for number in re.findall(r"(?<!\w)\d+(?:[.,:/-]\d+)+(?!\w)", text):
+            those -= set(re.findall(r"\d+", number))
+            digits = re.sub(r"\D", "", number)
+            if len(digits) >= 4:
+                those.add(re.sub(r"\D", "", re.sub(r"\.00?$", "", number)))
+        found.append(those)
     joined = ["".join(words(text)) for text in (left, right)]
-    common = [code for side in (0, 1) for code in found[side] if code in joined[1 - side]]
-    differ = bool(found[0] and found[1] and not common)
-    return min(max(map(len, common), default=0) / 10, 1), differ
+    common = [set(), set()]
+    for side in (0, 1):
+        for code in found[side]:
+            is_inside = code in joined[1 - side] and (len(code) >= 7 or not code.isdecimal())
+            if code in found[1 - side] or is_inside:
+                common[side].add(code)
+    rest = [found[side] - common[side] for side in (0, 1)]
+    signed = [w for side in (0, 1) for w in rest[side] if bare(w) != w]
+    num_signed = sum(
+        bare(w) in joined[1 - side] for side in (0, 1) for w in rest[side] if w in signed
+    )
+    num_different = max(min(map(len, rest)), num_signed)
+    share = num_different / max(max(map(len, common)) + num_different, 1)
+    longest = max(map(len, common[0] | common[1]), default=0)
+    return min(longest / 10, 1) * (1 - share), share
+
+
+def bare(word: str) -> str:
+    """Returns a word without signs; dollars stay."""
+    return re.sub(r"[^\w$]", "", word)
 
 
 def score(
@@ -109,6 +191,7 @@ def score(
     long: Sequence[float],
     single: Sequence[float],
     step: float = 0.2,
+    penalty: float = 0.3,
 ) -> float:
     """Returns the mixture of the four similarities, moved by codes.
 
@@ -119,17 +202,24 @@ def score(
         cosine: Cosine of the vectors of both; `None` if there is no model.
         long: Weights of cosine, n-grams, words and letters in long texts.
         single: Weights in single words.
-        step: How far codes move a score.
+        step: How far a common code moves a score to 1.
+        penalty: How far different codes move it to 0.
     """
-    one, other = tfidf(left, counted), tfidf(right, counted)
-    bags = words(left), words(right)
+    written = words(left), words(right)
+    if written[0] and written[0] == written[1] and (cosine is None or cosine >= 1 - 1e-5):
+        return 1.0
+    if written[0] and left == right:
+        return 1.0
+    bags = [respelled(text, counted) for text in counted]
+    lefts, rights = (respelled(text, counted) for text in (left, right))
+    one, other = tfidf(lefts, bags), tfidf(rights, bags)
     similarities = (
         cosine or 0.0,
         sum(weight * other.get(ngram, 0) for ngram, weight in one.items()),
-        soft_tfidf(left, right, counted),
-        similarity(*map(" ".join, bags)) if bags[0] else 0.0,
+        soft_tfidf(lefts, rights, bags),
+        similarity(*map(" ".join, written)) if written[0] else 0.0,
     )
-    share = 1 / max(*map(len, bags), 1)
+    share = 1 / max(len(lefts), len(rights), 1)
     total = 0.0
     for weights, part in ((long, 1 - share), (single, share)):
         used = [0.0 if cosine is None else weights[0], *weights[1:]]
@@ -137,4 +227,4 @@ def score(
     total = min(max(total, 0), 1)
     common, differ = codes(left, right)
     total += step * common * (1 - total)
-    return total * (1 - step * differ)
+    return total * (1 - penalty * differ)

@@ -151,7 +151,7 @@ def test_match(table, csv_file, capsys):
     written = read_table(output)
     assert written.columns == [*COLUMNS, "score", *(f"{name}_2" for name in COLUMNS)]
     assert first_cells(written) == ROWS
-    assert cells(output, "id_2") == ["1", "2", "1", "1", "5", None]
+    assert cells(output, "id_2") == ["1", "2", "3", "1", "5", None]
     assert "5 of 6 rows matched, threshold 0.90\n" in err and "score 0.95" in err
     assert call(*arguments, "--one-to-one", "--threshold", 0.9, "--overwrite") == 0
     assert cells(output, "id_2") == ["1", "2", "3", "4", "5", None]

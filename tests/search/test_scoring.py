@@ -51,7 +51,7 @@ def test_vectors_only(embedder):
 
 
 def test_long_texts():
-    """The first 100 words, and the first 40 letters of a word, are compared one by one."""
+    """The first 100 words are compared one by one."""
     start = "".join(f"x{number} " for number in range(100))
     ones, others = [start + "cat", "y" * 40 + "ab"], [start + "dog", "y" * 40 + "cd"]
     scorer = TextScorer(ones, None)

@@ -21,7 +21,8 @@ TEXTS = st.lists(st.text("aabc\N{LATIN SMALL LETTER E WITH ACUTE}1 -", max_size=
 def test_equals_the_definition(fitted, others):
     tfidf = CharacterTfidf(fitted)
     found = tfidf.transform(others) @ tfidf.transform(fitted).T
-    rows = [[reference.tfidf(text, fitted) for text in texts] for texts in (others, fitted)]
+    bags, other_bags = ([reference.words(text) for text in texts] for texts in (fitted, others))
+    rows = [[reference.tfidf(bag, bags) for bag in each] for each in (other_bags, bags)]
     expected = [
         [sum(weight * right.get(ngram, 0) for ngram, weight in left.items()) for right in rows[1]]
         for left in rows[0]

@@ -81,6 +81,15 @@ def test_characters_are_those_of_unicode_14():
     ("D\u0130YARBAKIR d\u0131\u015f", ["diyarbakir", "dis"]),
     ("\u4f60\u597d \U0001f600", ["\u4f60\u597d"]), ("\U0001f600 \U0001f600", ["\U0001f600"] * 2),
     ("a\0b", ["a", "b"]), ("\0", ["\0"]),
+    ("C++ C# c++11 A+ A- A - b pre-war",
+     ["c++", "c#", "c++", "11", "a+", "a-", "a", "b", "pre", "war"]),
+    ("-5 +5 (-5) 10-5 #5 <5 \u22125 \uff23\uff0b\uff0b",
+     ["-5", "5", "-5", "10", "5", "5", "<5", "-5", "c++"]),
+    ("a|b a=b x \u2265 5 \u226518", ["a", "b", "a", "b", "x", "5", "\u226518"]),
+    ("\u0926\u093f\u0928", ["\u0926\u093f\u0928"]),
+    ("\u0e02\u0e48\u0e32\u0e27", ["\u0e02\u0e48\u0e32\u0e27"]),
+    ("\u0645\u064f\u062d\u0640\u0645", ["\u0645\u062d\u0645"]),
+    ("\u039b\u039f\u0393\u039f\u03a3", ["\u03bb\u03bf\u03b3\u03bf\u03c3"]),
 ])  # fmt: skip
 def test_words_of_search(text, words):
     assert bags_of_words([text]) == [words]

@@ -108,7 +108,9 @@ class TextEmbedder(TextModel):
     ) -> np.ndarray:
         """Returns the embeddings of texts, float32 `(num_texts, dim)`.
 
-        Vectors are not normalized by default, so their dot products are not cosines.
+        Vectors are not normalized by default, so their dot products are not cosines. Only the first
+        10,000 characters of a text count (`max_chars` of its vectorizer): split longer texts, and
+        average their vectors.
 
         Args:
             texts: A list, array, tensor, column of a data frame or `tf.data.Dataset` of strings.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -48,8 +49,9 @@ def best_pairs(
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Returns:
-        Rows of left and right texts, `(num_pairs, 2)`, by left rows, then best first, then by right
-        rows; and the scores, float32 `(num_pairs,)`. Pairs with a score of 0 are left out.
+        Rows of left and right texts, `(num_pairs, 2)`, by left rows, then best first, then the same
+        text first, then by right rows; and the scores, float32 `(num_pairs,)`. Pairs with a score
+        of 0 are left out.
     """
     num_candidates = max(k, num_candidates)
     num_left = len(left)
@@ -68,13 +70,15 @@ def best_pairs(
             if scorer.is_lexical:
                 ngrams = left.ngrams[start:stop]
                 keys += _by_ngrams(ngrams, right.by_ngram, num_candidates)
-            # Both indexes find many of the same pairs.
+            keys.append(_same_texts(left.texts[start:stop], right))
+            # All find many of the same pairs.
             distinct_keys = np.unique(np.concatenate(keys))
             rows, columns = np.divmod(distinct_keys, num_right)
             rows += start
             pairs = np.stack([rows, columns], axis=1)
             scores = scorer.pair_scores(left, right, pairs)
-            chosen = _best(rows, scores, k, min_score)
+            is_same = left.text_hashes[rows] == right.text_hashes[columns]
+            chosen = _best(rows, scores, is_same, k, min_score)
             best.append(pairs[chosen])
             best_scores.append(scores[chosen])
             progress.update(f"{stop:,} texts", (), advance=stop - start)
@@ -82,11 +86,15 @@ def best_pairs(
 
 
 def _best(
-    rows: NDArray[np.int64], scores: NDArray[np.float32], k: int, min_score: float
+    rows: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    is_same: NDArray[np.bool_],
+    k: int,
+    min_score: float,
 ) -> NDArray[np.int64]:
     """Returns the indices of the k best pairs of each row, best first; `rows` is sorted."""
-    # Equal scores stay in order, because lexsort is stable.
-    order = np.lexsort((-scores, rows))
+    # Of equal scores the same text comes first; the others stay in order, as lexsort is stable.
+    order = np.lexsort((~is_same, -scores, rows))
     is_enough = (scores >= min_score) & (scores > 0)
     order = order[is_enough[order]]
     # The rank of a pair in its row is its distance from the first pair of the row.
@@ -96,8 +104,18 @@ def _best(
     return order[ranks < k]
 
 
-# Both indexes return a pair as one integer, `row * num_right + column`: NumPy finds distinct
+# All return a pair as one integer, `row * num_right + column`: NumPy finds distinct
 # integers faster than distinct rows of an array.
+
+
+def _same_texts(left: Sequence[str], right: Texts) -> NDArray[np.int64]:
+    """Returns the pairs of left texts and the first right rows with the same text."""
+    keys = []
+    for row, text in enumerate(left):
+        column = right.row_of.get(text)
+        if column is not None:
+            keys.append(row * len(right) + column)
+    return np.array(keys, np.int64)
 
 
 def _by_vectors(
@@ -131,10 +149,20 @@ def _by_ngrams(
     for row, (start, stop) in enumerate(pairwise(cosines.indptr.tolist())):
         columns = cosines.indices[start:stop].astype(np.int64)
         if len(columns) > k:
-            order = np.argpartition(cosines.data[start:stop], -k)
-            columns = columns[order[-k:]]
+            columns = _nearest(cosines.data[start:stop], columns, k)
         keys.append(row * num_right + columns)
     return keys
+
+
+def _nearest(cosines: NDArray[np.float32], columns: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Returns the columns of the k largest cosines; of equal cosines, the lower columns."""
+    order = np.argpartition(cosines, -k)
+    last = cosines[order[-k]]
+    if np.count_nonzero(cosines >= last) == k:
+        return columns[order[-k:]]
+    larger = columns[cosines > last]
+    equal = np.sort(columns[cosines == last])
+    return np.concatenate([larger, equal[: k - len(larger)]])
 
 
 def _rare_ngrams(

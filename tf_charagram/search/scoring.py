@@ -13,21 +13,24 @@ from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.search.joined_words import JoinedWords
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.similarities import (
     MAX_LETTERS,
     MAX_WORDS,
     Features,
     Texts,
+    codes_of,
     compare,
-    is_code,
 )
 from tf_charagram.search.tfidf import CharacterTfidf
 from tf_charagram.text.tensors import paired_texts, strings_of
 from tf_charagram.text.word_boundaries import bags_of_words
 
-# How far a long code that two texts share moves their score to 1, and different codes to 0.
+# How far a long code that two texts share moves their score to 1.
 _CODE_STEP = 0.2
+# How far codes that all differ move a score to 0.
+_CODE_PENALTY = 0.3
 # Pairs that are scored at once, which bounds the memory of their n-grams.
 _MAX_PAIRS = 50_000
 #: Columns of the linear model that labels train.
@@ -103,6 +106,9 @@ class TextScorer:
     def count(self, texts: Sequence[str]) -> None:
         """Counts words and n-grams again, in other texts."""
         bags = bags_of_words(texts)
+        self._joints = JoinedWords()
+        self._joints.count(bags)
+        bags = self._joints.respelled(bags)
         self._tfidf = CharacterTfidf.from_words(bags)
         num_texts = len(bags)
         document_counts = Counter(word for bag in bags for word in set(bag))
@@ -124,20 +130,21 @@ class TextScorer:
             vectors = np.zeros((len(texts), 0), np.float32)
         elif vectors is None:
             vectors = self.embedder.encode(texts, normalize=True)
-        bags = bags_of_words(texts)
+        written = bags_of_words(texts)
+        letters = [" ".join(bag[:MAX_WORDS]) for bag in written]
+        bags = self._joints.respelled(written)
         words = []
         weights = []
         codes = []
-        for bag in bags:
-            first_words = bag[:MAX_WORDS]
+        for text, bag in zip(texts, bags, strict=True):
+            first_words = _bounded(bag[:MAX_WORDS])
             # Words that were not counted are as rare as can be.
             idf = [self._idf.get(word, self._max_idf) for word in first_words]
             weights.append(np.array(idf, np.float32))
-            short_words = [word[:MAX_LETTERS] for word in first_words]
-            words.append(short_words)
-            codes.append(list(filter(is_code, set(short_words))))
+            words.append(first_words)
+            codes.append(codes_of(text, first_words))
         ngrams = self._tfidf.transform_words(bags)
-        return Texts(words, weights, codes, ngrams, vectors)
+        return Texts(texts, words, weights, letters, codes, ngrams, vectors)
 
     def score(
         self, left: Iterable[str | bytes], right: Iterable[str | bytes]
@@ -260,8 +267,25 @@ class TextScorer:
         scores = np.clip(similarities @ self._weights, 0, 1)
         missing = 1 - scores
         scores = scores + _CODE_STEP * features.shared_code * missing
-        penalty = _CODE_STEP * features.codes_differ
-        return scores * (1 - penalty)
+        penalty = _CODE_PENALTY * features.codes_differ
+        scores = scores * (1 - penalty)
+        # Not 0.99999994.
+        scores[features.equal > 0] = 1
+        return scores
+
+
+def _bounded(words: list[str]) -> list[str]:
+    """Cuts words so that all together have at most `MAX_LETTERS` letters."""
+    if sum(map(len, words)) <= MAX_LETTERS:
+        return words
+    kept = []
+    num_left = MAX_LETTERS
+    for word in words:
+        kept.append(word[:num_left])
+        num_left -= len(kept[-1])
+        if num_left == 0:
+            break
+    return kept
 
 
 def _columns(features: Features) -> NDArray[np.float32]:

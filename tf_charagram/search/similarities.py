@@ -15,13 +15,15 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from scipy import sparse
 
+from tf_charagram.text.word_boundaries import without_signs
+
 Floats = NDArray[np.float32]
 
 #: Words of a text that are compared by their letters: edit distances of two long texts would take
 #: minutes. Vectors and n-grams cover all of a text.
 MAX_WORDS = 100
-#: Letters of a word that are compared.
-MAX_LETTERS = 40
+#: Letters of these words that are compared one by one.
+MAX_LETTERS = 4000
 # Minimum similarity of two words that may be spellings of the same word.
 _MIN_SIMILARITY = 0.6
 # Minimum length of a code: shorter words with a digit, such as 18v, are rather sizes.
@@ -30,7 +32,15 @@ _MIN_CODE = 4
 _LONG_CODE = 10
 # Vectors that are multiplied at once, so that both sides fit into the cache.
 _VECTOR_BLOCK = 500
+# Length from which digits alone are a code wherever they stand: 10000 is in 100000 by chance.
+_LONG_NUMBER = 7
+# Cosine from which two vectors are equal up to rounding.
+_MIN_EQUAL = 1 - 1e-5
 _HAS_DIGIT = re.compile(r"\d")
+# An amount, date or version: 100.00, 2024-01-05.
+_NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/-]\d+)+(?!\w)")
+_ZEROS = (".0", ".00")
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass
@@ -38,16 +48,21 @@ class Texts:
     """Texts with everything that a comparison needs.
 
     Attributes:
-        words: The first words of each text, lowercase and without accents.
+        texts: The texts.
+        words: The first words of each text, lowercase and without accents, joined or split as
+            other texts have them.
         weights: Inverse document frequencies of these words, float32.
-        codes: The distinct codes among these words, such as model numbers.
+        letters: The first words as they are written, with spaces between them.
+        codes: The distinct codes of each text, such as model numbers, amounts and dates.
         ngrams: Tf-idf of character n-grams, rows of unit length.
         vectors: Embeddings of unit length, float32 `(num_texts, dim)`; dim is 0 without a model.
     """
 
+    texts: Sequence[str]
     words: list[list[str]]
     weights: list[Floats]
-    codes: list[list[str]]
+    letters: list[str]
+    codes: list[frozenset[str]]
     ngrams: sparse.csr_array
     vectors: Floats
 
@@ -58,6 +73,29 @@ class Texts:
     def num_words(self) -> NDArray[np.int64]:
         """Number of `words` of each text, `(num_texts,)`."""
         return np.array([len(words) for words in self.words], np.int64)
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """The first row of each text."""
+        rows: dict[str, int] = {}
+        for row, text in enumerate(self.texts):
+            rows.setdefault(text, row)
+        return rows
+
+    @cached_property
+    def text_hashes(self) -> NDArray[np.int64]:
+        """A hash of each text, `(num_texts,)`; different texts share one by a chance of 2^-64."""
+        return np.array([hash(text) for text in self.texts], np.int64)
+
+    @cached_property
+    def word_hashes(self) -> NDArray[np.int64]:
+        """A hash of the words of each text as they are written, `(num_texts,)`."""
+        return np.array([hash(letters) for letters in self.letters], np.int64)
+
+    @cached_property
+    def joined(self) -> list[str]:
+        """The words of each text without spaces."""
+        return [letters.replace(" ", "") for letters in self.letters]
 
     @cached_property
     def by_ngram(self) -> sparse.csr_array:
@@ -75,7 +113,9 @@ class Features(NamedTuple):
         letters: 1 - the edit distance over the length of the longer text.
         word_share: Share of one word in the longer text: 1 for single words, near 0 for long texts.
         shared_code: A tenth of the length of the longest common code, at most 1.
-        codes_differ: 1 if both texts have codes, but no common code; else 0.
+        codes_differ: Share of the codes that differ, from 0 to 1; a code that only one text has
+            does not differ.
+        equal: 1 if the texts have the same words in the same order, and equal vectors; else 0.
     """
 
     vectors: Floats
@@ -85,6 +125,7 @@ class Features(NamedTuple):
     word_share: Floats
     shared_code: Floats
     codes_differ: Floats
+    equal: Floats
 
 
 def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool) -> Features:
@@ -116,11 +157,43 @@ def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
         products = left_ngrams.multiply(right_ngrams)
         features.ngrams[:] = products.sum(axis=1)
         _compare_words(left, right, left_rows, right_rows, features)
+    has_equal_words = left.word_hashes[left_rows] == right.word_hashes[right_rows]
+    has_equal_vectors = features.vectors >= _MIN_EQUAL
+    if not left.vectors.shape[1]:
+        has_equal_vectors[:] = True
+    is_same = left.text_hashes[left_rows] == right.text_hashes[right_rows]
+    is_equal = is_same | (has_equal_words & has_equal_vectors)
+    # Texts without words are not equal to anything.
+    features.equal[:] = is_equal & (left_num_words > 0)
     return features
 
 
-def is_code(word: str) -> bool:
-    """Tells whether a word may be the number of a model, a part or a document."""
+def codes_of(text: str, words: Sequence[str]) -> frozenset[str]:
+    """Returns the numbers of models, parts and documents in a text, its amounts and its dates.
+
+    Args:
+        text: The text.
+        words: Its words.
+    """
+    if "".join(words).isalpha():
+        # Most texts have neither digits nor signs.
+        return frozenset()
+    codes = {word for word in words if _is_code(word)}
+    if _HAS_DIGIT.search(text):
+        for number in _NUMBER.findall(text):
+            parts = _DIGITS.findall(number)
+            codes.difference_update(parts)
+            digits = "".join(parts)
+            if len(digits) >= _MIN_CODE:
+                # 100.00 is 100, and 1998.0 a year.
+                is_whole = number.endswith(_ZEROS)
+                codes.add("".join(parts[:-1]) if is_whole else digits)
+    return frozenset(codes)
+
+
+def _is_code(word: str) -> bool:
+    if without_signs(word) not in ("", word):
+        return True
     return len(word) >= _MIN_CODE and _HAS_DIGIT.search(word) is not None
 
 
@@ -145,10 +218,12 @@ def _compare_words(
         other_weights = [right.weights[other] for other in others]
         block = slice(start, stop)
         features.words[block] = _soft_tfidf(words, left.weights[row], other_words, other_weights)
-        features.letters[block] = _letter_similarities(words, other_words)
+        other_letters = [right.letters[other] for other in others]
+        features.letters[block] = _letter_similarities(left.letters[row], other_letters)
         for pair, other in enumerate(others, start):
             if left.codes[row] or right.codes[other]:
-                shared, differ = _compare_codes(left, row, right, other)
+                sides = left.codes[row], right.codes[other]
+                shared, differ = _compare_codes(*sides, left.joined[row], right.joined[other])
                 features.shared_code[pair] = shared
                 features.codes_differ[pair] = differ
 
@@ -192,30 +267,87 @@ def _soft_tfidf(
     return scores
 
 
-def _letter_similarities(words: Sequence[str], other_words: Sequence[Sequence[str]]) -> Floats:
+def _letter_similarities(letters: str, others: Sequence[str]) -> Floats:
     """Returns 1 - the edit distance over the longer length, float32 `(num_others,)`."""
     # Two texts without words would be equal.
-    if not words:
-        return np.zeros(len(other_words), np.float32)
+    if not letters:
+        return np.zeros(len(others), np.float32)
+    if max(map(len, [letters, *others])) > MAX_LETTERS:
+        similarities = [_long_similarity(letters, other) for other in others]
+        return np.array(similarities, np.float32)
     [similarities] = process.cdist(
-        [" ".join(words)],
-        [" ".join(other) for other in other_words],
-        scorer=OSA.normalized_similarity,
-        dtype=np.float32,
+        [letters], others, scorer=OSA.normalized_similarity, dtype=np.float32
     )
     return similarities
 
 
-def _compare_codes(left: Texts, row: int, right: Texts, other: int) -> tuple[float, bool]:
-    """Returns `shared_code` and `codes_differ` of two texts."""
-    codes = left.codes[row]
-    other_codes = right.codes[other]
-    # Spaces are ignored: "KD-55 X9000" has the code kd55x9000.
-    letters = "".join(left.words[row])
-    other_letters = "".join(right.words[other])
-    common = [code for code in codes if code in other_letters]
-    common += [code for code in other_codes if code in letters]
+def _long_similarity(left: str, right: str) -> float:
+    """Estimates 1 - the edit distance over the longer length of long texts.
+
+    Equal starts and ends are exact. Of what is between, the first letters stand for all.
+    """
+    longer = max(len(left), len(right))
+    num_equal = _num_equal(left, right)
+    left = left[num_equal:]
+    right = right[num_equal:]
+    num_equal = _num_equal(left[::-1], right[::-1])
+    left = left[: len(left) - num_equal]
+    right = right[: len(right) - num_equal]
+    rest = max(len(left), len(right))
+    distance = OSA.normalized_distance(left[:MAX_LETTERS], right[:MAX_LETTERS])
+    return 1 - distance * rest / longer
+
+
+def _num_equal(left: str, right: str) -> int:
+    """Returns the number of equal letters at the start of two texts."""
+    length = min(len(left), len(right))
+    codes = [np.array([*map(ord, text[:length])]) for text in (left, right)]
+    is_different = codes[0] != codes[1]
+    return int(np.argmax(is_different)) if is_different.any() else length
+
+
+def _compare_codes(
+    left: frozenset[str], right: frozenset[str], left_letters: str, right_letters: str
+) -> tuple[float, float]:
+    """Returns `shared_code` and `codes_differ` of two texts.
+
+    Args:
+        left: Codes.
+        right: Codes.
+        left_letters: The words of the left text without spaces: "KD-55 X9000" has kd55x9000.
+        right_letters: The words of the right text without spaces.
+    """
+    if left == right:
+        longest = max(map(len, left))
+        return min(longest / _LONG_CODE, 1), 0
+    left_rest = [code for code in left - right if not _has_code(right_letters, code)]
+    right_rest = [code for code in right - left if not _has_code(left_letters, code)]
+    num_different = min(len(left_rest), len(right_rest))
+    if not all(map(str.isalnum, left_rest + right_rest)):
+        # C++ and C differ, although C is no code.
+        num_signs = _num_signs(left_rest, right_letters) + _num_signs(right_rest, left_letters)
+        num_different = max(num_different, num_signs)
+    common = (left | right).difference(left_rest, right_rest)
     if not common:
-        return 0, bool(codes and other_codes)
+        return 0, float(num_different > 0)
+    num_common = max(len(left) - len(left_rest), len(right) - len(right_rest))
+    share = num_different / (num_common + num_different)
     longest = max(map(len, common))
-    return min(longest / _LONG_CODE, 1), False
+    # One common code does not excuse others that differ.
+    return min(longest / _LONG_CODE, 1) * (1 - share), share
+
+
+def _num_signs(codes: Sequence[str], letters: str) -> int:
+    """Returns how many words with signs the other text has without signs."""
+    num = 0
+    for code in codes:
+        word = without_signs(code)
+        num += word != code and word in letters
+    return num
+
+
+def _has_code(letters: str, code: str) -> bool:
+    """Returns whether the words of a text, without spaces, have a code."""
+    if code not in letters:
+        return False
+    return len(code) >= _LONG_NUMBER or not code.isdecimal()

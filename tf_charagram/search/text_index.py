@@ -150,8 +150,8 @@ class TextIndex:
             min_score: Minimum score.
 
         Returns:
-            A list of hits, or a list of such lists for many queries; equal scores in the order of
-            rows.
+            A list of hits, or a list of such lists for many queries; of equal scores, the same
+            text comes first, then the lower row.
 
         Raises:
             ConfigError: `k` is not a positive integer, `min_score` is not in [0, 1], or `queries`
@@ -176,9 +176,8 @@ class TextIndex:
         for query, text, score in zip(query_rows, text_rows, scores.tolist(), strict=True):
             for row in searched.rows[text][:k]:
                 hits[query].append(Hit(row, score, searched.texts[row]))
-        for found in hits:
-            # "Cat" and "cat" have equal scores, and their rows may alternate.
-            found.sort(key=lambda hit: (-hit.score, hit.row))
+        for query_text, found in zip(queries, hits, strict=True):
+            found.sort(key=lambda hit: (-hit.score, hit.text != query_text, hit.row))
             del found[k:]
         return hits
 

@@ -21,7 +21,7 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
     replaced,
 )
-from tf_charagram.text.unicode import code_points_of, unicode_ranges
+from tf_charagram.text.unicode import code_points_of, unicode_ranges, vowel_points
 from tf_charagram.text.vectors import column, flatnonzero, ragged, without_few
 
 #: Letters without a decomposition, and punctuation, in ASCII.
@@ -43,6 +43,11 @@ INVISIBLE = (
     0xAD, 0x34F, 0x61C, *range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F),
     *range(0x2060, 0x2070), *range(0xFE00, 0xFE10), 0xFEFF, *range(0xE0100, 0xE01F0),
 )  # fmt: skip
+#: The Arabic letter that stretches words, and spells nothing.
+TATWEEL = 0x640
+# The Greek sigma at the end of a word, and everywhere else.
+_FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
+_GREEK = (0x370, 0x400)
 _FIRST_MARK = 0x300
 # Korean vowels and final consonants follow their syllable as marks follow a letter.
 _FIRST_JAMO = 0x1160
@@ -59,7 +64,8 @@ class CharacterFolder:
     Every character that the alphabet lacks, or that has another compatibility form (NFKC), becomes
     its decomposed form (NFKD) with `PLAIN` letters. Then a letter with its marks becomes the
     character of the alphabet for the letter and as many of them as possible; a mark that the
-    alphabet lacks is dropped after a character that it has.
+    alphabet lacks is dropped after a character that it has. Vowel points of Arabic and Hebrew, and
+    Greek accents, are dropped if the alphabet lacks them, whatever is before.
 
     Args:
         alphabet: The characters that have symbols, lowercase.
@@ -77,6 +83,7 @@ class CharacterFolder:
         edges = np.append(unicode_ranges()["marks"], [_FIRST_JAMO, _STOP_JAMO])
         edges.sort()
         self._marks = tf.constant(edges.astype(np.int32))
+        self._points = tf.constant(vowel_points(), tf.int32)
         composites = {}
         for char in kept:
             parts = normalize("NFD", char)
@@ -127,6 +134,10 @@ class CharacterFolder:
         # Without its vowel, a Korean syllable would be another one.
         is_jamo = (marks >= _FIRST_JAMO) & (marks < _STOP_JAMO)
         is_dropped = has_known_letter & is_unknown & ~is_jamo
+        is_optional = self._are_points(marks)
+        written_letters = tf.gather(letters, letter_of)
+        is_optional |= (written_letters >= _GREEK[0]) & (written_letters < _GREEK[1])
+        is_dropped |= is_unknown & is_optional
         # The letter contains the marks that it is composed of.
         number = places - tf.gather(bases, letter_of)
         is_dropped |= number <= tf.gather(num_composed, letter_of)
@@ -143,6 +154,12 @@ class CharacterFolder:
         num_edges = tf.searchsorted(self._marks, chars, side="right")
         # Ranges of marks start and end by turns, so after an odd number of edges is a mark.
         return places[num_edges % 2 == 1]
+
+    def _are_points(self, marks: tf.Tensor) -> tf.Tensor:
+        """Returns whether marks are vowel points, bool `(num_marks,)`."""
+        last = len(self._points) - 1
+        rows = tf.minimum(tf.searchsorted(self._points, marks), last)
+        return tf.gather(self._points, rows) == marks
 
     def _composites_of(
         self, codes: tf.Tensor, bases: tf.Tensor, num_marks: tf.Tensor
@@ -217,6 +234,10 @@ def _changed_forms(kept: set[str]) -> tuple[np.ndarray, tf.RaggedTensor]:
     for letter, plain in PLAIN.items():
         if letter not in kept:
             forms_of[ord(letter)] = plain
+    if _FINAL_SIGMA not in kept:
+        forms_of[ord(_FINAL_SIGMA)] = _SIGMA
+    if chr(TATWEEL) not in kept:
+        forms_of[TATWEEL] = None
     kept_codes = [ord(char) for char in kept]
     is_changed = np.zeros(MAX_CODE_POINT + 1, bool)
     is_changed[code_points_of("decomposed")] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import cache
 from pathlib import Path
 
@@ -34,3 +35,45 @@ def code_points_of(name: str) -> np.ndarray:
     is_edge[edges] = True
     is_inside = np.logical_xor.accumulate(is_edge)
     return np.flatnonzero(is_inside)
+
+
+# First words of the names of marks that many scripts share, such as the acute accent, and of the
+# marks of scripts whose letters spell words without them.
+_SHARED_MARK = "COMBINING"
+_SCRIPTS_WITH_OPTIONAL_MARKS = (_SHARED_MARK, "ARABIC", "HEBREW", "SYRIAC", "SAMARITAN", "MANDAIC")
+# Canonical combining classes: overlays; points of Hebrew, Arabic and Syriac; and the first of the
+# classes of accents, which say on which side of a letter they are.
+_OVERLAY = 1
+_FIRST_POINT, _LAST_POINT = 10, 36
+_FIRST_SIDE = 200
+
+
+@cache
+def optional_marks() -> list[int]:
+    """Lists the marks that readers do without: accents, and vowel points of Arabic and Hebrew.
+
+    Vowel signs, tone marks and other marks that spell a word, such as those of Devanagari and Thai,
+    have classes between, or none.
+    """
+    return [code for code in code_points_of("marks").tolist() if _is_optional(chr(code))]
+
+
+@cache
+def vowel_points() -> list[int]:
+    """Lists the optional marks of scripts that are usually written without, such as Arabic."""
+    points = []
+    for code in optional_marks():
+        if not unicodedata.name(chr(code), "").startswith(_SHARED_MARK):
+            points.append(code)
+    return points
+
+
+def _is_optional(mark: str) -> bool:
+    combining_class = unicodedata.combining(mark)
+    is_enclosing = unicodedata.category(mark) == "Me"
+    if is_enclosing or combining_class == _OVERLAY:
+        return True
+    if _FIRST_POINT <= combining_class <= _LAST_POINT:
+        return True
+    has_side = combining_class >= _FIRST_SIDE
+    return has_side and unicodedata.name(mark, "").startswith(_SCRIPTS_WITH_OPTIONAL_MARKS)

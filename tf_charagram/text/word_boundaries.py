@@ -5,8 +5,8 @@ function each, `tokens_of` and `word_spans`, because strings of one word are fas
 graph must not call Python. Both read one table of characters. No regular expression could serve
 both: the classes of Python and of RE2 depend on their versions of Unicode.
 
-To *search*, a word may have underscores, which belong to the codes of products, and loses its
-accents: `bags_of_words`.
+To *search*, a word may have underscores, which belong to the codes of products, and signs, as in
+C++ and -5, and loses its accents: `bags_of_words`.
 
 Two other rooms differ on purpose. Tokens, with punctuation, follow treebanks (`text.splitting`).
 Typos are made in words with apostrophes and hyphens, as lists of misspellings have them, and by
@@ -20,15 +20,15 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.folding import INVISIBLE, PLAIN
+from tf_charagram.text.folding import INVISIBLE, PLAIN, TATWEEL
 from tf_charagram.text.normalize import normalized_code_points
 from tf_charagram.text.tensors import decoded
-from tf_charagram.text.unicode import is_in_class
+from tf_charagram.text.unicode import is_in_class, optional_marks, unicode_ranges
 from tf_charagram.text.vectors import flatnonzero
 
 #: Code points that are classified even outside the alphabet: up to the last emoji.
@@ -51,12 +51,12 @@ _UNSPACED = (
 
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 
-# Characters that do not end a word of search, and are dropped: accents, and invisible ones.
-_ACCENTS = range(0x300, 0x370)
-_DROPPED = "".join(map(chr, (*INVISIBLE, *_ACCENTS)))
-_ASCII_WORD = re.compile(r"\w+")
-_WORD = re.compile(rf"[\w{_DROPPED}]+")
-_FOLDED = str.maketrans({**PLAIN, **dict.fromkeys(_DROPPED)})
+# Signs that follow a word (C++, C#, A*).
+_SIGNS = "+#*"
+# Categories of further signs, of mathematics and currencies, and one that separates columns.
+_SIGN_CATEGORIES = ("Sm", "Sc")
+_SEPARATOR = "|"
+_LAST_SIGN = 0x1FFFF
 
 
 def normalized_words(texts: Iterable[str], unicode_form: str | None) -> Iterator[str]:
@@ -181,25 +181,104 @@ def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
 def bags_of_words(texts: Iterable[str]) -> list[list[str]]:
     """Returns the words of each text that search compares, in lowercase without accents.
 
-    A word is a run of letters, digits and underscores. In a text without any, words are separated
-    by white space.
+    A word is a run of letters, digits, underscores and marks. Signs after it (C++, C#), or before a
+    number (-5, <5), are part of it, and so is a hyphen after at most three letters (A-). In a text
+    without words, they are separated by white space.
     """
     bags = []
     # Folding is slow, and most words repeat.
     fold = cache(_without_accents)
     for text in texts:
         lowercase = text.lower()
-        if lowercase.isascii():
-            bags.append(_ASCII_WORD.findall(lowercase) or lowercase.split())
-        else:
-            words = _WORD.findall(lowercase) or lowercase.split()
-            bags.append([fold(word) for word in words])
+        is_ascii = lowercase.isascii()
+        patterns = _patterns(is_ascii)
+        # Most texts have no signs, and the simple expression is faster.
+        has_signs = patterns.signs.search(lowercase) is not None
+        pattern = patterns.signed_word if has_signs else patterns.word
+        words = pattern.findall(lowercase) or lowercase.split()
+        bags.append(words if is_ascii else [fold(word) for word in words])
     return bags
+
+
+class _Patterns(NamedTuple):
+    """Regular expressions of signs, of words, and of words with signs."""
+
+    signs: re.Pattern[str]
+    word: re.Pattern[str]
+    signed_word: re.Pattern[str]
+
+
+def without_signs(word: str) -> str:
+    """Returns a word of search without its signs; those of currencies stay: $5 may be 5."""
+    if word.isalnum():
+        return word
+    return "".join(filter(_is_no_sign, word))
+
+
+@cache
+def _is_no_sign(char: str) -> bool:
+    return is_in_word(char) or char == "_" or unicodedata.category(char) == "Sc"
+
+
+@cache
+def _patterns(is_ascii: bool) -> _Patterns:
+    """Compiles the expressions for lowercase texts."""
+    if is_ascii:
+        return _compiled(r"\w", r"\w+", _signs(range(128)), "-", re.ASCII)
+    edges = unicode_ranges()["marks"].reshape(-1, 2)
+    # Ranges: thousands of single characters would take a second to compile.
+    marks = "".join(f"{chr(first)}-{chr(after - 1)}" for first, after in edges.tolist())
+    marks += "".join(map(chr, INVISIBLE))
+    # Most characters are ASCII, and need not be looked for in all ranges.
+    mark = rf"(?=[^\0-\x7f])[{marks}]"
+    word = rf"(?:\w+(?:{mark}\w*)*|(?:{mark}\w*)+)"
+    hyphens = "".join(char for char, plain in PLAIN.items() if plain == "-")
+    signs = _signs(range(_LAST_SIGN))
+    return _compiled(rf"(?:\w|{mark})", word, signs, rf"\-{hyphens}\uff0d", re.UNICODE)
+
+
+def _signs(code_points: Iterable[int]) -> str:
+    """Returns the signs among code points, escaped for a set of a regular expression."""
+    signs = set(_SIGNS)
+    for char in map(chr, code_points):
+        if unicodedata.category(char) in _SIGN_CATEGORIES and char != _SEPARATOR:
+            signs.add(char)
+    return re.escape("".join(sorted(signs)))
+
+
+def _compiled(char: str, word: str, signs: str, hyphens: str, flags: int) -> _Patterns:
+    """Compiles expressions.
+
+    Args:
+        char: Expression for a character of a word.
+        word: Expression for a word.
+        signs: Signs, escaped for a set.
+        hyphens: Hyphens and minus signs, escaped for a set.
+        flags: Flags of `re`.
+    """
+    any_sign = rf"[{signs}]|(?<=\w)[{hyphens}](?!\w)|(?<!\w)[{hyphens}](?=\d)"
+    before = rf"(?<!{char})(?<![{signs}{hyphens}])[{hyphens}{signs}]+?(?=[0-9])"
+    # A plus or number sign before a number says nothing.
+    before += r"(?<![+#*\uff0b\uff03])"
+    short = "|".join(rf"(?<=(?<!{char}){char * length})" for length in (1, 2, 3))
+    after = rf"[+#*\uff0b\uff03]+|[{signs}]+(?!{char})|(?:{short})[{hyphens}](?!{char})"
+    signed_word = rf"(?:{before})?{word}(?:{after})?"
+    return _Patterns(
+        re.compile(any_sign, flags), re.compile(word, flags), re.compile(signed_word, flags)
+    )
+
+
+@cache
+def _forms() -> dict[int, str | int | None]:
+    """Maps the code points of characters that search reads as others, or drops."""
+    dropped = [*INVISIBLE, *optional_marks(), TATWEEL]
+    return str.maketrans({**PLAIN, **dict.fromkeys(map(chr, dropped))})
 
 
 def _without_accents(word: str) -> str:
     """Returns a lowercase word without accents, or the word if nothing would be left of it."""
     decomposed = unicodedata.normalize("NFKD", word)
-    letters = decomposed.translate(_FOLDED)
+    letters = decomposed.translate(_forms())
     composed = unicodedata.normalize("NFKC", letters)
-    return composed.lower() or word
+    # The Greek sigma has another form at the end of a word.
+    return composed.casefold() or word

@@ -1,0 +1,26 @@
+"""Words that texts of a list join or split in different ways."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf_charagram.search.joined_words import JoinedWords
+
+
+@pytest.mark.parametrize(("counted", "bag", "expected"), [
+    (["walmart"], "wal mart", ["walmart"]),
+    (["wal mart"], "walmart", ["wal", "mart"]),
+    (["wal mart"], "wal mart", ["wal", "mart"]),
+    (["walmart", "wal mart"], "a wal mart b", ["a", "walmart", "b"]),
+    (["wal", "mart"], "walmart", ["walmart"]),
+    (["i b m"], "ibm", ["i", "b", "m"]),
+    (["ibm"], "i b m", ["ibm"]),
+    (["kd55x9000"], "kd 55 x9000", ["kd55x9000"]),
+    (["12"], "1 2", ["1", "2"]),
+    ([], "wal mart", ["wal", "mart"]),
+    (["cat"], "", []),
+])  # fmt: skip
+def test_respelled(counted, bag, expected):
+    joints = JoinedWords()
+    joints.count([text.split() for text in counted])
+    assert joints.respelled([bag.split()]) == [expected]
