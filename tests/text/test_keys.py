@@ -13,19 +13,18 @@ from hypothesis import strategies as st
 from tests.reference import text as reference
 from tests.reference.word_filter import splitmix64
 from tests.text.strategies import order_sets, property_settings, text_lists
+from tf_charagram.text.alphabet import OTHER_SYMBOL, SPACE_SYMBOL, Alphabet, symbol_bits
+from tf_charagram.text.code_points import SPACE
+from tf_charagram.text.hashing import mixed
 from tf_charagram.text.keys import (
-    OTHER_SYMBOL,
-    SPACE_SYMBOL,
-    Alphabet,
     exact_digits,
     mix64,
     mixed_keys,
     ngram_keys,
     padded_keys,
     prefix_keys,
-    symbol_bits,
 )
-from tf_charagram.text.normalize import SPACE, collapse, decode
+from tf_charagram.text.normalize import collapse, decode
 
 
 def keys_of(raws, orders, bits):
@@ -44,6 +43,7 @@ def test_mix64_is_splitmix64():
     values = np.random.default_rng(0).integers(0, 2**64, size=100, dtype=np.uint64)
     expected = [splitmix64(int(value)) for value in values]
     assert mix64(tf.constant(values)).numpy().tolist() == expected
+    assert mixed(values).tolist() == expected
 
 
 def test_symbol_bits():

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.keys import OTHER_SYMBOL, UNKNOWN, mix64, ngram_keys, padded_keys
+from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN
+from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.vectors import flatnonzero, interleaved, masked, ragged, without_few
 

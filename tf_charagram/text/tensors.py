@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_positive, check_switches
-from tf_charagram.text.batches import check_texts, checked_texts, to_bytes
+from tf_charagram.text.batches import check_texts, checked_texts, decoded, to_bytes
 
 _MAX_ORDER = 8
 _UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
@@ -74,11 +74,6 @@ def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:
             f"`texts` must be strings (batch,). Received: shape {tuple(texts.shape)}. The input "
             'of a Keras model is keras.Input((), dtype="string").'
         )
-
-
-def decoded(text: str | bytes) -> str:
-    """Decodes a text from UTF-8; broken bytes become U+FFFD, as in the graph."""
-    return text.decode(errors="replace") if isinstance(text, bytes) else text
 
 
 def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | bytes]]:
