@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.quantization import _QuantizedSum
-from tf_charagram.models.weights import _aligned_empty, _shared_tensor, stored_table
+from tf_charagram.models.stored_tables import stored_table
+from tf_charagram.models.weights import _aligned_empty, _shared_tensor
 
 F32 = np.finfo(np.float32)
 

@@ -15,7 +15,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.text.tensors import rows_by_text, strings_of
+from tf_charagram.text.arguments import rows_by_text, strings_of
 
 # Minimum score of duplicates.
 _THRESHOLD = 0.7

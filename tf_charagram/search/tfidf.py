@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.devices import on_cpu
+from tf_charagram.text.arguments import distinct, strings_of
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.reading import SymbolReader
-from tf_charagram.text.tensors import LookupTable, distinct, string_tensor, strings_of
+from tf_charagram.text.tensors import LookupTable, string_tensor
 from tf_charagram.text.vectors import masked
 from tf_charagram.text.word_boundaries import bags_of_words
 
