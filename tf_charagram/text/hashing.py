@@ -12,6 +12,10 @@ FINALIZERS = (
     (30, np.uint64(0xBF58476D1CE4E5B9)),
     (27, np.uint64(0x94D049BB133111EB)),
 )
+#: Rows of an n-gram of unknown characters: n-grams that share a row seldom share the other, too.
+ROWS_OF_UNKNOWN = 2
+#: Seed `i` of the rows of an n-gram is `i` times this number.
+ROW_STEP = 0xD1342543DE82EF95
 #: The last shift.
 LAST_SHIFT = 31
 

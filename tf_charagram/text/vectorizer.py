@@ -13,8 +13,8 @@ from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.alphabet import UNKNOWN
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
+from tf_charagram.text.hashing import ROWS_OF_UNKNOWN
 from tf_charagram.text.ids import (
-    ROWS_OF_UNKNOWN,
     appended,
     hashed_ids,
     known_ids,

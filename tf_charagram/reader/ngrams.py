@@ -1,0 +1,186 @@
+"""Finds the rows of the n-grams of a batch, in a vocabulary or by hashing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tf_charagram.reader.flat import Batch, Ints, KeyTable, Runs, after_zero, interleaved, rows_of
+from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN, Alphabet, symbol_bits
+from tf_charagram.text.hashing import MULTIPLIER, ROW_STEP, ROWS_OF_UNKNOWN, mixed
+
+
+class Ngrams(NamedTuple):
+    """The n-grams that have rows.
+
+    Attributes:
+        orders: Ascending n-gram orders.
+        table: Finds the row of a key, or -1; `None` if n-grams are hashed.
+        alphabet: The characters of exact keys, or `None` for mixed keys.
+        num_rows: Number of rows without those of unknown characters.
+        rows_per_ngram: Number of rows that each n-gram is hashed to.
+        longest_only: Whether only the longest n-gram at each position has a row.
+        unknown_rows: Number of rows of unknown characters, the last ones.
+    """
+
+    orders: Sequence[int]
+    table: KeyTable | None
+    alphabet: Alphabet | None
+    num_rows: int
+    rows_per_ngram: int
+    longest_only: bool
+    unknown_rows: int
+
+    def ids(self, batch: Batch) -> Runs:
+        """Returns the rows of the n-grams of each text, ordered by position."""
+        if self.table is None:
+            return self._hashed_ids(batch)
+        if not self.unknown_rows:
+            return self._known_ids(batch, self.table)
+        is_known = batch.symbols < UNKNOWN
+        symbols = np.where(is_known, batch.symbols, OTHER_SYMBOL)
+        ids = self._known_ids(batch._replace(symbols=symbols), self.table)
+        return ids if is_known.all() else _appended(ids, self._unknown_ids(batch))
+
+    @property
+    def _bits(self) -> int | None:
+        """Bits per symbol in exact keys; `None` for mixed keys."""
+        return None if self.alphabet is None else symbol_bits(max(self.orders))
+
+    def _known_ids(self, batch: Batch, table: KeyTable) -> Runs:
+        keys, splits = _ngram_keys(batch, self.orders, self._bits)
+        if self.longest_only:
+            keys = _longest_first(keys, len(self.orders))
+        rows = table.rows(keys)
+        if self.longest_only:
+            rows = _only_first(rows, len(self.orders))
+        flat_rows = rows.ravel()
+        return _masked(flat_rows, flat_rows >= 0, splits * keys.shape[1])
+
+    def _hashed_ids(self, batch: Batch) -> Runs:
+        keys, splits = _ngram_keys(batch, self.orders, None)
+        flat_keys = keys.ravel()
+        rows = _hashed_rows(flat_keys, self.num_rows, self.rows_per_ngram)
+        exists = np.repeat(flat_keys > 0, self.rows_per_ngram)
+        return _masked(rows, exists, splits * keys.shape[1] * self.rows_per_ngram)
+
+    def _unknown_ids(self, batch: Batch) -> Runs:
+        """Returns the rows of each unknown character, alone and with the character after it."""
+        symbols, starts, ends = batch
+        places = np.flatnonzero(symbols >= UNKNOWN)
+        owners = np.searchsorted(starts, places, side="right") - 1
+        # Truncated texts do not end where the next one starts.
+        is_inside = places < ends[owners]
+        places = places[is_inside]
+        owners = owners[is_inside]
+        chars = symbols[places] - UNKNOWN
+        following = symbols[places + 1]
+        # The character after may be unknown, too; then its symbol holds the code point.
+        known_codes = self.alphabet.symbol_codes()  # type: ignore[union-attr]
+        known_symbols = np.minimum(following, len(known_codes) - 1)
+        codes = np.where(following < UNKNOWN, known_codes[known_symbols], following - UNKNOWN)
+        # A key is a pair: 0, or the code point after plus 1, and the unknown character.
+        keys = interleaved(chars, (codes + 1) * UNKNOWN + chars)
+        rows = self.num_rows + _hashed_rows(keys, self.unknown_rows, ROWS_OF_UNKNOWN)
+        # Number of unknown characters before each text, and of all.
+        splits = np.searchsorted(owners, np.arange(len(starts) + 1))
+        return Runs(rows, splits * 2 * ROWS_OF_UNKNOWN)
+
+
+def _ngram_keys(batch: Batch, orders: Sequence[int], bits: int | None) -> tuple[Ints, Ints]:
+    """Computes the keys of all n-grams of a batch.
+
+    Args:
+        batch: The batch; symbols are positive.
+        orders: Ascending n-gram orders.
+        bits: Bits per symbol of exact keys, or `None` for mixed keys.
+
+    Returns:
+        Keys, int64 `(num_starts, columns)`: a row for each position where an n-gram may start, a
+        column for each order and, with order 1, one for the space after a text; 0 means no n-gram.
+        And the row splits of the texts over those rows, `(batch + 1,)`.
+    """
+    symbols, starts, ends = batch
+    num_starts = len(symbols) - 1
+    splits = np.append(starts, num_starts)
+    # Symbols from each position to the end of its text; at most 0 past the end of a truncated text.
+    remaining = np.repeat(ends + 1, np.diff(splits)) - np.arange(num_starts)
+    max_order = max(orders)
+    padded = np.pad(symbols, (0, max_order))
+    columns = []
+    state = None
+    for order in range(1, max_order + 1):
+        # Appends the last symbol of the n-gram at each position.
+        last_symbols = padded[order - 1 : order - 1 + num_starts]
+        state = _extended(state, last_symbols, bits)
+        if order in orders:
+            # The space after a text starts no longer n-gram, so it has no row.
+            exists = remaining >= max(order, 2)
+            columns.append(np.where(exists, _finished(state, order, bits), 0))
+    if 1 in orders:
+        state = _extended(None, padded[1 : 1 + num_starts], bits)
+        is_last_space = remaining == 2
+        columns.append(np.where(is_last_space, _finished(state, 1, bits), 0))
+    return np.stack(columns, axis=1), splits
+
+
+def _extended(state: np.ndarray | None, symbols: Ints, bits: int | None) -> np.ndarray:
+    """Appends a symbol to each n-gram; `None` has no symbol."""
+    if bits:
+        return symbols if state is None else state << bits | symbols
+    unsigned = symbols.astype(np.uint64)
+    if state is not None:
+        unsigned ^= state
+    return unsigned * MULTIPLIER + np.uint64(1)
+
+
+def _finished(state: np.ndarray, order: int, bits: int | None) -> Ints:
+    """Returns the keys of n-grams of an order, positive int64."""
+    if bits:
+        return state
+    keys = mixed(state ^ np.uint64(order)).astype(np.int64)
+    # 0 is no n-gram.
+    return np.maximum(keys & np.int64(2**63 - 1), 1)
+
+
+def _longest_first(keys: Ints, num_orders: int) -> Ints:
+    """Puts the columns of the orders in descending order; an end of a text stays last."""
+    return np.concatenate([keys[:, :num_orders][:, ::-1], keys[:, num_orders:]], axis=1)
+
+
+def _only_first(rows: Ints, num_orders: int) -> Ints:
+    """Keeps the first row of each position, and that of the end of a text; -1 for others."""
+    is_known = rows[:, :num_orders] >= 0
+    is_first = is_known & (is_known.cumsum(axis=1) == 1)
+    kept = np.where(is_first, rows[:, :num_orders], -1)
+    return np.concatenate([kept, rows[:, num_orders:]], axis=1)
+
+
+def _masked(values: Ints, keep: np.ndarray, splits: Ints) -> Runs:
+    """Drops values of rows."""
+    num_kept = after_zero(np.cumsum(keep))
+    return Runs(values[keep], num_kept[splits])
+
+
+def _appended(left: Runs, right: Runs) -> Runs:
+    """Returns the values of both for each row."""
+    num_rows = len(left.splits) - 1
+    values = np.concatenate([left.values, right.values])
+    splits = np.append(left.splits, left.splits[-1] + right.splits[1:])
+    rows = np.arange(num_rows)
+    both = rows_of(Runs(values, splits), interleaved(rows, rows + num_rows))
+    # Every other split is between two texts.
+    return Runs(both.values, both.splits[::2])
+
+
+def _hashed_rows(keys: Ints, num_rows: int, rows_per_key: int) -> Ints:
+    """Returns `rows_per_key` rows in `[0, num_rows)` of each key, one key after the other."""
+    unsigned = keys.astype(np.uint64)
+    columns = []
+    for index in range(rows_per_key):
+        seed = np.uint64(ROW_STEP * index % 2**64)
+        hashes = mixed(unsigned ^ seed).astype(np.int64)
+        columns.append(hashes % num_rows)
+    return np.stack(columns, axis=1).ravel()
