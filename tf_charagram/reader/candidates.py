@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.reader.flat import Ints, KeyTable
+from tf_charagram.reader.flat import Ints
+from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.text.spelling.patterns import (
     ADDED,
     DOUBLED,

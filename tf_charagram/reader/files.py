@@ -13,8 +13,8 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.arrays import ArrayFile, fingerprint, open_arrays, read_arrays
 from tf_charagram.models.locations import ARRAYS, EMBEDDER, FILES, model_folder, read_config
 from tf_charagram.models.stored_tables import SCALES, StoredTable
-from tf_charagram.reader.flat import KeyTable
-from tf_charagram.reader.ngrams import Ngrams
+from tf_charagram.reader.key_table import KeyTable
+from tf_charagram.reader.ngrams import Ngrams, spread
 from tf_charagram.reader.symbols import Symbols
 from tf_charagram.reader.table import Table
 from tf_charagram.text.alphabet import Alphabet
@@ -103,7 +103,7 @@ def _ngrams(settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ngrams:
     if num_rows is None:
         keys = arrays["keys"]
         num_rows = len(keys)
-        table = KeyTable(keys, np.arange(num_rows), -1)
+        table = KeyTable.of_rows(spread(keys), np.arange(num_rows))
         orders = arrays["orders"].tolist()
         if "alphabet" in arrays:
             alphabet = Alphabet.from_array(arrays["alphabet"])

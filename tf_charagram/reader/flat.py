@@ -151,26 +151,3 @@ def after_zero(values: Ints) -> Ints:
 def interleaved(first: Ints, second: Ints) -> Ints:
     """Takes values of two vectors `(n,)` by turns, `(2n,)`."""
     return np.stack([first, second], axis=1).ravel()
-
-
-class KeyTable:
-    """Finds the rows of keys.
-
-    Args:
-        keys: Distinct keys, int64 `(num_keys,)`.
-        rows: The row of each key, `(num_keys,)`.
-        default: The row of all other keys.
-    """
-
-    def __init__(self, keys: Ints, rows: NDArray[np.integer], default: int) -> None:
-        order = np.argsort(keys, kind="stable")
-        # The last key is never looked up, so that a search never ends past the end.
-        self._keys = np.append(keys[order], np.iinfo(np.int64).max)
-        self._rows = np.append(rows[order], default)
-        self._default = default
-
-    def rows(self, keys: Ints) -> Ints:
-        """Returns the row of each key, int64, in the shape of `keys`."""
-        places = np.searchsorted(self._keys, keys)
-        is_found = self._keys[places] == keys
-        return np.where(is_found, self._rows[places], self._default)

@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tf_charagram.reader.flat import Batch, Ints, KeyTable, Runs, after_zero, interleaved, rows_of
+from tf_charagram.reader.flat import Batch, Ints, Runs, after_zero, interleaved, rows_of
+from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN, Alphabet, symbol_bits
 from tf_charagram.text.hashing import MULTIPLIER, ROW_STEP, ROWS_OF_UNKNOWN, mixed
+
+_SPREAD = MULTIPLIER.astype(np.int64)
 
 
 class Ngrams(NamedTuple):
@@ -17,7 +20,7 @@ class Ngrams(NamedTuple):
 
     Attributes:
         orders: Ascending n-gram orders.
-        table: Finds the row of a key, or -1; `None` if n-grams are hashed.
+        table: Finds the row of a key that is `spread`, or -1; `None` if n-grams are hashed.
         alphabet: The characters of exact keys, or `None` for mixed keys.
         num_rows: Number of rows without those of unknown characters.
         rows_per_ngram: Number of rows that each n-gram is hashed to.
@@ -53,7 +56,7 @@ class Ngrams(NamedTuple):
         keys, splits = _ngram_keys(batch, self.orders, self._bits)
         if self.longest_only:
             keys = _longest_first(keys, len(self.orders))
-        rows = table.rows(keys)
+        rows = table.rows(spread(keys))
         if self.longest_only:
             rows = _only_first(rows, len(self.orders))
         flat_rows = rows.ravel()
@@ -87,6 +90,11 @@ class Ngrams(NamedTuple):
         # Number of unknown characters before each text, and of all.
         splits = np.searchsorted(owners, np.arange(len(starts) + 1))
         return Runs(rows, splits * 2 * ROWS_OF_UNKNOWN)
+
+
+def spread(keys: Ints) -> Ints:
+    """Spreads keys of n-grams evenly over all int64, one to one."""
+    return keys * _SPREAD
 
 
 def _ngram_keys(batch: Batch, orders: Sequence[int], bits: int | None) -> tuple[Ints, Ints]:

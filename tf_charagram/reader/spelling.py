@@ -9,13 +9,13 @@ from tf_charagram.reader.candidates import Candidates
 from tf_charagram.reader.flat import (
     Batch,
     Ints,
-    KeyTable,
     Runs,
     after_zero,
     positions,
     replaced,
     rows_of,
 )
+from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.text.code_points import SPACE
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.letters import MAX_LETTERS, is_suitable, letter_codes, spelled
@@ -46,12 +46,11 @@ class Corrector:
         self._values = letter_values(codes)
         self._read_values = letter_values(read_codes)
         self._powers = powers(MAX_LETTERS + 1)
-        words = np.stack([splits[:-1], splits[1:]], axis=1)
-        rows = np.flatnonzero(is_suitable(words))
-        keys = self._word_keys(letters, words[rows])
-        self._known = KeyTable(keys, rows, -1)
         patterns = Patterns(self._values[letters], splits, dictionary.log_counts[kept])
         self._candidates = Candidates(patterns)
+        words = np.stack([splits[:-1], splits[1:]], axis=1)
+        rows = np.flatnonzero(is_suitable(words))
+        self._known = KeyTable.of_rows(patterns.words[rows], rows)
         # Two extra rows: an empty word, `no_word`, and a space.
         space = np.flatnonzero(code_points == SPACE)
         num_letters = splits[-1]

@@ -61,7 +61,8 @@ class Patterns:
         log_probabilities: Of the words; 0 for the empty word, which is certain, and -inf for
             a missing key, float32 `(num_words + 2,)`.
         key_mask: Mask of the bits of keys that are compared.
-        keys: The keys, ascending but for the last one, the 0 of the empty word, int64.
+        words: The keys of the words, with all bits, int64 `(num_words,)`.
+        keys: The keys, ascending, int64.
         rows: The most frequent word of each key, int32.
     """
 
@@ -84,23 +85,32 @@ class Patterns:
         log_probabilities = np.append(log_shares, [0, -np.inf])
         self.log_probabilities = log_probabilities.astype(np.float32)
         self.key_mask = -1 << self.no_word.bit_length()
-        keys, rows = self._pattern_keys(values, splits)
+        pairs = self._pairs_of_patterns(values, splits)
+        pairs.sort()
+        keys = pairs & self.key_mask
+        # Of words with the same pattern, the first one is the most frequent.
+        is_first = np.ones(len(keys), bool)
+        is_first[1:] = keys[1:] != keys[:-1]
+        rows = pairs[is_first] & ~self.key_mask
+        keys = keys[is_first]
         # The key of the empty word is 0.
-        self.keys = np.append(keys, 0)
-        self.rows = np.append(rows, self.no_word).astype(np.int32)
+        place = np.searchsorted(keys, 0)
+        self.keys = np.insert(keys, place, 0)
+        self.rows = np.insert(rows.astype(np.int32), place, self.no_word)
 
-    def _pattern_keys(
+    def _pairs_of_patterns(
         self, values: NDArray[np.int64], splits: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Returns the keys of words and of their patterns, and the rows of the words."""
+    ) -> NDArray[np.int64]:
+        """Returns the keys of words and of their patterns, packed with the rows of the words.
+
+        Args:
+            values: Values of the letters of all words.
+            splits: Row splits of the words, `(num_words + 1,)`.
+        """
         lengths = np.diff(splits)
         factors = powers_by_place(lengths)
-        words = np.add.reduceat(values * factors, splits[:-1])
-        word_rows = np.arange(len(lengths))
-        # A pattern for each letter, which the wildcard replaces.
-        wildcards = (self.wildcard - values) * factors
-        patterns = np.repeat(words, lengths) + wildcards
-        pattern_rows = np.repeat(word_rows, lengths)
+        self.words = np.add.reduceat(values * factors, splits[:-1])
+        word_rows = np.arange(len(lengths), dtype=np.int32)
         frequent = splits[: _NUM_WITH_VARIANTS + 1]
         num_letters = frequent[-1]
         frequent_values = values[:num_letters]
@@ -111,30 +121,25 @@ class Patterns:
             frequent_factors,
             frequent,
         )
-        keys = np.concatenate(
-            [
-                words,
-                patterns,
-                skeletons + self.no_vowels,
-                look_alikes + self.look_alike,
-            ]
-        )
-        rows = np.concatenate(
-            [
-                word_rows,
-                pattern_rows,
-                skeleton_rows,
-                look_alike_rows,
-            ]
-        )
-        # The row replaces the lowest bits of a key: integers sort much faster than pairs.
-        pairs = (keys & self.key_mask) | rows
-        pairs.sort()
-        keys = pairs & self.key_mask
-        rows = pairs & ~self.key_mask
-        # Of words with the same pattern, the first one is the most frequent.
-        is_first = np.diff(keys, prepend=0) != 0
-        return keys[is_first], rows[is_first]
+        # A pattern for each letter, which the wildcard replaces. They take most of the memory, so
+        # they come last and are made in place.
+        patterns = self.wildcard - values
+        patterns *= factors
+        patterns += np.repeat(self.words, lengths)
+        pairs = [
+            self._packed(self.words.copy(), word_rows),
+            self._packed(patterns, np.repeat(word_rows, lengths)),
+            self._packed(skeletons + self.no_vowels, skeleton_rows),
+            self._packed(look_alikes + self.look_alike, look_alike_rows),
+        ]
+        return np.concatenate(pairs)
+
+    def _packed(self, keys: NDArray[np.int64], rows: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Replaces the lowest bits of keys by rows, in place."""
+        # Integers sort much faster than pairs.
+        keys &= self.key_mask
+        keys |= rows
+        return keys
 
 
 def _without_vowels(

@@ -72,8 +72,8 @@ def powers(size: int) -> NDArray[np.int64]:
 def powers_by_place(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the power of the place of each letter in its word, for words of some lengths."""
     starts = np.cumsum(lengths) - lengths
-    start_of = np.repeat(starts, lengths)
-    places = np.arange(len(start_of)) - start_of
+    places = np.arange(lengths.sum())
+    places -= np.repeat(starts, lengths)
     max_length = lengths.max(initial=0)
     return powers(int(max_length))[places]
 

@@ -1,0 +1,55 @@
+"""A table from keys to rows, in arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.reader.flat import Ints
+
+
+class KeyTable:
+    """Finds the rows of well-mixed keys, several times as fast as a binary search.
+
+    Args:
+        keys: Ascending keys, spread evenly over all int64, `(num_keys,)`.
+        rows: The row of each key, int32 `(num_keys,)`.
+        default: The row of all other keys.
+    """
+
+    def __init__(self, keys: Ints, rows: NDArray[np.integer], default: int) -> None:
+        # Sorted keys are in buckets by their highest bits, about one key in each.
+        self._num_bits = max(len(keys).bit_length(), 1)
+        counts = np.bincount(self._buckets(keys), minlength=1 << self._num_bits)
+        self._firsts = np.zeros(len(counts) + 1, np.int32)
+        np.cumsum(counts, dtype=np.int32, out=self._firsts[1:])
+        # The last key is never looked up, so that a search never ends past the end.
+        self._keys = np.append(keys, np.iinfo(np.int64).max)
+        self._rows = np.append(rows, np.int32(default))
+        self._default = default
+
+    @classmethod
+    def of_rows(cls, keys: Ints, rows: NDArray[np.integer]) -> KeyTable:
+        """Returns a table of keys in any order; other keys have the row -1."""
+        order = np.argsort(keys)
+        return cls(keys[order], rows[order].astype(np.int32), -1)
+
+    def rows(self, keys: Ints) -> Ints:
+        """Returns the row of each key, int64, in the shape of `keys`."""
+        flat_keys = keys.ravel()
+        places = self._firsts[self._buckets(flat_keys)]
+        found = self._keys[places]
+        pending = np.flatnonzero(found < flat_keys)
+        while len(pending):
+            # The key may be further on in its bucket.
+            places[pending] += 1
+            found[pending] = self._keys[places[pending]]
+            is_before = found[pending] < flat_keys[pending]
+            pending = pending[is_before]
+        rows = np.where(found == flat_keys, self._rows[places], self._default)
+        return rows.astype(np.int64).reshape(keys.shape)
+
+    def _buckets(self, keys: Ints) -> Ints:
+        """Returns the bucket of each key: its highest bits, of which the first is the sign."""
+        num_buckets = 1 << self._num_bits
+        return (keys >> 64 - self._num_bits) + num_buckets // 2
