@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,21 @@ _ENCODER = "charagram"
 _TABLE = "ngrams/table"
 
 
+def _unchanged(vectors: np.ndarray) -> np.ndarray:
+    return vectors
+
+
+def _relu(vectors: np.ndarray) -> np.ndarray:
+    return np.maximum(vectors, 0)
+
+
+_ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "linear": _unchanged,
+    "tanh": np.tanh,
+    "relu": _relu,
+}
+
+
 class StoredModel(NamedTuple):
     """The parts of a model.
 
@@ -34,7 +49,7 @@ class StoredModel(NamedTuple):
         ngrams: Finds the rows of their n-grams.
         table: The rows.
         bias: Added to the sum of rows, float32 `(dim,)`.
-        activation: Name of the non-linearity.
+        activation: The non-linearity.
         dense: Kernel, float32 `(dim, dim)`, and bias of the second layer, or `None`.
     """
 
@@ -42,7 +57,7 @@ class StoredModel(NamedTuple):
     ngrams: Ngrams
     table: Table
     bias: NDArray[np.float32]
-    activation: str
+    activation: Callable[[np.ndarray], np.ndarray]
     dense: tuple[NDArray[np.float32], NDArray[np.float32]] | None
 
 
@@ -102,6 +117,8 @@ def _ngrams(settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ngrams:
     num_rows = settings["hash_buckets"]
     if num_rows is None:
         keys = arrays["keys"]
+        if keys.ndim != 1 or not len(keys) or keys.min() < 1:
+            raise ValueError("the vocabulary must be a list of keys above 0")
         num_rows = len(keys)
         table = KeyTable.of_rows(spread(keys), np.arange(num_rows))
         orders = arrays["orders"].tolist()
@@ -137,23 +154,39 @@ def _model(
 ) -> StoredModel:
     """Reads the weights of an encoder, and puts the parts together."""
     dim = encoder["dim"]
+    num_rows = encoder["num_rows"]
+    if num_rows < ngrams.num_rows + ngrams.unknown_rows:
+        raise ValueError(f"its table has {num_rows} rows, too few for its n-grams")
     scales = None
-    if _TABLE + SCALES in weights.infos:
-        scales = weights.read(_TABLE + SCALES)
-    table = StoredTable(weights.read(_TABLE), scales)
-    num_rows = ngrams.num_rows + ngrams.unknown_rows
-    if len(table.rows) < num_rows:
-        raise ValueError(f"the table has {len(table.rows)} rows for {num_rows} n-grams")
-    # Weights are named by the encoder, whose name can be chosen.
-    name = encoder["name"]
+    width = dim
+    kind = weights.infos[_TABLE].dtype.kind
+    if kind in "iu":
+        scales = _array(weights, _TABLE + SCALES, num_rows, 1)
+        # Two four-bit integers per byte.
+        width = dim if kind == "i" else (dim + 1) // 2
+    rows = _array(weights, _TABLE, num_rows, width)
     dense = None
     if encoder["num_layers"] == 2:
-        dense = (weights.read("dense/kernel"), weights.read("dense/bias"))
+        dense = (_array(weights, "dense/kernel", dim, dim), _array(weights, "dense/bias", dim))
     return StoredModel(
         symbols,
         ngrams,
-        Table(table, dim),
-        weights.read(f"{name}/bias"),
-        encoder["activation"],
+        Table(StoredTable(rows, scales), dim),
+        # Weights are named by the encoder, whose name can be chosen.
+        _array(weights, f"{encoder['name']}/bias", dim),
+        _ACTIVATIONS[encoder["activation"]],
         dense,
     )
+
+
+def _array(weights: ArrayFile, name: str, *shape: int) -> np.ndarray:
+    """Returns an array of weights.
+
+    Raises:
+        KeyError: It is missing.
+        ValueError: It has another shape.
+    """
+    found = weights.infos[name].shape
+    if found != shape:
+        raise ValueError(f"the array '{name}' is {found}, where {shape} is expected")
+    return weights.mapped(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,21 +16,6 @@ from tf_charagram.text.batches import bounded_batches, in_threads
 
 _BATCH = 2000
 _MAX_BATCH_CHARS = 1_000_000
-
-
-def _unchanged(vectors: np.ndarray) -> np.ndarray:
-    return vectors
-
-
-def _relu(vectors: np.ndarray) -> np.ndarray:
-    return np.maximum(vectors, 0)
-
-
-_ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "linear": _unchanged,
-    "tanh": np.tanh,
-    "relu": _relu,
-}
 
 
 class TextReader:
@@ -52,7 +37,6 @@ class TextReader:
 
     def __init__(self, model: StoredModel) -> None:
         self._model = model
-        self._activation = _ACTIVATIONS[model.activation]
 
     @classmethod
     def load(
@@ -108,11 +92,11 @@ class TextReader:
     def _encoded(self, texts: Sequence[str | bytes]) -> NDArray[np.float32]:
         model = self._model
         ids = model.ngrams.ids(model.symbols(texts))
-        vectors = self._activation(model.table.sums(ids) + model.bias)
+        vectors = model.activation(model.table.sums(ids) + model.bias)
         if model.dense is None:
             return vectors
         kernel, bias = model.dense
-        return self._activation(vectors @ kernel + bias)
+        return model.activation(vectors @ kernel + bias)
 
     def similarity(
         self, left: Iterable[str | bytes], right: Iterable[str | bytes]
