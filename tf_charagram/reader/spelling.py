@@ -55,7 +55,7 @@ class Corrector:
         space = np.flatnonzero(code_points == SPACE)
         num_letters = splits[-1]
         self._letters = Runs(
-            np.append(letters, space),
+            np.append(letters, space.astype(np.int32)),
             np.append(splits, [num_letters, num_letters + 1]),
         )
         self._accepted_words = dictionary.accepted_words

@@ -87,16 +87,19 @@ class Patterns:
         self.key_mask = -1 << self.no_word.bit_length()
         pairs = self._pairs_of_patterns(values, splits)
         pairs.sort()
-        keys = pairs & self.key_mask
+        # The lowest 32 bits contain the rows, of which there are fewer.
+        rows = pairs.astype(np.int32) & np.int32(~self.key_mask)
+        keys = pairs
+        keys &= self.key_mask
         # Of words with the same pattern, the first one is the most frequent.
         is_first = np.ones(len(keys), bool)
         is_first[1:] = keys[1:] != keys[:-1]
-        rows = pairs[is_first] & ~self.key_mask
         keys = keys[is_first]
+        rows = rows[is_first]
         # The key of the empty word is 0.
         place = np.searchsorted(keys, 0)
         self.keys = np.insert(keys, place, 0)
-        self.rows = np.insert(rows.astype(np.int32), place, self.no_word)
+        self.rows = np.insert(rows, place, self.no_word)
 
     def _pairs_of_patterns(
         self, values: NDArray[np.int64], splits: NDArray[np.int64]
