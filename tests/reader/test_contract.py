@@ -185,6 +185,11 @@ def test_truncated_texts(max_chars, tmp_path):
     check_equal(models, texts + misspelled(SENTENCES, 9, 200))
 
 
+def test_trained_run(trained):
+    models = Both(TextEmbedder.load(trained.folder), TextReader.load(trained.folder))
+    check_equal(models, [*words(40), *NASTY.values(), *SENTENCES])
+
+
 def test_kept_words(english, tmp_path):
     words_file = tmp_path / "words.txt"
     words_file.write_text("Vehical pasword", encoding="utf-8")

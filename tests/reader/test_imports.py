@@ -22,3 +22,23 @@ def test_tensorflow_is_not_imported():
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+FORKED = """
+import multiprocessing
+import numpy as np
+from tf_charagram.reader import TextReader
+reader = TextReader.load("english")
+texts = [f"my pasword is {i}" for i in range(600)]
+expected = reader.encode(texts)
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    halves = pool.map(reader.encode, [texts[:300], texts[300:]])
+print(np.array_equal(np.concatenate(halves), expected))
+"""
+
+
+def test_forked_processes_share_a_reader():
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.strip() == "True"

@@ -61,7 +61,8 @@ class Candidates:
         best_scores = scores[every, best]
         readings = np.full((len(values), 3), self.no_word)
         is_read = best_scores > -np.inf
-        readings[is_read, 0] = rows[every, best][is_read]
+        best_rows = rows[every, best]
+        readings[is_read, 0] = best_rows[is_read]
         # Joined words replace a single word if they are more probable.
         words, parts, joined_scores = self._joined_words(values, has_digits)
         np.maximum.at(best_scores, words, joined_scores)
@@ -89,8 +90,10 @@ class Candidates:
             written + patterns.look_alike,
         ]
         rows, scores = self._lookup(np.concatenate(keys, axis=1))
+        num_typos = typos.shape[1]
+        error_weights = _error_weights(values)
         weights = np.full_like(scores, VARIANT)
-        weights[:, : typos.shape[1]] = _error_weights(values).reshape(num_words, -1)
+        weights[:, :num_typos] = error_weights.reshape(num_words, num_typos)
         # A word with digits has neither typos nor missing vowels, only the last two candidates.
         weights[has_digits, :-2] = -np.inf
         return rows, scores + weights
@@ -104,24 +107,34 @@ class Candidates:
         """
         width = values.shape[1]
         inverses = self._patterns.inverses[:width]
-        before, behind = _split_keys(values * self._patterns.powers[:width])
+        terms = values * self._patterns.powers[:width]
+        before, behind = _split_keys(terms)
         starts, start_scores = self._lookup(before)
         # `behind` counts places from the start of the unknown word, the table from their own start.
         ends, end_scores = self._lookup(behind * inverses)
         min_score = _min_score(values, has_digits)
         # Tables of the places where the first word ends and where the last one begins.
-        scores = start_scores[:, :, np.newaxis] + end_scores[:, np.newaxis, :]
+        start_table = np.expand_dims(start_scores, 2)
+        end_table = np.expand_dims(end_scores, 1)
+        scores = start_table + end_table
         # The middle word makes no reading more probable, so few pairs need it.
-        is_probable = scores > min_score[:, np.newaxis, np.newaxis]
+        is_probable = scores > min_score.reshape(-1, 1, 1)
         words, first, last = np.nonzero(_is_possible(values) & is_probable)
         # If the last word begins where the first one ends, the middle is the empty word.
         between = before[words, last] - before[words, first]
         middles, middle_scores = self._lookup(between * inverses[first])
-        parts = np.stack([starts[words, first], middles, ends[words, last]], axis=1)
-        reading_scores = scores[words, first, last] + middle_scores
-        is_probable = reading_scores > min_score[words]
-        scores = reading_scores[is_probable] + np.float32(JOINED)
-        return words[is_probable], parts[is_probable], scores
+        rows = [
+            starts[words, first],
+            middles,
+            ends[words, last],
+        ]
+        parts = np.stack(rows, axis=1)
+        scores = scores[words, first, last] + middle_scores
+        is_probable = scores > min_score[words]
+        words = words[is_probable]
+        parts = parts[is_probable]
+        scores = scores[is_probable]
+        return words, parts, scores + np.float32(JOINED)
 
     def _error_keys(self, values: Ints) -> Ints:
         """Returns the keys of the words that a typo at each position may stem from.
@@ -141,7 +154,8 @@ class Candidates:
         before, behind = _split_keys(terms)
         # Keys of the letters after each place.
         after = behind - terms
-        next_values = np.pad(values[:, 1:], [(0, 0), (0, 1)])
+        next_values = np.zeros_like(values)
+        next_values[:, :-1] = values[:, 1:]
         # The change of the key if both letters trade places.
         swapped = (next_values - values) * (factors - next_factors)
         # In the order of the weights of `_error_weights`.
@@ -151,7 +165,8 @@ class Candidates:
             after * SHIFT_BACK,
             behind + swapped,
         ]
-        return before[:, np.newaxis, :] + np.stack(corrected, axis=1)
+        corrected_keys = np.stack(corrected, axis=1)
+        return np.expand_dims(before, 1) + corrected_keys
 
 
 def _error_weights(values: Ints) -> Floats:
@@ -164,8 +179,10 @@ def _error_weights(values: Ints) -> Floats:
     weights = np.empty((num_words, 4, width), np.float32)
     weights[:, 0] = WRONG
     weights[:, 1] = MISSING
-    previous = np.pad(values[:, :-1], [(0, 0), (1, 0)])
-    weights[:, 2] = np.where(values == previous, DOUBLED, ADDED)
+    weights[:, 2] = ADDED
+    is_doubled = np.zeros(values.shape, bool)
+    is_doubled[:, 1:] = values[:, 1:] == values[:, :-1]
+    weights[:, 2][is_doubled] = DOUBLED
     weights[:, 3] = SWAPPED
     weights[:, :, 0] += np.float32(FIRST_LETTER)
     return weights
@@ -196,8 +213,8 @@ def _is_possible(values: Ints) -> Bools:
     is_in_order = np.triu(every)
     # No word is empty.
     is_in_order[0] = False
-    is_letter = values != 0
-    return is_letter[:, np.newaxis, :] & is_in_order
+    is_letter = np.expand_dims(values != 0, 1)
+    return is_letter & is_in_order
 
 
 def _split_keys(terms: Ints) -> tuple[Ints, Ints]:
@@ -210,5 +227,7 @@ def _split_keys(terms: Ints) -> tuple[Ints, Ints]:
         The keys of the letters before each place, and of the letters from it on, both of the shape
         of `terms`. The latter count places from the start of the word.
     """
-    behind = terms[:, ::-1].cumsum(axis=1)[:, ::-1]
-    return behind[:, :1] - behind, behind
+    up_to = np.cumsum(terms, axis=1)
+    whole = up_to[:, -1:]
+    before = up_to - terms
+    return before, whole - before

@@ -62,15 +62,19 @@ class Folder:
         if not len(places):
             return codes, boundaries
         # No mark is at -1, so the first mark begins a run.
-        before = np.append(-1, places[:-1] + 1)
-        begins = np.flatnonzero(places != before)
+        after_last = places[:-1] + 1
+        expected = np.append(-1, after_last)
+        begins = np.flatnonzero(places != expected)
         # The letter before each run of marks.
         bases = places[begins] - 1
-        num_marks = np.diff(np.append(begins, len(places)))
+        stops = np.append(begins, len(places))
+        num_marks = np.diff(stops)
         letters, num_composed = self._composites_of(codes, bases, num_marks)
         codes = codes.copy()
         codes[bases] = letters
-        letter_of = np.repeat(np.arange(len(bases)), num_marks)
+        index = np.arange(len(bases))
+        # The letter that each mark belongs to.
+        letter_of = np.repeat(index, num_marks)
         has_known_letter = self._symbols_of(letters) > OTHER_SYMBOL
         marks = codes[places]
         is_unknown = self._symbols_of(marks) == OTHER_SYMBOL
@@ -105,13 +109,15 @@ class Folder:
         forms = self._forms
         letters = codes[bases]
         num_composed = np.zeros_like(bases)
+        last = len(codes) - 1
         # Each pass appends a mark to the keys, as `key_of` does.
         keys = letters
         for length in range(1, MAX_MARKS + 1):
-            marks = codes[np.minimum(bases + length, len(codes) - 1)]
-            keys = keys * FACTOR + marks
+            places = np.minimum(bases + length, last)
+            keys = keys * FACTOR + codes[places]
             rows = np.searchsorted(forms.keys, keys)
-            is_known = (forms.keys[rows] == keys) & (num_marks >= length)
+            is_known = forms.keys[rows] == keys
+            is_known &= num_marks >= length
             letters = np.where(is_known, forms.composites[rows], letters)
             num_composed = np.where(is_known, length, num_composed)
         return letters, num_composed

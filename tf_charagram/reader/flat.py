@@ -114,16 +114,24 @@ def replaced(batch: Batch, starts: Ints, ends: Ints, others: Runs) -> Batch:
     """
     size = len(batch.symbols)
     every = np.concatenate([batch.symbols, others.values])
+    kept_starts = after_zero(ends)
+    kept_ends = np.append(starts, size)
+    other_splits = size + others.splits
     # Before each part, its replacement, and at the end the rest.
-    firsts = interleaved(after_zero(ends)[:-1], size + others.splits[:-1])
-    lasts = interleaved(starts, size + others.splits[1:])
-    rest = ends[-1] if len(ends) else 0
-    places = positions(np.append(firsts, rest), np.append(lasts, size))
+    firsts = interleaved(kept_starts[:-1], other_splits[:-1])
+    firsts = np.append(firsts, kept_starts[-1])
+    lasts = interleaved(kept_ends[:-1], other_splits[1:])
+    lasts = np.append(lasts, size)
+    places = positions(firsts, lasts)
     # A position moves by the growth of all parts that start before it.
-    growth = after_zero(np.cumsum(np.diff(others.splits) - (ends - starts)))
-    new_starts = batch.starts + growth[np.searchsorted(starts, batch.starts)]
-    new_ends = batch.ends + growth[np.searchsorted(starts, batch.ends)]
-    return Batch(every[places], new_starts, new_ends)
+    growths = np.diff(others.splits) - (ends - starts)
+    growth = after_zero(np.cumsum(growths))
+
+    def moved(edges: Ints) -> Ints:
+        num_parts_before = np.searchsorted(starts, edges)
+        return edges + growth[num_parts_before]
+
+    return Batch(every[places], moved(batch.starts), moved(batch.ends))
 
 
 def positions(starts: Ints, ends: Ints) -> Ints:
@@ -131,16 +139,18 @@ def positions(starts: Ints, ends: Ints) -> Ints:
     lengths = ends - starts
     # Counts on from the start of each run.
     num_before = np.cumsum(lengths) - lengths
-    index = np.arange(lengths.sum())
-    return index + np.repeat(starts - num_before, lengths)
+    offsets = np.repeat(starts - num_before, lengths)
+    return offsets + np.arange(len(offsets))
 
 
 def rows_of(runs: Runs, rows: Ints) -> Runs:
     """Selects rows."""
     starts = runs.splits[rows]
     ends = runs.splits[rows + 1]
-    values = runs.values[positions(starts, ends)]
-    return Runs(values, after_zero(np.cumsum(ends - starts)))
+    places = positions(starts, ends)
+    lengths = ends - starts
+    splits = after_zero(np.cumsum(lengths))
+    return Runs(runs.values[places], splits)
 
 
 def after_zero(values: Ints) -> Ints:
@@ -150,4 +160,5 @@ def after_zero(values: Ints) -> Ints:
 
 def interleaved(first: Ints, second: Ints) -> Ints:
     """Takes values of two vectors `(n,)` by turns, `(2n,)`."""
-    return np.stack([first, second], axis=1).ravel()
+    pairs = np.stack([first, second], axis=1)
+    return pairs.ravel()

@@ -32,7 +32,8 @@ class KeyTable:
     def of_rows(cls, keys: Ints, rows: NDArray[np.integer]) -> KeyTable:
         """Returns a table of keys in any order; other keys have the row -1."""
         order = np.argsort(keys)
-        return cls(keys[order], rows[order].astype(np.int32), -1)
+        ordered_rows = rows[order].astype(np.int32)
+        return cls(keys[order], ordered_rows, -1)
 
     def rows(self, keys: Ints) -> Ints:
         """Returns the row of each key, int64, in the shape of `keys`."""
@@ -43,13 +44,16 @@ class KeyTable:
         while len(pending):
             # The key may be further on in its bucket.
             places[pending] += 1
-            found[pending] = self._keys[places[pending]]
-            is_before = found[pending] < flat_keys[pending]
+            keys_there = self._keys[places[pending]]
+            found[pending] = keys_there
+            is_before = keys_there < flat_keys[pending]
             pending = pending[is_before]
-        rows = np.where(found == flat_keys, self._rows[places], self._default)
-        return rows.astype(np.int64).reshape(keys.shape)
+        rows = self._rows[places].astype(np.int64)
+        rows[found != flat_keys] = self._default
+        return rows.reshape(keys.shape)
 
     def _buckets(self, keys: Ints) -> Ints:
         """Returns the bucket of each key: its highest bits, of which the first is the sign."""
         num_buckets = 1 << self._num_bits
-        return (keys >> 64 - self._num_bits) + num_buckets // 2
+        highest_bits = keys >> 64 - self._num_bits
+        return highest_bits + num_buckets // 2

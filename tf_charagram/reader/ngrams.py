@@ -13,6 +13,7 @@ from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN, Alphabet, symbol_b
 from tf_charagram.text.hashing import MULTIPLIER, ROW_STEP, ROWS_OF_UNKNOWN, mixed
 
 _SPREAD = MULTIPLIER.astype(np.int64)
+_INT64_MAX = np.iinfo(np.int64).max
 
 
 class Ngrams(NamedTuple):
@@ -54,20 +55,21 @@ class Ngrams(NamedTuple):
 
     def _known_ids(self, batch: Batch, table: KeyTable) -> Runs:
         keys, splits = _ngram_keys(batch, self.orders, self._bits)
-        if self.longest_only:
-            keys = _longest_first(keys, len(self.orders))
         rows = table.rows(spread(keys))
         if self.longest_only:
-            rows = _only_first(rows, len(self.orders))
+            _keep_longest(rows, len(self.orders))
+        num_columns = keys.shape[1]
         flat_rows = rows.ravel()
-        return _masked(flat_rows, flat_rows >= 0, splits * keys.shape[1])
+        is_known = flat_rows >= 0
+        return _masked(flat_rows, is_known, splits * num_columns)
 
     def _hashed_ids(self, batch: Batch) -> Runs:
         keys, splits = _ngram_keys(batch, self.orders, None)
         flat_keys = keys.ravel()
         rows = _hashed_rows(flat_keys, self.num_rows, self.rows_per_ngram)
         exists = np.repeat(flat_keys > 0, self.rows_per_ngram)
-        return _masked(rows, exists, splits * keys.shape[1] * self.rows_per_ngram)
+        num_columns = keys.shape[1] * self.rows_per_ngram
+        return _masked(rows, exists, splits * num_columns)
 
     def _unknown_ids(self, batch: Batch) -> Runs:
         """Returns the rows of each unknown character, alone and with the character after it."""
@@ -83,13 +85,21 @@ class Ngrams(NamedTuple):
         # The character after may be unknown, too; then its symbol holds the code point.
         known_codes = self.alphabet.symbol_codes()  # type: ignore[union-attr]
         known_symbols = np.minimum(following, len(known_codes) - 1)
-        codes = np.where(following < UNKNOWN, known_codes[known_symbols], following - UNKNOWN)
+        codes = np.where(
+            following < UNKNOWN,
+            known_codes[known_symbols],
+            following - UNKNOWN,
+        )
         # A key is a pair: 0, or the code point after plus 1, and the unknown character.
-        keys = interleaved(chars, (codes + 1) * UNKNOWN + chars)
-        rows = self.num_rows + _hashed_rows(keys, self.unknown_rows, ROWS_OF_UNKNOWN)
+        contexts = codes + 1
+        with_next = contexts * UNKNOWN + chars
+        keys = interleaved(chars, with_next)
+        rows = _hashed_rows(keys, self.unknown_rows, ROWS_OF_UNKNOWN)
         # Number of unknown characters before each text, and of all.
-        splits = np.searchsorted(owners, np.arange(len(starts) + 1))
-        return Runs(rows, splits * 2 * ROWS_OF_UNKNOWN)
+        texts_and_end = np.arange(len(starts) + 1)
+        splits = np.searchsorted(owners, texts_and_end)
+        rows_per_char = 2 * ROWS_OF_UNKNOWN
+        return Runs(self.num_rows + rows, splits * rows_per_char)
 
 
 def spread(keys: Ints) -> Ints:
@@ -114,23 +124,28 @@ def _ngram_keys(batch: Batch, orders: Sequence[int], bits: int | None) -> tuple[
     num_starts = len(symbols) - 1
     splits = np.append(starts, num_starts)
     # Symbols from each position to the end of its text; at most 0 past the end of a truncated text.
-    remaining = np.repeat(ends + 1, np.diff(splits)) - np.arange(num_starts)
+    stops = np.repeat(ends + 1, np.diff(splits))
+    remaining = stops - np.arange(num_starts)
     max_order = max(orders)
     padded = np.pad(symbols, (0, max_order))
     columns = []
     state = None
     for order in range(1, max_order + 1):
         # Appends the last symbol of the n-gram at each position.
-        last_symbols = padded[order - 1 : order - 1 + num_starts]
+        last = order - 1
+        last_symbols = padded[last : last + num_starts]
         state = _extended(state, last_symbols, bits)
         if order in orders:
             # The space after a text starts no longer n-gram, so it has no row.
             exists = remaining >= max(order, 2)
-            columns.append(np.where(exists, _finished(state, order, bits), 0))
+            keys = _finished(state, order, bits)
+            columns.append(np.where(exists, keys, 0))
     if 1 in orders:
-        state = _extended(None, padded[1 : 1 + num_starts], bits)
+        next_symbols = padded[1 : 1 + num_starts]
+        state = _extended(None, next_symbols, bits)
+        keys = _finished(state, 1, bits)
         is_last_space = remaining == 2
-        columns.append(np.where(is_last_space, _finished(state, 1, bits), 0))
+        columns.append(np.where(is_last_space, keys, 0))
     return np.stack(columns, axis=1), splits
 
 
@@ -148,22 +163,20 @@ def _finished(state: np.ndarray, order: int, bits: int | None) -> Ints:
     """Returns the keys of n-grams of an order, positive int64."""
     if bits:
         return state
-    keys = mixed(state ^ np.uint64(order)).astype(np.int64)
+    keys = mixed(state ^ np.uint64(order))
+    positive = keys.astype(np.int64) & _INT64_MAX
     # 0 is no n-gram.
-    return np.maximum(keys & np.int64(2**63 - 1), 1)
+    return np.maximum(positive, 1)
 
 
-def _longest_first(keys: Ints, num_orders: int) -> Ints:
-    """Puts the columns of the orders in descending order; an end of a text stays last."""
-    return np.concatenate([keys[:, :num_orders][:, ::-1], keys[:, num_orders:]], axis=1)
-
-
-def _only_first(rows: Ints, num_orders: int) -> Ints:
-    """Keeps the first row of each position, and that of the end of a text; -1 for others."""
-    is_known = rows[:, :num_orders] >= 0
-    is_first = is_known & (is_known.cumsum(axis=1) == 1)
-    kept = np.where(is_first, rows[:, :num_orders], -1)
-    return np.concatenate([kept, rows[:, num_orders:]], axis=1)
+def _keep_longest(rows: Ints, num_orders: int) -> None:
+    """Sets the rows of n-grams that begin a longer n-gram with a row to -1."""
+    has_longer = np.zeros(len(rows), bool)
+    for order in reversed(range(num_orders)):
+        of_order = rows[:, order]
+        is_known = of_order >= 0
+        of_order[has_longer] = -1
+        has_longer |= is_known
 
 
 def _masked(values: Ints, keep: np.ndarray, splits: Ints) -> Runs:
@@ -176,9 +189,12 @@ def _appended(left: Runs, right: Runs) -> Runs:
     """Returns the values of both for each row."""
     num_rows = len(left.splits) - 1
     values = np.concatenate([left.values, right.values])
-    splits = np.append(left.splits, left.splits[-1] + right.splits[1:])
+    right_ends = right.splits[1:] + left.splits[-1]
+    splits = np.append(left.splits, right_ends)
+    stacked = Runs(values, splits)
     rows = np.arange(num_rows)
-    both = rows_of(Runs(values, splits), interleaved(rows, rows + num_rows))
+    order = interleaved(rows, rows + num_rows)
+    both = rows_of(stacked, order)
     # Every other split is between two texts.
     return Runs(both.values, both.splits[::2])
 

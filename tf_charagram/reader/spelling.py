@@ -10,7 +10,6 @@ from tf_charagram.reader.flat import (
     Batch,
     Ints,
     Runs,
-    after_zero,
     positions,
     replaced,
     rows_of,
@@ -48,7 +47,9 @@ class Corrector:
         self._powers = powers(MAX_LETTERS + 1)
         patterns = Patterns(self._values[letters], splits, dictionary.log_counts[kept])
         self._candidates = Candidates(patterns)
-        words = np.stack([splits[:-1], splits[1:]], axis=1)
+        starts = splits[:-1]
+        ends = splits[1:]
+        words = np.stack([starts, ends], axis=1)
         rows = np.flatnonzero(is_suitable(words))
         self._known = KeyTable.of_rows(patterns.words[rows], rows)
         # Two extra rows: an empty word, `no_word`, and a space.
@@ -67,11 +68,14 @@ class Corrector:
         symbols = np.minimum(batch.symbols, self._last_symbol)
         in_word = marked > SYMBOL
         # Words start and end by turns.
-        edges = np.flatnonzero(in_word[1:] != in_word[:-1]) + 1
+        is_edge = in_word[1:] != in_word[:-1]
+        edges = np.flatnonzero(is_edge) + 1
         words = edges.reshape(-1, 2)
         words = words[is_suitable(words)]
-        rows = self._known.rows(self._word_keys(symbols, words))
-        words, values, has_digits = self._correctable(marked, symbols, words[rows < 0])
+        keys = self._word_keys(symbols, words)
+        rows = self._known.rows(keys)
+        unknown = words[rows < 0]
+        words, values, has_digits = self._correctable(marked, symbols, unknown)
         if not len(words):
             return batch
         readings = self._candidates.readings(values, has_digits)
@@ -79,10 +83,17 @@ class Corrector:
         is_found = readings[:, 0] < no_word
         readings = readings[is_found]
         # A space before the second and the third word, if there are any.
-        pieces = np.full((len(readings), 5), no_word)
-        pieces[:, ::2] = readings
-        pieces[:, 1::2][readings[:, 1:] < no_word] = no_word + 1
-        letters = rows_of(self._letters, pieces.ravel())
+        space = no_word + 1
+        spaces = np.where(readings < no_word, space, no_word)
+        pieces = [
+            readings[:, 0],
+            spaces[:, 1],
+            readings[:, 1],
+            spaces[:, 2],
+            readings[:, 2],
+        ]
+        rows = np.stack(pieces, axis=1)
+        letters = rows_of(self._letters, rows.ravel())
         others = Runs(letters.values, letters.splits[::5])
         starts, ends = words[is_found].T
         return replaced(batch, starts, ends, others)
@@ -97,11 +108,12 @@ class Corrector:
         starts, ends = words.T
         places = positions(starts, ends)
         lengths = ends - starts
-        in_word = places - np.repeat(starts, lengths)
-        terms = self._values[symbols[places]] * self._powers[in_word]
-        firsts = after_zero(np.cumsum(lengths))[:-1]
-        if not len(firsts):
+        firsts = np.cumsum(lengths) - lengths
+        if not len(words):
             return firsts
+        in_word = places - np.repeat(starts, lengths)
+        values = self._values[symbols[places]]
+        terms = values * self._powers[in_word]
         return np.add.reduceat(terms, firsts)
 
     def _correctable(self, marked: Ints, symbols: Ints, words: Ints) -> tuple[Ints, Ints, Bools]:
@@ -121,12 +133,16 @@ class Corrector:
         lengths = ends - starts
         # A row of symbols for each word.
         index = np.arange(MAX_LETTERS + 1)
-        is_inside = index < lengths[:, np.newaxis]
+        is_inside = index < np.expand_dims(lengths, 1)
+        places = np.expand_dims(starts, 1) + index
         # Places past the end of a word are masked, but must be in the batch.
-        places = np.minimum(starts[:, np.newaxis] + index, len(symbols) - 1)
+        last = len(symbols) - 1
+        places = np.minimum(places, last)
         symbols = symbols[places]
-        is_letter = (marked[places] < OTHER) & is_inside
-        is_digit = self._is_digit[symbols] & is_inside
+        is_letter = marked[places] < OTHER
+        is_letter &= is_inside
+        is_digit = self._is_digit[symbols]
+        is_digit &= is_inside
         num_letters = np.count_nonzero(is_letter, axis=1)
         num_digits = np.count_nonzero(is_digit, axis=1)
         # All other digits, marks and letters of scripts without spaces count as neither.
@@ -134,8 +150,13 @@ class Corrector:
         is_word &= num_letters >= num_digits
         # "50ft" is a number with a unit.
         is_word &= ~is_digit[:, :2].all(axis=1)
-        values = np.where(is_inside, self._read_values[symbols], 0)
+        values = self._read_values[symbols]
+        values[~is_inside] = 0
         if self._accepted_words is not None:
-            keys = (values * self._powers).sum(axis=1)
+            terms = values * self._powers
+            keys = terms.sum(axis=1)
             is_word &= ~self._accepted_words.contains(keys)
-        return words[is_word], values[is_word], num_digits[is_word] > 0
+        words = words[is_word]
+        values = values[is_word]
+        has_digits = num_digits[is_word] > 0
+        return words, values, has_digits

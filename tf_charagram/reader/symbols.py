@@ -130,7 +130,9 @@ class Symbols:
         if self._fold is None:
             return list(texts)
         codes, boundaries = self._codes(texts)
-        return _strings(codes, boundaries[:-1] + 1, boundaries[1:])
+        starts = boundaries[:-1] + 1
+        ends = boundaries[1:]
+        return _strings(codes, starts, ends)
 
     def _read_words(self, words: list[str]) -> list[str]:
         """Corrects lowercase words; joined words get spaces between them.
@@ -138,7 +140,9 @@ class Symbols:
         A word with a character that has no symbol is returned as it is.
         """
         symbols, starts, ends = self(words)
-        strings = _strings(self._code_points(symbols), np.minimum(starts + 1, ends), ends)
+        codes = self._code_points(symbols)
+        firsts = np.minimum(starts + 1, ends)
+        strings = _strings(codes, firsts, ends)
         read = []
         for word, other in zip(words, strings, strict=True):
             read.append(word if REPLACEMENT in other else other)

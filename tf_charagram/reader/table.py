@@ -34,7 +34,8 @@ class Table:
         is_read[ids.values] = True
         table = self._rows(np.flatnonzero(is_read))
         places = np.cumsum(is_read) - 1
-        sums = np.zeros((len(ids.splits) - 1, self.dim), np.float32)
+        num_texts = len(ids.splits) - 1
+        sums = np.zeros((num_texts, self.dim), np.float32)
         for text, (start, end) in enumerate(pairwise(ids.splits.tolist())):
             rows = places[ids.values[start:end]]
             sums[text] = table[rows].sum(axis=0)
