@@ -119,6 +119,12 @@ def test_all_scripts(english, size):
     check_equal(english, of_all_scripts(2, size))
 
 
+@pytest.mark.long
+def test_every_code_point(english):
+    chars = [chr(code) for code in range(0x110000)]
+    check_equal(english, ["a".join(chars[i : i + 20]) for i in range(0, len(chars), 20)])
+
+
 def test_misspelled_words(english):
     dictionary = english.embedder.vectorizer.dictionary.words
     draw = random.Random(3)
