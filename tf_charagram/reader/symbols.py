@@ -61,7 +61,7 @@ class Symbols:
         self._symbols = symbols.astype(np.int64)
         self._fold = None
         if fold_characters and alphabet is not None:
-            self._fold = Folder(alphabet, lambda codes: self._marked(codes) & SYMBOL)
+            self._fold = Folder(alphabet, self._unmarked)
         self._corrector = None
         if dictionary is not None:
             if self._fold is not None:
@@ -99,6 +99,10 @@ class Symbols:
         """Returns the symbols of code points, with marks if there is a dictionary."""
         last = len(self._symbols) - 1
         return self._symbols[np.minimum(codes, last)]
+
+    def _unmarked(self, codes: Ints) -> Ints:
+        """Returns the symbols of code points."""
+        return self._marked(codes) & SYMBOL
 
     def known_share(self, texts: Sequence[str | bytes]) -> NDArray[np.float32]:
         """Returns the share of visible characters that have symbols, float32 `(batch,)`.
