@@ -56,18 +56,20 @@ class Candidates:
             are `no_word` if a word has no reading.
         """
         rows, scores = self._single_words(values, has_digits)
-        every = np.arange(len(values))
+        num_words = len(values)
+        every = np.arange(num_words)
         best = scores.argmax(axis=1)
         best_scores = scores[every, best]
-        readings = np.full((len(values), 3), self.no_word)
         is_read = best_scores > -np.inf
+        readings = np.full((num_words, 3), self.no_word)
         best_rows = rows[every, best]
         readings[is_read, 0] = best_rows[is_read]
         # Joined words replace a single word if they are more probable.
         words, parts, joined_scores = self._joined_words(values, has_digits)
         np.maximum.at(best_scores, words, joined_scores)
         is_best = joined_scores == best_scores[words]
-        readings[words[is_best]] = parts[is_best]
+        words = words[is_best]
+        readings[words] = parts[is_best]
         return readings
 
     def _lookup(self, keys: Ints) -> tuple[Ints, Floats]:
@@ -119,7 +121,8 @@ class Candidates:
         scores = start_table + end_table
         # The middle word makes no reading more probable, so few pairs need it.
         is_probable = scores > min_score.reshape(-1, 1, 1)
-        words, first, last = np.nonzero(_is_possible(values) & is_probable)
+        is_probable &= _is_possible(values)
+        words, first, last = np.nonzero(is_probable)
         # If the last word begins where the first one ends, the middle is the empty word.
         between = before[words, last] - before[words, first]
         middles, middle_scores = self._lookup(between * inverses[first])

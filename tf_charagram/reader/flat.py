@@ -65,11 +65,12 @@ def _joined(strings: list[str], unicode_form: str | None) -> tuple[Ints, Ints]:
     # A space before each text, and one at the end.
     spaced = " ".join(["", *strings, ""])
     encoded = spaced.encode("utf-32-le")
-    codes = np.frombuffer(encoded, np.int32).astype(np.int64)
+    codes = np.frombuffer(encoded, np.int32)
     lengths = [len(text) + 1 for text in strings]
+    ends = np.cumsum(lengths, dtype=np.int64)
     if not strings:
         codes = np.array([SPACE])
-    return codes, after_zero(np.cumsum(lengths, dtype=np.int64))
+    return codes.astype(np.int64), after_zero(ends)
 
 
 def collapse(symbols: Ints, boundaries: Ints, space: int, max_chars: int | None) -> Batch:
@@ -84,21 +85,22 @@ def collapse(symbols: Ints, boundaries: Ints, space: int, max_chars: int | None)
     is_space = symbols == space
     is_repeated = is_space[1:] & is_space[:-1]
     dropped = np.flatnonzero(is_repeated) + 1
-    if len(dropped):
-        symbols = np.delete(symbols, dropped)
-        # A dropped boundary gets the position of the last kept space before it.
-        boundaries = boundaries - np.searchsorted(dropped, boundaries + 1)
+    symbols = np.delete(symbols, dropped)
+    # A dropped boundary gets the position of the last kept space before it.
+    num_dropped = np.searchsorted(dropped, boundaries + 1)
+    boundaries = boundaries - num_dropped
     starts = boundaries[:-1]
     ends = boundaries[1:]
     if max_chars is None:
         return Batch(symbols, starts, ends)
     # The position of the space after the last character that is kept.
-    ends = np.minimum(ends, starts + max_chars + 1)
+    last_ends = starts + max_chars + 1
+    ends = np.minimum(ends, last_ends)
     # A text that is cut after a space ends at that space.
-    last = symbols[np.maximum(ends - 1, 0)]
-    is_cut_at_space = (ends > starts + 1) & (last == space)
+    last_places = np.maximum(ends - 1, 0)
+    is_cut_at_space = symbols[last_places] == space
+    is_cut_at_space &= ends > starts + 1
     ends = ends - is_cut_at_space
-    symbols = symbols.copy()
     symbols[ends] = space
     return Batch(symbols, starts, ends)
 

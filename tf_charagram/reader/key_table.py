@@ -20,12 +20,17 @@ class KeyTable:
     def __init__(self, keys: Ints, rows: NDArray[np.integer], default: int) -> None:
         # Sorted keys are in buckets by their highest bits, about one key in each.
         self._num_bits = max(len(keys).bit_length(), 1)
-        counts = np.bincount(self._buckets(keys), minlength=1 << self._num_bits)
-        self._firsts = np.zeros(len(counts) + 1, np.int32)
-        np.cumsum(counts, dtype=np.int32, out=self._firsts[1:])
+        num_buckets = 1 << self._num_bits
+        buckets = self._buckets(keys)
+        counts = np.bincount(buckets, minlength=num_buckets)
+        self._firsts = np.zeros(num_buckets + 1, np.int32)
+        ends = self._firsts[1:]
+        np.cumsum(counts, dtype=np.int32, out=ends)
         # The last key is never looked up, so that a search never ends past the end.
-        self._keys = np.append(keys, np.iinfo(np.int64).max)
-        self._rows = np.append(rows, np.int32(default))
+        no_key = np.iinfo(np.int64).max
+        no_row = np.int32(default)
+        self._keys = np.append(keys, no_key)
+        self._rows = np.append(rows, no_row)
         self._default = default
 
     @classmethod
@@ -38,7 +43,8 @@ class KeyTable:
     def rows(self, keys: Ints) -> Ints:
         """Returns the row of each key, int64, in the shape of `keys`."""
         flat_keys = keys.ravel()
-        places = self._firsts[self._buckets(flat_keys)]
+        buckets = self._buckets(flat_keys)
+        places = self._firsts[buckets]
         found = self._keys[places]
         pending = np.flatnonzero(found < flat_keys)
         while len(pending):

@@ -45,8 +45,12 @@ class Ngrams(NamedTuple):
             return self._known_ids(batch, self.table)
         is_known = batch.symbols < UNKNOWN
         symbols = np.where(is_known, batch.symbols, OTHER_SYMBOL)
-        ids = self._known_ids(batch._replace(symbols=symbols), self.table)
-        return ids if is_known.all() else _appended(ids, self._unknown_ids(batch))
+        known_batch = batch._replace(symbols=symbols)
+        ids = self._known_ids(known_batch, self.table)
+        if is_known.all():
+            return ids
+        unknown_ids = self._unknown_ids(batch)
+        return _appended(ids, unknown_ids)
 
     @property
     def _bits(self) -> int | None:
@@ -75,7 +79,8 @@ class Ngrams(NamedTuple):
         """Returns the rows of each unknown character, alone and with the character after it."""
         symbols, starts, ends = batch
         places = np.flatnonzero(symbols >= UNKNOWN)
-        owners = np.searchsorted(starts, places, side="right") - 1
+        owners = np.searchsorted(starts, places, side="right")
+        owners -= 1
         # Truncated texts do not end where the next one starts.
         is_inside = places < ends[owners]
         places = places[is_inside]
@@ -84,7 +89,8 @@ class Ngrams(NamedTuple):
         following = symbols[places + 1]
         # The character after may be unknown, too; then its symbol holds the code point.
         known_codes = self.alphabet.symbol_codes()  # type: ignore[union-attr]
-        known_symbols = np.minimum(following, len(known_codes) - 1)
+        last_symbol = len(known_codes) - 1
+        known_symbols = np.minimum(following, last_symbol)
         codes = np.where(
             following < UNKNOWN,
             known_codes[known_symbols],
@@ -152,11 +158,14 @@ def _ngram_keys(batch: Batch, orders: Sequence[int], bits: int | None) -> tuple[
 def _extended(state: np.ndarray | None, symbols: Ints, bits: int | None) -> np.ndarray:
     """Appends a symbol to each n-gram; `None` has no symbol."""
     if bits:
-        return symbols if state is None else state << bits | symbols
+        if state is None:
+            return symbols
+        return state << bits | symbols
     unsigned = symbols.astype(np.uint64)
     if state is not None:
         unsigned ^= state
-    return unsigned * MULTIPLIER + np.uint64(1)
+    unsigned *= MULTIPLIER
+    return unsigned + np.uint64(1)
 
 
 def _finished(state: np.ndarray, order: int, bits: int | None) -> Ints:
@@ -205,6 +214,8 @@ def _hashed_rows(keys: Ints, num_rows: int, rows_per_key: int) -> Ints:
     columns = []
     for index in range(rows_per_key):
         seed = np.uint64(ROW_STEP * index % 2**64)
-        hashes = mixed(unsigned ^ seed).astype(np.int64)
-        columns.append(hashes % num_rows)
-    return np.stack(columns, axis=1).ravel()
+        hashes = mixed(unsigned ^ seed)
+        rows = hashes.astype(np.int64) % num_rows
+        columns.append(rows)
+    rows = np.stack(columns, axis=1)
+    return rows.ravel()
