@@ -56,7 +56,7 @@ def embed(
     spec: str, texts: list[str], timed: list[str], rounds: int = 0
 ) -> tuple[Callable[[list[str]], Any], dict[str, float]]:
     """Returns a function that looks up unit-length vectors, and the speed, from a child process."""
-    from tf_charagram.models.embedder import unit_rows
+    from tf_charagram.models.vectors import unit_rows
 
     model, _, python = spec.partition("@")
     package, _, model = model.partition(":")

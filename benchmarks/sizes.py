@@ -26,7 +26,7 @@ from tf_charagram.export.compression.shrinking import (
     shrink,
 )
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
+from tf_charagram.models.stored_tables import SERVED_DTYPES as DTYPES
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 SHOWN = ("SL999", "WS353", "STS", "SICK.trial", "SICK.test")

@@ -26,7 +26,8 @@ from scipy.optimize import minimize
 from tf_charagram.data.readers.misspellings import Misspelling, read_misspellings
 from tf_charagram.data.typos import add_typos
 from tf_charagram.evaluation.misspellings import MisspellingQueries, cosine_blocks, score_ranks
-from tf_charagram.models.embedder import TextEmbedder, nearest
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.vectors import nearest
 from tf_charagram.search.spelling import (
     NUM_CANDIDATES,
     WEIGHTS,

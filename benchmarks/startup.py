@@ -1,12 +1,13 @@
-"""Seconds from the start of a process to its end, and how much of that is TensorFlow's import.
+"""Seconds and memory from the start of a process to its end, and the part of TensorFlow's import.
 
     python benchmarks/startup.py [--model english] [--drop-caches] [--peer-python PYTHON]
 
 Each is a fresh Python; they take turns. `ours` is what comes on top of a process that imports
 TensorFlow and Keras and nothing else (`keras`), of the same round; `cpu` is processor time. `load`
-loads the model, `encode` embeds a text, too; `embed` is the command `charagram embed`. Files are in
-memory unless `--drop-caches`, for which one must be root, empties the caches of Linux before each
-process.
+loads the model, `encode` embeds a text, too; `embed` is the command `charagram embed`; `reader`
+loads the model and embeds a text without TensorFlow. rapidfuzz and scikit-learn (tf-idf of
+character n-grams) compare a text with three others. Files are in memory unless `--drop-caches`, for
+which one must be root, empties the caches of Linux before each process.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,13 +32,24 @@ TEXT = "how do i resett my pasword"
 #: What is compared with `BASE`.
 OURS = ("load", "encode", "embed")
 BASE = "keras"
+_OTHERS = ["how do i reset my password", "where is my order", "close my account"]
+#: Packages that compare texts without a model -> program.
+SIMPLE_PEERS = {
+    "rapidfuzz": f"from rapidfuzz import process; process.extract({TEXT!r}, {_OTHERS!r})",
+    "sklearn": (
+        "from sklearn.feature_extraction.text import TfidfVectorizer; "
+        "vectorizer = TfidfVectorizer(analyzer='char_wb', ngram_range=(2, 5)); "
+        f"vectorizer.fit_transform({_OTHERS!r}) @ vectorizer.transform([{TEXT!r}]).T"
+    ),
+}
 
 
 class Time(NamedTuple):
-    """Seconds of a process: by the clock, and of processors."""
+    """Seconds of a process, by the clock and of processors, and its maximum memory in MB."""
 
     seconds: float
     cpu: float
+    memory: float
 
 
 def run(command: Sequence[str]) -> Time:
@@ -50,7 +63,8 @@ def run(command: Sequence[str]) -> Time:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"Exit status {process.returncode}: {' '.join(command)}")
-    return Time(spent, usage.ru_utime + usage.ru_stime)
+    # Linux counts kibibytes, and takes the memory of this process for that of a smaller child.
+    return Time(spent, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)
 
 
 def drop_caches() -> None:
@@ -69,6 +83,11 @@ def commands(model: str, line: Path) -> dict[str, list[str]]:
         "tf_charagram": "import tf_charagram",
         "load": load,
         "encode": f"{load}.encode([{TEXT!r}])",
+        "reader": (
+            "from tf_charagram.reader import TextReader; "
+            f"TextReader.load({model!r}).encode([{TEXT!r}])"
+        ),
+        **{name: program for name, program in SIMPLE_PEERS.items() if find_spec(name)},
     }
     embed = [sys.executable, "-m", "tf_charagram.cli", "embed", model, "--input", str(line)]
     return {
@@ -128,7 +147,11 @@ def main() -> None:
         common.in_turns(1, runs)
         times = common.in_turns(arguments.rounds, runs, measure)
     samples = {
-        name: Time(*(common.Sample(column, "s") for column in zip(*rounds, strict=True)))
+        name: Time(
+            common.Sample([time.seconds for time in rounds], "s"),
+            common.Sample([time.cpu for time in rounds], "s"),
+            common.Sample([time.memory for time in rounds], "MB"),
+        )
         for name, rounds in times.items()
     }
     base = samples[BASE]
@@ -143,7 +166,7 @@ def main() -> None:
         "processes": {name: sample._asdict() for name, sample in samples.items()},
     }  # fmt: skip
     for name, sample in samples.items():
-        print(f"{name}: {sample.seconds}, {sample.cpu} of processors", flush=True)
+        print(f"{name}: {sample.seconds}, {sample.cpu} of processors, {sample.memory}", flush=True)
     print(f"ours: {ours}")
     common.finish("startup", result, arguments)
 

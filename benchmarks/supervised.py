@@ -26,7 +26,8 @@ from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.labels.feature_model import FeatureModel
 from tf_charagram.tasks.labels.heads import PairScoreHead
 from tf_charagram.text import vectorizer_class
-from tf_charagram.text.tensors import distinct, ids_function
+from tf_charagram.text.arguments import distinct
+from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.processor import limit_threads
 from tf_charagram.training.stream import ExampleStream

@@ -23,7 +23,7 @@ from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.weights import INTEGER_DTYPES, whole_numbers
+from tf_charagram.models.stored_tables import INTEGER_DTYPES, whole_numbers
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.tensors import string_tensor
 

@@ -149,7 +149,8 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 def _in_one_form(model: Any) -> Any:
     """Returns an embedder that folds texts and its dictionary to ASCII where it can."""
     from tf_charagram.export.compression.shrinking import with_ngrams
-    from tf_charagram.text.keys import Alphabet, renumbered_keys
+    from tf_charagram.text.alphabet import Alphabet
+    from tf_charagram.text.keys import renumbered_keys
     from tf_charagram.text.spelling.dictionary import Dictionary
     from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -16,6 +16,7 @@ TIERS = (
     {"optimizers"},
     {"losses"},
     {"models"},
+    {"reader"},
     {"search"},
     {"evaluation"},
     {"training"},

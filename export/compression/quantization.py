@@ -17,7 +17,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.layers.ragged import sum_rows
-from tf_charagram.models.weights import stored_table
+from tf_charagram.models.stored_tables import stored_table
 from tf_charagram.text.base import settings_of
 
 _QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)

@@ -23,7 +23,7 @@ from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.quantization import QuantizedEncoder, quantization_problem
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.prefix_sums import fold
-from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
+from tf_charagram.models.stored_tables import SERVED_DTYPES as DTYPES
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -13,7 +13,7 @@ import numpy as np
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_files, read_config
-from tf_charagram.text.tensors import texts_of
+from tf_charagram.text.arguments import texts_of
 
 _base = extra_module("sklearn.base", "sklearn")
 _BaseEstimator: Any = _base.BaseEstimator

@@ -16,7 +16,7 @@ from research.baselines.word_tables import FastTextTable, VectorsInMemory, WordT
 from research.readers.word_vectors import is_fasttext_model, load_fasttext
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.models.embedder import unit_rows
+from tf_charagram.models.vectors import unit_rows
 
 Weighting = Literal["none", "inverse-frequency", "sif"]
 

@@ -23,7 +23,7 @@ from research.papers.entry import Entry, Made
 from research.papers.runs import UNTUNED
 from research.papers.shapes import beside
 from tf_charagram.evaluation.scores import score_sets
-from tf_charagram.models.embedder import unit_rows
+from tf_charagram.models.vectors import unit_rows
 
 _CHARACTERS = ("char_cnn", "char_lstm")
 _MARGINS = {

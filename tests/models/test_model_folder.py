@@ -19,7 +19,8 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models import locations
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.model_folder import save_model
-from tf_charagram.models.weights import _BLOCK_ROWS, stored_table
+from tf_charagram.models.stored_tables import stored_table
+from tf_charagram.models.weights import _BLOCK_ROWS
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer

@@ -22,9 +22,10 @@ from tests.contracts import some_now
 from tests.texts import NASTY
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.errors import RunError
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.prefix_sums import fold
 from tf_charagram.models.saved_model import _model_card, replaced_folder
+from tf_charagram.models.vectors import unit_rows
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text import vectorizer_class

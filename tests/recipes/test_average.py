@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from recipes.average import main
 from tests.models.answers import parts
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.keys import Alphabet
+from tf_charagram.text.alphabet import Alphabet
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

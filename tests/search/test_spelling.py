@@ -13,7 +13,7 @@ from tests.commands import call
 from tests.reference import spelling as reference
 from tests.search.conftest import WORDS
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.embedder import nearest
+from tf_charagram.models.vectors import nearest
 from tf_charagram.search.spelling import (
     MAX_EDITS,
     CorrectionWeights,

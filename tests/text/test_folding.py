@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.reference.folding import fold
 from tests.reference.text import normalize as normalized
 from tests.text.strategies import TRICKY, ids_of, property_settings, text_lists
-from tf_charagram.text.keys import Alphabet
-from tf_charagram.text.reading import TextReader
+from tf_charagram.text.alphabet import Alphabet
+from tf_charagram.text.reading import SymbolReader
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -33,7 +33,7 @@ alphabets = st.sets(st.sampled_from(sorted({*(ACCENTED + MARKS + LETTERS + TRICK
 
 def reader(alphabet, dictionary=None, max_chars=None):
     characters = sorted(map(ord, {*alphabet} - {" "}))
-    return TextReader(
+    return SymbolReader(
         Alphabet(np.array(characters, np.int32)), dictionary,
         lowercase=True, unicode_form=None, max_chars=max_chars, fold_characters=True,
     )  # fmt: skip

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.reference import text as reference
 from tests.text.strategies import encoded, max_chars_or_none, property_settings, raw_lists
-from tf_charagram.text.normalize import SPACE, FlatTexts, collapse, decode, normalized_code_points
+from tf_charagram.text.code_points import SPACE, normalized_code_points
+from tf_charagram.text.normalize import FlatTexts, collapse, decode
 
 
 def normalize(raws, lowercase=True, max_chars=None, unicode_form=None):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.reference.text import normalize
 from tests.text.strategies import any_text, property_settings
-from tf_charagram.text.normalize import normalized_code_points
+from tf_charagram.text.code_points import normalized_code_points
+from tf_charagram.text.spelling.correction import _word_spans
 from tf_charagram.text.word_boundaries import (
     LETTER,
     NUM_MARKED,
@@ -23,7 +24,6 @@ from tf_charagram.text.word_boundaries import (
     marked,
     normalized_words,
     tokens_of,
-    word_spans,
     words_of,
 )
 
@@ -56,7 +56,7 @@ def test_graphs_find_the_words_of_strings(text):
     # Code points past the table have no marks.
     text = "".join(char for char in text if ord(char) < len(table))
     codes = [ord(char) for char in f" {text} "]
-    spans = word_spans(tf.constant(symbols[codes] > SYMBOL)).numpy().tolist()
+    spans = _word_spans(tf.constant(symbols[codes] > SYMBOL)).numpy().tolist()
     read = "".join(map(chr, symbols[codes] & SYMBOL))
     assert [read[start:end] for start, end in spans] == list(tokens_of([text]))
 

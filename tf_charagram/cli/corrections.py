@@ -46,9 +46,9 @@ class Corrections:
     """
 
     def __init__(self, model: TextModel) -> None:
-        from tf_charagram.text.reading import TextReader
+        from tf_charagram.text.reading import SymbolReader
 
-        plain = TextReader(None, lowercase=True, unicode_form=None, max_chars=None)
+        plain = SymbolReader(None, lowercase=True, unicode_form=None, max_chars=None)
         self._reader = getattr(model.vectorizer, "reader", plain)
         self._num_texts = 0
         self._num_unknown = 0

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.statistics import bootstrap, hundredfold, interval, pearson, spearman
-from tf_charagram.text.tensors import distinct
+from tf_charagram.text.arguments import distinct
 
 #: Maps texts to unit-length (or zero) rows `(num_texts, dim)`: an array, or SciPy's CSR matrix.
 Embed = Callable[[Sequence[str]], Any]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
-from zipfile import ZipFile
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 from numpy.lib import format as npy
@@ -20,6 +21,8 @@ _NUMBERS = "fiu"
 # Tables compress to a half at best and counts to a tenth, but a file of zeros to 1/1032.
 _MAX_RATIO = 100
 _MAX_EXTRA_BYTES = 1 << 24
+# Position of two lengths in the header of an entry of a zip file (APPNOTE.TXT, section 4.3.7).
+_LENGTHS_AT = 26
 
 
 class _ArrayInfo(NamedTuple):
@@ -27,6 +30,8 @@ class _ArrayInfo(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    is_fortran: bool
+    header_bytes: int
 
 
 class ArrayFile:
@@ -36,7 +41,10 @@ class ArrayFile:
         infos: Headers of the arrays by name.
     """
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], infos: dict[str, _ArrayInfo]) -> None:
+    def __init__(
+        self, path: Path, arrays: Mapping[str, np.ndarray], infos: dict[str, _ArrayInfo]
+    ) -> None:
+        self._path = path
         self._arrays = arrays
         self.infos = infos
 
@@ -49,6 +57,29 @@ class ArrayFile:
         """
         with _damage():
             return self._arrays[name]
+
+    def mapped(self, name: str) -> np.ndarray:
+        """Returns an array that is read from the file as it is used; one in memory if compressed.
+
+        Raises:
+            KeyError: There is no such array.
+            ValueError: It is damaged.
+        """
+        info = self.infos[name]
+        with _damage(), ZipFile(self._path) as archive:
+            entry = archive.getinfo(f"{name}.npy")
+            if entry.compress_type != ZIP_STORED or info.is_fortran:
+                return self.read(name)
+            with archive.open(entry):
+                # Opening has checked the header of the entry, which the array follows.
+                first = _first_byte(self._path, entry)
+        return np.memmap(
+            self._path,
+            info.dtype,
+            mode="r",
+            offset=first + info.header_bytes,
+            shape=info.shape,
+        )
 
 
 @contextmanager
@@ -78,7 +109,7 @@ def open_arrays(path: Path, kinds: str = _NUMBERS) -> Iterator[ArrayFile]:
                 info = _read_info(file, entry.filename, entry.file_size, kinds)
             infos[entry.filename.removesuffix(".npy")] = info
     with np.load(path, allow_pickle=False) as arrays:
-        yield ArrayFile(arrays, infos)
+        yield ArrayFile(path, arrays, infos)
 
 
 def read_arrays(path: Path, kinds: str = _NUMBERS) -> dict[str, np.ndarray]:
@@ -105,6 +136,15 @@ def read_array(path: Path, kinds: str = _NUMBERS) -> np.ndarray:
         return npy.read_array(file, allow_pickle=False)
 
 
+def fingerprint(*paths: str | Path) -> str:
+    """Returns a checksum of the arrays in zip files, from their CRCs."""
+    members = []
+    for path in paths:
+        with ZipFile(path) as file:
+            members += [(member.filename, member.CRC) for member in file.infolist()]
+    return hashlib.sha256(repr(members).encode()).hexdigest()
+
+
 @contextmanager
 def _damage() -> Iterator[None]:
     """Turns the undocumented errors of damaged archives and headers into `ValueError`."""
@@ -124,12 +164,22 @@ def _read_info(file: IO[bytes], name: str, size: int, kinds: str) -> _ArrayInfo:
         version = npy.read_magic(file)
         is_first = version == (1, 0)
         read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
-        shape, _, dtype = read(file)
-    num_bytes = size - file.tell()
+        shape, is_fortran, dtype = read(file)
+        header_bytes = file.tell()
+    num_bytes = size - header_bytes
     if dtype.kind not in kinds:
         raise ValueError(f"the array '{name}' holds {dtype}, expected numbers")
     # Python integers, which do not overflow.
     announced = dtype.itemsize * math.prod(shape)
     if announced != num_bytes:
         raise ValueError(f"the array '{name}' announces {announced:,} bytes and has {num_bytes:,}")
-    return _ArrayInfo(shape, dtype)
+    return _ArrayInfo(shape, dtype, is_fortran, header_bytes)
+
+
+def _first_byte(path: Path, entry: ZipInfo) -> int:
+    """Returns where in a zip file the bytes of an uncompressed entry begin."""
+    with open(path, "rb") as file:
+        file.seek(entry.header_offset + _LENGTHS_AT)
+        # The lengths of name and extra field, which follow.
+        lengths = np.frombuffer(file.read(4), "<u2")
+    return entry.header_offset + _LENGTHS_AT + 4 + int(lengths.sum())

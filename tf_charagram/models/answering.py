@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.models.base import TEXTS, TextModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.tensors import distinct
+from tf_charagram.text.arguments import distinct
 
 
 class Classified(NamedTuple):

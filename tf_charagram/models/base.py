@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -20,10 +19,9 @@ from tf_charagram.models.locations import check_path, read_config
 from tf_charagram.models.model_folder import load_model, save_model
 from tf_charagram.models.prefix_sums import fold
 from tf_charagram.models.saved_model import replaced_folder, write_saved_model
+from tf_charagram.text.arguments import strings_of
 from tf_charagram.text.base import TextVectorizer, settings_of
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.tensors import strings_of, texts_of
-from tf_charagram.text.word_boundaries import words_of
+from tf_charagram.text.spelling.kept_words import kept_words
 
 #: Input signatures: a batch of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
@@ -216,7 +214,7 @@ class TextModel(keras.Model):
             cls.kind,
             cls.head_class,
             correct_spelling=correct_spelling,
-            right=_known_words(keep_words),
+            right=kept_words(keep_words),
         )
         model = cls.from_parts(*parts, task=read_config(path).get("task"))
         return model.folded() if folded else model
@@ -310,16 +308,3 @@ class TextModel(keras.Model):
         model.trainable = config["trainable"]
         model.task = config["task"]
         return model
-
-
-def _known_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
-    """Returns the words of `keep_words`; `None` if there are no words."""
-    if words is None:
-        return None
-    if isinstance(words, str | Path):
-        try:
-            words = Path(words).read_text("utf-8", errors="replace").splitlines()
-        except OSError as error:
-            raise RunError(f"Cannot read {words}: {error.strerror or error}.") from error
-    counts = Counter(words_of(texts_of(words, "keep_words")))
-    return Dictionary(counts) if counts else None

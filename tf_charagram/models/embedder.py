@@ -21,14 +21,10 @@ from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
+from tf_charagram.models.vectors import nearest, unit_rows
+from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
-from tf_charagram.text.tensors import (
-    paired_texts,
-    string_tensor,
-    strings_of,
-    tensor_of,
-    texts_of,
-)
+from tf_charagram.text.tensors import string_tensor, tensor_of
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 _BATCH = 1000
@@ -336,33 +332,3 @@ def nearest_texts(
     for row in nearest(cosines, k).tolist():
         neighbors.append(Neighbor(texts[row], float(cosines[row]), row))
     return neighbors
-
-
-def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.intp]:
-    """Returns the positions of the k largest cosines, largest first; ties in order.
-
-    Args:
-        cosines: `(num_words,)`.
-        k: Number of positions.
-        own: A position to leave out, or -1.
-    """
-    # One more than k, because `own` may be among them.
-    num_kept = k + 1
-    positions = np.arange(len(cosines))
-    if num_kept < len(cosines):
-        smallest = np.partition(cosines, -num_kept)[-num_kept]
-        # All ties with the smallest, of which the stable sort keeps the first.
-        positions = np.flatnonzero(cosines >= smallest)
-    order = np.argsort(-cosines[positions], kind="stable")
-    positions = positions[order]
-    return positions[positions != own][:k]
-
-
-def unit_rows(vectors: np.ndarray) -> np.ndarray:
-    """Returns each row divided by its length; zero rows stay zero."""
-    # Squares of large numbers overflow in float32.
-    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    lengths = np.sqrt(squares)
-    divisors = np.where(lengths > 1e-6, lengths, np.inf)
-    unit = vectors / divisors[:, np.newaxis]
-    return unit.astype(vectors.dtype)

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.tensors import distinct
+from tf_charagram.text.arguments import distinct
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 BIAS = "(bias)"

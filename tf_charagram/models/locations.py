@@ -34,6 +34,8 @@ class _Files(NamedTuple):
 
 
 FILES = _Files()
+#: Key of the checksum over the array files in `config.json`: they belong together.
+ARRAYS = "arrays"
 #: The default kind of a model.
 EMBEDDER = "embedder"
 #: Kind -> module and class, which is imported when needed. Tasks add the kinds that they train.

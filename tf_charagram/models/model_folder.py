@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 import tensorflow as tf
@@ -17,11 +15,12 @@ from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_class, encoder_name
 from tf_charagram.encoders.base import check_num_ids, device_scope
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files.arrays import open_arrays, read_arrays
+from tf_charagram.files.arrays import fingerprint, open_arrays, read_arrays
 from tf_charagram.files.json_files import to_json
 from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.embedding_table import unfilled_tables
 from tf_charagram.models.locations import (
+    ARRAYS,
     EMBEDDER,
     FILES,
     FORMAT_VERSION,
@@ -32,9 +31,6 @@ from tf_charagram.models.weights import check_shapes, restore, weight_arrays, we
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.base import DAMAGES
 from tf_charagram.text.spelling.dictionary import Dictionary, without_dictionary
-
-# Key of the checksum over the array files, which shows that they belong together.
-_ARRAYS = "arrays"
 
 
 def save_model(
@@ -99,18 +95,9 @@ def save_model(
         write_arrays(table, **weights)
         vocabulary.flush()
         table.flush()
-        config[_ARRAYS] = _fingerprint(vocabulary.name, table.name)
+        config[ARRAYS] = fingerprint(vocabulary.name, table.name)
         settings.write(to_json(config))
         settings.flush()
-
-
-def _fingerprint(*paths: str | Path) -> str:
-    """Returns a checksum of the arrays in zip files, from their CRCs."""
-    members = []
-    for path in paths:
-        with ZipFile(path) as file:
-            members += [(member.filename, member.CRC) for member in file.infolist()]
-    return hashlib.sha256(repr(members).encode()).hexdigest()
 
 
 def load_model(
@@ -164,7 +151,7 @@ def load_model(
                     restore(weight, weights)
         parts = [vectorizer.result(), *layers]
         check_num_ids(parts[0].num_rows, parts[1])
-        if config[_ARRAYS] != _fingerprint(path / FILES.vocabulary, path / FILES.weights):
+        if config[ARRAYS] != fingerprint(path / FILES.vocabulary, path / FILES.weights):
             raise ValueError("its files belong to different models")
     except (ConfigError, *DAMAGES) as problem:
         raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem

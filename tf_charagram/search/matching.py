@@ -24,7 +24,7 @@ from tf_charagram.search.records.answers import (
 )
 from tf_charagram.search.records.linking import Label
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.text.tensors import rows_by_text, strings_of
+from tf_charagram.text.arguments import rows_by_text, strings_of
 
 # Minimum score of duplicates.
 _THRESHOLD = 0.7

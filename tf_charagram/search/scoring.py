@@ -24,7 +24,7 @@ from tf_charagram.search.similarities import (
     compare,
 )
 from tf_charagram.search.tfidf import CharacterTfidf
-from tf_charagram.text.tensors import paired_texts, strings_of
+from tf_charagram.text.arguments import paired_texts, strings_of
 from tf_charagram.text.word_boundaries import bags_of_words
 
 # How far a long code that two texts share moves their score to 1.

@@ -11,9 +11,11 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.models.embedder import TextEmbedder, nearest
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.vectors import nearest
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.text.tensors import decoded, strings_of
+from tf_charagram.text.arguments import strings_of
+from tf_charagram.text.batches import decoded
 
 #: Number of words with the largest cosines that are compared in detail.
 NUM_CANDIDATES = 2000

@@ -20,7 +20,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
-from tf_charagram.text.tensors import rows_by_text, strings_of
+from tf_charagram.text.arguments import rows_by_text, strings_of
 
 #: File of a saved index with the settings of its scorer and the checksums of the other files.
 SETTINGS = "index.json"

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.devices import on_cpu
+from tf_charagram.text.arguments import distinct, strings_of
 from tf_charagram.text.keys import ngram_keys
-from tf_charagram.text.reading import TextReader
-from tf_charagram.text.tensors import LookupTable, distinct, string_tensor, strings_of
+from tf_charagram.text.reading import SymbolReader
+from tf_charagram.text.tensors import LookupTable, string_tensor
 from tf_charagram.text.vectors import masked
 from tf_charagram.text.word_boundaries import bags_of_words
 
@@ -124,7 +125,7 @@ def _divide_by_lengths(vectors: sparse.csr_array) -> None:
 @functools.cache
 def _keys_function() -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
     """Returns a function from words to the keys of their n-grams and row splits."""
-    reader = TextReader(None, lowercase=True, unicode_form=None, max_chars=None)
+    reader = SymbolReader(None, lowercase=True, unicode_form=None, max_chars=None)
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def keys_of(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting import quiet as without_progress
 from tf_charagram.settings import types_of
 from tf_charagram.tasks import make_settings, make_task, settings_class, task_class
 
@@ -77,6 +76,9 @@ def train(
         >>> run.model.encode(["color"]).shape, len(run.history), list(run.scores)
         ((1, 10), 1, ['starter'])
     """
+    # Rich takes half of the time of importing the package, and only training needs it.
+    from tf_charagram.reporting import quiet as without_progress
+
     with TemporaryDirectory() as folder, without_progress(quiet):
         for name, values in (("data", data), ("eval_data", eval_data)):
             if values is not None:

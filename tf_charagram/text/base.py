@@ -13,10 +13,11 @@ import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.text.keys import Alphabet
-from tf_charagram.text.reading import TextReader
+from tf_charagram.text.alphabet import Alphabet
+from tf_charagram.text.arguments import texts_of
+from tf_charagram.text.reading import SymbolReader
 from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.tensors import check_shape, check_text_options, tensor_of, texts_of
+from tf_charagram.text.tensors import check_shape, check_text_options, tensor_of
 
 #: Exceptions raised by reading a damaged vocabulary, or making tables of it.
 DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError, tf.errors.OpError)
@@ -149,8 +150,8 @@ class TextVectorizer(keras.layers.Layer):
 
     def _make_reader(
         self, alphabet: Alphabet | None, dictionary: Dictionary | None = None, **options: Any
-    ) -> TextReader:
-        return TextReader(alphabet, dictionary, **self._text_options(), **options)
+    ) -> SymbolReader:
+        return SymbolReader(alphabet, dictionary, **self._text_options(), **options)
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Returns texts with misspelled words replaced by the words that they are read as."""

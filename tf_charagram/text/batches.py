@@ -51,6 +51,11 @@ def to_bytes(text: str | bytes) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def decoded(text: str | bytes) -> str:
+    """Decodes a text from UTF-8; broken bytes become U+FFFD, as in the graph."""
+    return text.decode(errors="replace") if isinstance(text, bytes) else text
+
+
 def check_texts(texts: Any, name: str) -> None:
     """Rejects values whose characters, keys or column names would be taken for texts.
 

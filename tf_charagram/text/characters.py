@@ -11,11 +11,12 @@ import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.alphabet import Alphabet
+from tf_charagram.text.arguments import texts_of
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.keys import Alphabet
 from tf_charagram.text.normalize import FlatTexts
-from tf_charagram.text.tensors import string_tensor, texts_of
+from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.vectors import between
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000

@@ -13,20 +13,19 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
+from tf_charagram.text.alphabet import SPACE_SYMBOL, Alphabet, symbol_bits
 from tf_charagram.text.batches import bounded_batches, in_threads
+from tf_charagram.text.code_points import SPACE, normalized_code_points
 from tf_charagram.text.keys import (
-    SPACE_SYMBOL,
-    Alphabet,
     exact_digits,
     mixed_keys,
     ngram_keys,
     padded_keys,
     prefix_keys,
     renumbered_keys,
-    symbol_bits,
     warn_of_mixed_keys,
 )
-from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
+from tf_charagram.text.normalize import collapse, decode
 from tf_charagram.text.tensors import string_tensor
 
 # Counts up to this number are merged only at the end.

@@ -8,54 +8,23 @@ letters that the alphabet lacks become similar ones that it has.
 from __future__ import annotations
 
 from collections.abc import Callable
-from unicodedata import normalize
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.keys import MAX_CODE_POINT, OTHER_SYMBOL, Alphabet, signed
-from tf_charagram.text.normalize import (
-    FIRST_BEYOND_ASCII,
-    SPACE,
-    FlatTexts,
-    normalized_code_points,
-    replaced,
+from tf_charagram.text.alphabet import OTHER_SYMBOL, Alphabet
+from tf_charagram.text.code_points import FIRST_BEYOND_ASCII
+from tf_charagram.text.forms import (
+    FACTOR,
+    FIRST_JAMO,
+    FIRST_MARK,
+    GREEK,
+    MAX_MARKS,
+    STOP_JAMO,
+    CharacterForms,
 )
-from tf_charagram.text.unicode import code_points_of, unicode_ranges, vowel_points
+from tf_charagram.text.normalize import FlatTexts, replaced
 from tf_charagram.text.vectors import column, flatnonzero, ragged, without_few
-
-#: Letters without a decomposition, and punctuation, in ASCII.
-PLAIN = {
-    "ß": "ss", "ẞ": "SS", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "đ": "d", "ł": "l", "ø": "o",
-    "\u0131": "i", "ħ": "h", "ŧ": "t", "ŋ": "ng", "ĸ": "k", "ȷ": "j", "ə": "a", "ɓ": "b", "ɗ": "d",
-    "ƙ": "k", "ɛ": "e", "ɔ": "o", "\u2044": "/", "\u00d7": "x",
-    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u02bb\u02bc", "'"),
-    **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"'),
-    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-}  # fmt: skip
-PLAIN |= {
-    letter.upper(): plain.upper()
-    for letter, plain in PLAIN.items()
-    if len(letter.upper()) == 1 and not letter.upper().isascii()
-}
-#: Code points without width: soft hyphen, joiners, direction marks, variation selectors, ...
-INVISIBLE = (
-    0xAD, 0x34F, 0x61C, *range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F),
-    *range(0x2060, 0x2070), *range(0xFE00, 0xFE10), 0xFEFF, *range(0xE0100, 0xE01F0),
-)  # fmt: skip
-#: The Arabic letter that stretches words, and spells nothing.
-TATWEEL = 0x640
-# The Greek sigma at the end of a word, and everywhere else.
-_FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
-_GREEK = (0x370, 0x400)
-_FIRST_MARK = 0x300
-# Korean vowels and final consonants follow their syllable as marks follow a letter.
-_FIRST_JAMO = 0x1160
-_STOP_JAMO = 0x1200
-# No character decomposes into a letter and more marks.
-_MAX_MARKS = 3
-_FACTOR = 0x9E3779B97F4A7C15 - 2**64
-_SEPARATOR = 0x0A
 
 
 class CharacterFolder:
@@ -74,28 +43,14 @@ class CharacterFolder:
 
     def __init__(self, alphabet: Alphabet, symbols_of: Callable[[tf.Tensor], tf.Tensor]) -> None:
         self._symbols_of = symbols_of
-        kept = _kept_characters(alphabet)
-        codes, self._forms = _changed_forms(kept)
-        # Tensors: constants in each function would be saved with each. The last code is unused, so
-        # that a search never ends past the end.
-        codes = np.append(codes, np.int32(2**31 - 1))
-        self._codes = tf.constant(codes)
-        edges = np.append(unicode_ranges()["marks"], [_FIRST_JAMO, _STOP_JAMO])
-        edges.sort()
-        self._marks = tf.constant(edges.astype(np.int32))
-        self._points = tf.constant(vowel_points(), tf.int32)
-        composites = {}
-        for char in kept:
-            parts = normalize("NFD", char)
-            if len(parts) > 1:
-                key = _key(parts)
-                composites[key] = ord(char)
-        # The last key is unused, too.
-        composites[2**63 - 1] = 0
-        keys = sorted(composites)
-        letters = [composites[key] for key in keys]
-        self._keys = tf.constant(keys, tf.int64)
-        self._composites = tf.constant(letters)
+        forms = CharacterForms.of(alphabet)
+        # Tensors: constants in each function would be saved with each.
+        self._codes = tf.constant(forms.codes)
+        self._forms = ragged(tf.constant(forms.values), tf.constant(forms.splits))
+        self._marks = tf.constant(forms.mark_edges)
+        self._points = tf.constant(forms.points)
+        self._keys = tf.constant(forms.keys)
+        self._composites = tf.constant(forms.composites)
 
     def __call__(self, codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Folds a batch.
@@ -132,11 +87,11 @@ class CharacterFolder:
         marks = tf.gather(codes, places)
         is_unknown = self._symbols_of(marks) == OTHER_SYMBOL
         # Without its vowel, a Korean syllable would be another one.
-        is_jamo = (marks >= _FIRST_JAMO) & (marks < _STOP_JAMO)
+        is_jamo = (marks >= FIRST_JAMO) & (marks < STOP_JAMO)
         is_dropped = has_known_letter & is_unknown & ~is_jamo
         is_optional = self._are_points(marks)
         written_letters = tf.gather(letters, letter_of)
-        is_optional |= (written_letters >= _GREEK[0]) & (written_letters < _GREEK[1])
+        is_optional |= (written_letters >= GREEK[0]) & (written_letters < GREEK[1])
         is_dropped |= is_unknown & is_optional
         # The letter contains the marks that it is composed of.
         number = places - tf.gather(bases, letter_of)
@@ -149,7 +104,7 @@ class CharacterFolder:
 
     def _places_of_marks(self, codes: tf.Tensor) -> tf.Tensor:
         """Finds the marks of a batch; their positions are int64 `(num_marks,)`."""
-        places = flatnonzero(codes >= _FIRST_MARK)
+        places = flatnonzero(codes >= FIRST_MARK)
         chars = tf.gather(codes, places)
         num_edges = tf.searchsorted(self._marks, chars, side="right")
         # Ranges of marks start and end by turns, so after an odd number of edges is a mark.
@@ -177,13 +132,13 @@ class CharacterFolder:
         """
         letters = tf.gather(codes, bases)
         num_composed = tf.zeros_like(bases)
-        # Each pass appends a mark to the keys, as `_key` does.
+        # Each pass appends a mark to the keys, as `key_of` does.
         keys = tf.cast(letters, tf.int64)
         last = tf.size(codes, tf.int64) - 1
-        for length in range(1, _MAX_MARKS + 1):
+        for length in range(1, MAX_MARKS + 1):
             places = tf.minimum(bases + length, last)
             marks = tf.gather(codes, places)
-            keys = keys * _FACTOR + tf.cast(marks, tf.int64)
+            keys = keys * FACTOR + tf.cast(marks, tf.int64)
             rows = tf.searchsorted(self._keys, keys)
             is_known = tf.gather(self._keys, rows) == keys
             is_known &= num_marks >= length
@@ -211,61 +166,3 @@ def _runs(places: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     num_marks = tf.size(places, tf.int64)
     stops = tf.concat([begins[1:], [num_marks]], axis=0)
     return firsts - 1, stops - begins
-
-
-def _kept_characters(alphabet: Alphabet) -> set[str]:
-    """Selects the characters of an alphabet, and their capitals, that are their own NFKC form."""
-    known = alphabet.characters
-    lowercase = normalized_code_points()
-    # Not by `upper`, which makes "SS" of a sharp s.
-    capitals = np.flatnonzero(np.isin(lowercase, known) & (lowercase != SPACE))
-    candidates = map(chr, {*known.tolist(), *capitals.tolist()})
-    return {char for char in candidates if normalize("NFKC", char) == char}
-
-
-def _changed_forms(kept: set[str]) -> tuple[np.ndarray, tf.RaggedTensor]:
-    """Lists the code points that folding changes, except for some characters.
-
-    Returns:
-        The code points, ascending, int32 `(num_changed,)`, and the code points that replace each,
-        int32 `(num_changed, None)`.
-    """
-    forms_of: dict[int, str | None] = dict.fromkeys(INVISIBLE)
-    for letter, plain in PLAIN.items():
-        if letter not in kept:
-            forms_of[ord(letter)] = plain
-    if _FINAL_SIGMA not in kept:
-        forms_of[ord(_FINAL_SIGMA)] = _SIGMA
-    if chr(TATWEEL) not in kept:
-        forms_of[TATWEEL] = None
-    kept_codes = [ord(char) for char in kept]
-    is_changed = np.zeros(MAX_CODE_POINT + 1, bool)
-    is_changed[code_points_of("decomposed")] = True
-    is_changed[kept_codes] = False
-    is_changed[list(forms_of)] = True
-    codes = np.flatnonzero(is_changed)
-    codes = codes.astype(np.int32)
-    # One string with a character a line is normalized much faster than single characters.
-    separators = np.full_like(codes, _SEPARATOR)
-    lines = np.stack([codes, separators], axis=1)
-    text = lines.tobytes().decode("utf-32-le")
-    # The acute accent would become a space and a mark.
-    text = text.replace("\u00b4", "'")
-    text = normalize("NFKD", text)
-    text = text.translate(forms_of)
-    forms = np.frombuffer(text.encode("utf-32-le"), np.int32)
-    is_end = forms == _SEPARATOR
-    # Without the separators, each end moves by the number of separators before it.
-    num_separators = np.arange(len(codes))
-    ends = np.flatnonzero(is_end) - num_separators
-    splits = np.append(0, ends)
-    values = forms[~is_end]
-    return codes, ragged(tf.constant(values), tf.constant(splits))
-
-
-def _key(chars: str) -> int:
-    """Returns the key of a letter with its marks, a polynomial modulo 2^64 as an int64."""
-    key = 0
-    for char in chars:
-        key = key * _FACTOR + ord(char)
-    return signed(key % 2**64)

@@ -7,16 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.keys import OTHER_SYMBOL, UNKNOWN, mix64, ngram_keys, padded_keys
+from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN
+from tf_charagram.text.hashing import ROW_STEP, ROWS_OF_UNKNOWN
+from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.vectors import flatnonzero, interleaved, masked, ragged, without_few
 
 #: Maps keys, int64 `(n,)`, to rows, int64 `(n,)`; negative without a row.
 Lookup = Callable[[tf.Tensor], tf.Tensor]
-#: Rows of an n-gram of unknown characters: n-grams that share a row seldom share the other, too.
-ROWS_OF_UNKNOWN = 2
-
-_ROW_STEP = 0xD1342543DE82EF95
 
 
 def known_ids(
@@ -150,7 +148,7 @@ def _hashed_rows(keys: tf.Tensor, num_rows: int, rows_per_key: int) -> tf.Tensor
     unsigned = tf.cast(keys, tf.uint64)
     columns = []
     for index in range(rows_per_key):
-        seed = np.uint64(_ROW_STEP * index % 2**64)
+        seed = np.uint64(ROW_STEP * index % 2**64)
         hashes = mix64(unsigned ^ seed)
         columns.append(tf.cast(hashes, tf.int64))
     rows = tf.stack(columns, axis=1) % np.int64(num_rows)

@@ -11,28 +11,19 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
+from tf_charagram.text.alphabet import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
+from tf_charagram.text.code_points import SPACE, normalized_code_points
 from tf_charagram.text.folding import CharacterFolder
-from tf_charagram.text.keys import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
-from tf_charagram.text.normalize import SPACE, FlatTexts, collapse, decode, normalized_code_points
-from tf_charagram.text.spelling.candidates import DIGITS
+from tf_charagram.text.normalize import FlatTexts, collapse, decode
 from tf_charagram.text.spelling.correction import WordCorrector
 from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.letters import REPLACEMENT, changed_words, marked_symbols
 from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.vectors import flatnonzero, interleaved, ragged
-from tf_charagram.text.word_boundaries import (
-    NUM_MARKED,
-    SYMBOL,
-    marked,
-    replaced_words,
-    tokens_of,
-)
-
-_TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
-_UNKNOWN = "\ufffd"
-_NO_DIGITS = str.maketrans("", "", "".join(DIGITS))
+from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, tokens_of
 
 
-class TextReader:
+class SymbolReader:
     """Turns texts into symbols of an alphabet, or into code points.
 
     Args:
@@ -87,7 +78,7 @@ class TextReader:
             every_symbol = np.arange(len(codes))
             self._code_points = tf.constant(alphabet.code_points(every_symbol))
         if dictionary is not None:
-            symbols = _marked_symbols(symbols, codes, has_alphabet=alphabet is not None)
+            symbols = marked_symbols(symbols, codes, has_alphabet=alphabet is not None)
         # Tensors: constants in each function would be saved with each.
         self._symbols = tf.constant(symbols)
         self._fold = None
@@ -225,14 +216,7 @@ class TextReader:
         """Maps lowercase words that are read as other words to these; skips all other words."""
         if self._corrector is None:
             return {}
-        # Digits may stand for letters, but numbers are not corrected.
-        correctable = {word for word in words if word.translate(_NO_DIGITS).isalpha()}
-        written = sorted(correctable)
-        changed = {}
-        for word, other in zip(written, self.read_words(written), strict=True):
-            if word != other:
-                changed[word] = other
-        return changed
+        return changed_words(words, self.read_words)
 
     def read_words(self, words: list[str]) -> list[str]:
         """Corrects lowercase words; joined words get spaces between them.
@@ -243,7 +227,7 @@ class TextReader:
         read = []
         for word, encoded in zip(words, strings, strict=True):
             other = encoded.decode()
-            read.append(word if _UNKNOWN in other else other)
+            read.append(word if REPLACEMENT in other else other)
         return read
 
     @property
@@ -252,29 +236,6 @@ class TextReader:
         if self._corrector is None:
             return []
         return self._corrector.resources
-
-
-def _marked_symbols(
-    symbols: np.ndarray, code_points: np.ndarray, *, has_alphabet: bool
-) -> np.ndarray:
-    """Prepares a table of symbols for the correction of words.
-
-    Args:
-        symbols: The symbol of each code point, int32 `(table_size,)`.
-        code_points: The code point of each symbol; -1 for symbols of no or several code points.
-        has_alphabet: Whether all code points past the table have the symbol of its last entry.
-
-    Returns:
-        The symbols with marks of letters and other parts of words, int32.
-    """
-    if has_alphabet:
-        # Some code points past the table are between words, and need a mark of their own.
-        num_missing = max(0, NUM_MARKED + 1 - len(symbols))
-        symbols = np.pad(symbols, (0, num_missing), mode="edge")
-    # Dictionaries have "don't", and phones write "don\u2019t".
-    symbols = np.array(symbols)
-    symbols[_TYPOGRAPHIC_APOSTROPHES] = symbols[ord("'")]
-    return marked(symbols, code_points)
 
 
 def _num_between(mask: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:

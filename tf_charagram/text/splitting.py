@@ -17,13 +17,8 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
-from tf_charagram.text.normalize import (
-    SPACE,
-    collapse,
-    decode,
-    normalized_code_points,
-    tensorflow_text,
-)
+from tf_charagram.text.code_points import SPACE, normalized_code_points
+from tf_charagram.text.normalize import collapse, decode, tensorflow_text
 from tf_charagram.text.vectors import between, flatnonzero
 
 _APOSTROPHES = (0x2019, 0x02BC, 0xFF07)

@@ -11,9 +11,10 @@ import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_switches
+from tf_charagram.text.alphabet import UNKNOWN
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
+from tf_charagram.text.hashing import ROWS_OF_UNKNOWN
 from tf_charagram.text.ids import (
-    ROWS_OF_UNKNOWN,
     appended,
     hashed_ids,
     known_ids,
@@ -21,7 +22,7 @@ from tf_charagram.text.ids import (
     unknown_ids,
     without_unknown,
 )
-from tf_charagram.text.keys import UNKNOWN, ngram_keys
+from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.tensors import LookupTable, check_orders, string_tensor
 from tf_charagram.text.vectors import flatnonzero

@@ -1,8 +1,8 @@
 """Where words begin and end, for spelling and for search.
 
-To *spelling*, a word is a run of letters, digits and combining marks. Strings and graphs have a
-function each, `tokens_of` and `word_spans`, because strings of one word are faster to count, and a
-graph must not call Python. Both read one table of characters. No regular expression could serve
+To *spelling*, a word is a run of letters, digits and combining marks. Strings are split by
+`tokens_of`, and symbols by their marks: strings of one word are faster to count, and a graph must
+not call Python. Both read one table of characters. No regular expression could serve
 both: the classes of Python and of RE2 depend on their versions of Unicode.
 
 To *search*, a word may have underscores, which belong to the codes of products, and signs, as in
@@ -23,13 +23,11 @@ from itertools import groupby
 from typing import Literal, NamedTuple, cast
 
 import numpy as np
-import tensorflow as tf
 
-from tf_charagram.text.folding import INVISIBLE, PLAIN, TATWEEL
-from tf_charagram.text.normalize import normalized_code_points
-from tf_charagram.text.tensors import decoded
+from tf_charagram.text.batches import decoded
+from tf_charagram.text.code_points import normalized_code_points
+from tf_charagram.text.forms import INVISIBLE, PLAIN, TATWEEL
 from tf_charagram.text.unicode import is_in_class, optional_marks, unicode_ranges
-from tf_charagram.text.vectors import flatnonzero
 
 #: Code points that are classified even outside the alphabet: up to the last emoji.
 NUM_MARKED = 0x1FB00
@@ -82,21 +80,6 @@ def tokens_of(texts: Iterable[str | bytes]) -> Iterator[str]:
         for run in _runs(text):
             if is_in_word(run[0]):
                 yield lowered(run)
-
-
-def word_spans(in_word: tf.Tensor) -> tf.Tensor:
-    """Finds the words of a batch in the graph.
-
-    Args:
-        in_word: Whether each symbol is part of a word, `(num_symbols,)`; the first and the last
-            are not.
-
-    Returns:
-        The start and the end of each word, int64 `(num_words, 2)`.
-    """
-    # Words start and end by turns.
-    edges = flatnonzero(in_word[1:] != in_word[:-1]) + 1
-    return tf.reshape(edges, [-1, 2])
 
 
 def replaced_words(text: str, others: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression import shrinking
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.shrinking import fitting_options, saved_model_bytes, shrink
-from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
+from tf_charagram.models.stored_tables import SERVED_DTYPES as DTYPES
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.words import WordVectorizer
 

@@ -21,7 +21,8 @@ from tf_charagram.export.compression import shrinking
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.quantization import QuantizedEncoder, _QuantizedSum
 from tf_charagram.export.compression.shrinking import shrink
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.vectors import unit_rows
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tensorflow as tf
+from numpy.testing import assert_array_equal
 
 from tests.reference import word_filter as reference
+from tf_charagram.text.spelling.correction import _is_accepted
 from tf_charagram.text.spelling.word_filter import (
     WordFilter,
     letter_values,
@@ -23,7 +25,10 @@ def contains(word_filter, words):
         int((letter_values(np.array([*map(ord, word)])) * powers(len(word))).sum())
         for word in words
     ]
-    return word_filter.contains(tf.constant(keys, tf.int64)).numpy().tolist()
+    keys = np.array(keys, np.int64)
+    in_graph = _is_accepted(tf.constant(word_filter.bits), tf.constant(keys)).numpy()
+    assert_array_equal(word_filter.contains(keys), in_graph)
+    return in_graph.tolist()
 
 
 @pytest.mark.parametrize("words", [[], ["a"], ["word", "words"], MANY[:200], MANY])

@@ -13,7 +13,7 @@ from tf_charagram.models.answering import AnsweringModel, Classified, most_proba
 from tf_charagram.models.base import TEXT_PAIRS
 from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
 from tf_charagram.tasks.labels.relatedness import expected_score
-from tf_charagram.text.tensors import paired_texts, texts_of
+from tf_charagram.text.arguments import paired_texts, texts_of
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

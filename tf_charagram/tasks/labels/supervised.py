@@ -27,7 +27,8 @@ from tf_charagram.reporting import make_table, number
 from tf_charagram.tasks.labelled import LabelledSets
 from tf_charagram.tasks.labels.feature_model import FeatureModel
 from tf_charagram.tasks.labels.settings import SupervisedConfig
-from tf_charagram.text.tensors import distinct, ids_function
+from tf_charagram.text.arguments import distinct
+from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder

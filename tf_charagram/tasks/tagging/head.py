@@ -14,7 +14,7 @@ from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.ragged import gather_rows, to_padded
-from tf_charagram.text.normalize import normalized_code_points
+from tf_charagram.text.code_points import normalized_code_points
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

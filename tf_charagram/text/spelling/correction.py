@@ -12,25 +12,27 @@ the readings of the others.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.keys import MAX_CODE_POINT
-from tf_charagram.text.normalize import SPACE, FlatTexts, replaced
-from tf_charagram.text.spelling.candidates import (
-    DIGITS,
+from tf_charagram.text.code_points import SPACE
+from tf_charagram.text.keys import mix64
+from tf_charagram.text.normalize import FlatTexts, replaced
+from tf_charagram.text.spelling.candidates import CandidateTable
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.letters import (
     MAX_LETTERS,
     MIN_LETTERS,
-    VOWELS,
-    CandidateTable,
+    is_suitable,
+    letter_codes,
+    spelled,
 )
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.word_filter import joined_codes, letter_values, powers
+from tf_charagram.text.spelling.patterns import Patterns
+from tf_charagram.text.spelling.word_filter import NUM_BITS_SET, letter_values, powers
 from tf_charagram.text.tensors import LookupTable
-from tf_charagram.text.vectors import column, ragged, selected
-from tf_charagram.text.word_boundaries import OTHER, SYMBOL, word_spans
+from tf_charagram.text.vectors import column, flatnonzero, ragged, selected
+from tf_charagram.text.word_boundaries import OTHER, SYMBOL
 
 _SEED = 2016
 
@@ -50,7 +52,7 @@ class WordCorrector:
     """
 
     def __init__(self, dictionary: Dictionary, code_points: np.ndarray) -> None:
-        letters, splits, kept = _spelled(dictionary.words, code_points)
+        letters, splits, kept = spelled(dictionary.words, code_points)
         log_counts = dictionary.log_counts[kept]
         # All symbols past the end count as this one.
         self._last_symbol = len(code_points)
@@ -64,29 +66,32 @@ class WordCorrector:
         random = np.random.default_rng(_SEED)
         self._factors = random.integers(1, 2**63, 1 + max_windows, np.int64)
         codes = np.append(code_points, -1)
-        letter_codes = _with_letters_for_digits(codes)
-        is_digit = codes != letter_codes
-        values = letter_values(letter_codes)
+        read_codes = letter_codes(codes)
+        is_digit = codes != read_codes
+        values = letter_values(read_codes)
         # Tensors: a constant in each function would be saved with each.
         self._is_digit = tf.constant(is_digit)
         self._values = tf.constant(values)
         self._powers = powers(MAX_LETTERS + 1)
         self._known = self._known_words(letters, splits)
-        self._candidates = CandidateTable(values[letters], splits, log_counts)
+        patterns = Patterns(values[letters], splits, log_counts)
+        self._candidates = CandidateTable(patterns)
         # Two extra rows: an empty word, `no_word`, and a space.
         space = np.flatnonzero(code_points == SPACE)
         letters = np.append(letters, space.astype(np.int32))
         num_letters = splits[-1]
         splits = np.append(splits, [num_letters, num_letters + 1])
         self._letters = ragged(tf.constant(letters), tf.constant(splits))
-        self._accepted_words = dictionary.accepted_words
+        self._accepted_bits = None
+        if dictionary.accepted_words is not None:
+            self._accepted_bits = tf.constant(dictionary.accepted_words.bits)
 
     def _known_words(self, letters: np.ndarray, splits: np.ndarray) -> LookupTable:
         """Returns a table of the keys of known words of a suitable length; other keys give -1."""
         starts = splits[:-1]
         ends = splits[1:]
         words = np.stack([starts, ends], axis=1)
-        rows = np.flatnonzero(_is_suitable(words))
+        rows = np.flatnonzero(is_suitable(words))
         suitable = tf.constant(words[rows])
         symbols = tf.constant(letters)
         keys = self._window_keys(symbols, suitable)
@@ -105,8 +110,8 @@ class WordCorrector:
         marked = texts.symbols
         texts = texts._replace(symbols=marked & SYMBOL)
         symbols = tf.minimum(texts.symbols, self._last_symbol)
-        words = word_spans(marked > SYMBOL)
-        words = selected(words, _is_suitable(words))
+        words = _word_spans(marked > SYMBOL)
+        words = selected(words, is_suitable(words))
         keys = self._window_keys(symbols, words)
         rows = self._known.lookup(keys)
         unknown = selected(words, rows < 0)
@@ -222,68 +227,52 @@ class WordCorrector:
         is_word &= ~tf.reduce_all(is_digit[:, :2], axis=1)
         values = tf.gather(self._values, symbols)
         values = tf.where(is_inside, values, 0)
-        if self._accepted_words is not None:
+        if self._accepted_bits is not None:
             keys = tf.reduce_sum(values * self._powers, axis=1)
-            is_word &= ~self._accepted_words.contains(keys)
+            is_word &= ~_is_accepted(self._accepted_bits, keys)
         words = selected(words, is_word)
         values = selected(values, is_word)
         has_digits = selected(num_digits > 0, is_word)
         return words, values, has_digits
 
 
-def _with_letters_for_digits(codes: np.ndarray) -> np.ndarray:
-    """Replaces the code points of digits by the letters that they look like."""
-    letter_codes = codes.copy()
-    for digit, letter in DIGITS.items():
-        is_digit = codes == ord(digit)
-        letter_codes[is_digit] = ord(letter)
-    return letter_codes
-
-
-def _is_suitable(words: Any) -> Any:
-    """Returns whether words have a suitable length, bool `(num_words,)`.
+def _word_spans(in_word: tf.Tensor) -> tf.Tensor:
+    """Finds the words of a batch.
 
     Args:
-        words: Their starts and ends, an array or a tensor `(num_words, 2)`.
-    """
-    lengths = words[:, 1] - words[:, 0]
-    is_long = lengths >= MIN_LETTERS
-    is_short = lengths <= MAX_LETTERS
-    return is_long & is_short
-
-
-def _spelled(
-    words: list[str], code_points: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Spells words as symbols, and skips words that no word can be corrected to.
-
-    Args:
-        words: The words of a dictionary.
-        code_points: The code point of each symbol, `(num_symbols,)`; -1 for symbols of no or
-            several code points.
+        in_word: Whether each symbol is part of a word, `(num_symbols,)`; the first and the last
+            are not.
 
     Returns:
-        The symbols of all kept words, int32; their row splits, int64; and the indices of the kept
-        words.
+        The start and the end of each word, int64 `(num_words, 2)`.
     """
-    codes = joined_codes(words)
-    # 0 is no symbol of a letter.
-    symbol_of = np.zeros(MAX_CODE_POINT + 1, np.int32)
-    [symbols] = np.nonzero(code_points >= 0)
-    symbol_of[code_points[symbols]] = symbols
-    letters = symbol_of[codes]
-    lengths = np.array([len(word) for word in words])
-    starts = np.cumsum(lengths) - lengths
-    # All letters of a kept word have symbols.
-    min_symbols = np.minimum.reduceat(letters, starts)
-    is_kept = min_symbols > 0
-    is_kept &= lengths <= MAX_LETTERS + 1
-    vowels = [ord(vowel) for vowel in VOWELS]
-    begins_with_vowel = np.isin(codes[starts], vowels)
-    is_single = lengths == 1
-    # A single consonant is part of a word, such as "don't".
-    is_kept &= ~is_single | begins_with_vowel
-    is_kept_letter = np.repeat(is_kept, lengths)
-    kept_lengths = lengths[is_kept]
-    splits = np.append(0, np.cumsum(kept_lengths))
-    return letters[is_kept_letter], splits, np.flatnonzero(is_kept)
+    # Words start and end by turns.
+    edges = flatnonzero(in_word[1:] != in_word[:-1]) + 1
+    return tf.reshape(edges, [-1, 2])
+
+
+def _is_accepted(bits: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
+    """Returns whether a `WordFilter` contains words, bool `(num_words,)`.
+
+    Args:
+        bits: Its bits, uint8 `(num_bytes,)`.
+        keys: int64 `(num_words,)`, for each word the sum over its letters of
+            `letter_values(letter) * powers(size)[place]`.
+    """
+    mixed = mix64(tf.bitcast(keys, tf.uint64))
+    # Both halves of the mixed key serve as hashes.
+    high = tf.bitwise.right_shift(mixed, np.uint64(32))
+    low = mixed & np.uint64(2**32 - 1)
+    first = tf.cast(high, tf.int64)
+    step = tf.cast(low, tf.int64)
+    # An even step may return to the same bits.
+    step |= 1
+    index = np.arange(NUM_BITS_SET)
+    places = column(first) + column(step) * index
+    places %= 8 * tf.size(bits, tf.int64)
+    # A place is eight times a byte plus a bit of it.
+    byte = places // 8
+    bit = tf.cast(places % 8, tf.uint8)
+    mask = tf.bitwise.left_shift(np.uint8(1), bit)
+    found = tf.gather(bits, byte) & mask
+    return tf.reduce_all(found != 0, axis=1)

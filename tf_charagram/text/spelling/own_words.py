@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
-from tf_charagram.text.reading import TextReader
+from tf_charagram.text.reading import SymbolReader
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.word_boundaries import words_of
 
@@ -55,7 +55,7 @@ class WordCounts:
         for words in self._unknown(known):
             # More frequent own words count as known: others may be their misspellings.
             dictionary = known.merged(Dictionary(own)) if own else known
-            reader = TextReader(
+            reader = SymbolReader(
                 None,
                 dictionary,
                 lowercase=True,

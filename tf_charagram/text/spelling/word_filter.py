@@ -6,17 +6,15 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-import tensorflow as tf
 from numpy.typing import NDArray
 
-from tf_charagram.devices import on_cpu
-from tf_charagram.text.keys import mix64, signed
-from tf_charagram.text.vectors import column
+from tf_charagram.text.hashing import mixed, signed
 
 #: Base of the keys of words, which are polynomials of their letters.
 BASE = 0x5851F42D4C957F2D  # odd, so that it has an inverse
 _BITS_PER_WORD = 10
-_NUM_BITS_SET = 7
+#: Bits that a word sets.
+NUM_BITS_SET = 7
 _MIN_BYTES = 64
 
 
@@ -29,26 +27,21 @@ class WordFilter:
         bits: The filter, eight bits to a byte, uint8 `(num_bytes,)`.
     """
 
-    @on_cpu
     def __init__(self, bits: NDArray[np.uint8]) -> None:
         self.bits = bits
-        # A tensor: a constant in each function would be saved with each.
-        self._bytes = tf.constant(bits)
 
     @classmethod
-    @on_cpu
     def from_words(cls, words: Iterable[str]) -> WordFilter:
         """Makes a filter of lowercased words, of at least one character each."""
         keys = _keys_of(list(words))
         num_bits = len(keys) * _BITS_PER_WORD
         num_bytes = max(_MIN_BYTES, math.ceil(num_bits / 8))
         is_set = np.zeros(8 * num_bytes, bool)
-        places = _places(tf.constant(keys), len(is_set))
-        is_set[places.numpy()] = True
+        is_set[_places(keys, len(is_set))] = True
         bits = np.packbits(is_set, bitorder="little")
         return cls(bits)
 
-    def contains(self, keys: tf.Tensor) -> tf.Tensor:
+    def contains(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Returns whether words were put in, bool `(num_words,)`.
 
         Args:
@@ -57,18 +50,14 @@ class WordFilter:
         """
         places = _places(keys, 8 * len(self.bits))
         # A place is eight times a byte plus a bit of it.
-        byte = places // 8
-        bit = tf.cast(places % 8, tf.uint8)
-        mask = tf.bitwise.left_shift(np.uint8(1), bit)
-        found = tf.gather(self._bytes, byte) & mask
-        return tf.reduce_all(found != 0, axis=1)
+        found = self.bits[places // 8] >> (places % 8) & 1
+        return np.all(found, axis=1)
 
 
 def letter_values(code_points: NDArray[np.integer]) -> NDArray[np.int64]:
     """Returns a well-mixed int64 for each code point."""
-    unsigned = tf.constant(code_points.astype(np.uint64))
-    mixed = mix64(unsigned).numpy()
-    return mixed.astype(np.int64)
+    values = mixed(code_points.astype(np.uint64))
+    return values.astype(np.int64)
 
 
 def powers(size: int) -> NDArray[np.int64]:
@@ -83,8 +72,8 @@ def powers(size: int) -> NDArray[np.int64]:
 def powers_by_place(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the power of the place of each letter in its word, for words of some lengths."""
     starts = np.cumsum(lengths) - lengths
-    start_of = np.repeat(starts, lengths)
-    places = np.arange(len(start_of)) - start_of
+    places = np.arange(lengths.sum())
+    places -= np.repeat(starts, lengths)
     max_length = lengths.max(initial=0)
     return powers(int(max_length))[places]
 
@@ -102,7 +91,7 @@ def joined_codes(words: list[str]) -> NDArray[np.uint32]:
     return np.frombuffer(joined.encode("utf-32-le"), "<u4")
 
 
-def _places(keys: tf.Tensor, num_bits: int) -> tf.Tensor:
+def _places(keys: NDArray[np.int64], num_bits: int) -> NDArray[np.int64]:
     """Returns the bits of words by double hashing (Kirsch & Mitzenmacher 2006).
 
     Args:
@@ -110,16 +99,14 @@ def _places(keys: tf.Tensor, num_bits: int) -> tf.Tensor:
         num_bits: Number of bits of the filter.
 
     Returns:
-        int64 `(num_words, _NUM_BITS_SET)`.
+        int64 `(num_words, NUM_BITS_SET)`.
     """
-    mixed = mix64(tf.bitcast(keys, tf.uint64))
+    hashes = mixed(keys.view(np.uint64))
     # Both halves of the mixed key serve as hashes.
-    high = tf.bitwise.right_shift(mixed, np.uint64(32))
-    low = mixed & np.uint64(2**32 - 1)
-    first = tf.cast(high, tf.int64)
-    step = tf.cast(low, tf.int64)
+    first = (hashes >> np.uint64(32)).astype(np.int64)
+    step = (hashes & np.uint64(2**32 - 1)).astype(np.int64)
     # An even step may return to the same bits.
     step |= 1
-    index = np.arange(_NUM_BITS_SET)
-    places = column(first) + column(step) * index
+    index = np.arange(NUM_BITS_SET)
+    places = first[:, np.newaxis] + step[:, np.newaxis] * index
     return places % num_bits

@@ -1,0 +1,213 @@
+"""The reader and the embedder are one model: equal vectors, and texts read as the same."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.models.answers import randomized
+from tests.text.kinds import KINDS
+from tests.text.kinds import TEXTS as KIND_TEXTS
+from tests.texts import NASTY, words
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.stored_tables import TABLE_DTYPES
+from tf_charagram.reader import TextReader
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.word_filter import WordFilter
+from tf_charagram.text.unicode import code_points_of
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
+
+NGRAM_KINDS = sorted(set(KINDS) - {"characters", "words"})
+BYTES = [bytes([byte]) for byte in range(256)] + [b"a" + bytes([byte]) * 3 for byte in range(256)]
+
+
+@dataclass
+class Both:
+    """A model as both load it."""
+
+    embedder: TextEmbedder
+    reader: TextReader
+
+
+def both(embedder, folder, table_dtype="float32"):
+    embedder.save(folder, table_dtype=table_dtype)
+    return Both(TextEmbedder.load(folder), TextReader.load(folder))
+
+
+def made(vectorizer, **options):
+    encoder = Charagram(num_rows=vectorizer.num_rows, dim=6, **options)
+    return TextEmbedder(vectorizer, randomized(encoder))
+
+
+def check_equal(models, texts):
+    """Checks the contract of a reader and an embedder."""
+    texts = list(texts)
+    expected = models.embedder.encode(texts, normalize=True)
+    assert_allclose(models.reader.encode(texts, normalize=True), expected, rtol=0, atol=1e-6)
+    assert models.reader.read_as(texts) == models.embedder.read_as(texts)
+    shares = models.embedder.known_share(texts)
+    assert_allclose(models.reader.known_share(texts), shares, rtol=0, atol=1e-6)
+
+
+def misspelled(sentences, seed, number):
+    """Returns sentences with letters changed, added, dropped and swapped, and spaces dropped."""
+    draw = random.Random(seed)
+    texts = []
+    for _ in range(number):
+        chars = list(draw.choice(sentences))
+        for _ in range(draw.randrange(4)):
+            place = draw.randrange(len(chars))
+            letter = draw.choice("aeiounrtm015' -\u00e9\u4e2d")
+            piece = draw.choice(["", letter, chars[place] + letter, chars[place].upper()])
+            chars[place : place + draw.choice([1, 1, 2])] = piece
+            chars = chars or ["a"]
+        texts.append("".join(chars))
+    return texts
+
+
+def of_all_scripts(seed, number):
+    """Returns texts of characters drawn from all of Unicode, mixed with ASCII."""
+    draw = random.Random(seed)
+    classes = [code_points_of(name).tolist() for name in ("letters", "marks", "decomposed")]
+    texts = []
+    for _ in range(number):
+        chars = []
+        for _ in range(draw.randrange(1, 12)):
+            chosen = draw.choice(classes)
+            first = draw.randrange(len(chosen))
+            near = chosen[first : first + 40]
+            chars += draw.choices([*map(chr, near), "e", "n", " "], k=3)
+        texts.append("".join(chars))
+    return texts
+
+
+SENTENCES = [
+    "How do I reset my password?",
+    "The vehicles were painted in different colours",
+    "It's a modern dictionary of 1500 words",
+    "M\u00fcller & S\u00f6hne GmbH, Caf\u00e9 na\u00efve",
+    "they don\u2019t know the neighbourhood",
+]
+
+
+@pytest.fixture(scope="module")
+def english():
+    return Both(TextEmbedder.load("english"), TextReader.load("english"))
+
+
+def test_nasty_texts(english):
+    check_equal(english, NASTY.values())
+
+
+def test_every_byte(english):
+    check_equal(english, BYTES)
+
+
+@pytest.mark.parametrize("size", [1000, pytest.param(50_000, marks=pytest.mark.long)])
+def test_misspelled_texts(english, size):
+    check_equal(english, misspelled(SENTENCES, 1, size))
+
+
+@pytest.mark.parametrize("size", [1000, pytest.param(50_000, marks=pytest.mark.long)])
+def test_all_scripts(english, size):
+    check_equal(english, of_all_scripts(2, size))
+
+
+@pytest.mark.long
+def test_every_code_point(english):
+    chars = [chr(code) for code in range(0x110000)]
+    check_equal(english, ["a".join(chars[i : i + 20]) for i in range(0, len(chars), 20)])
+
+
+def test_misspelled_words(english):
+    dictionary = english.embedder.vectorizer.dictionary.words
+    draw = random.Random(3)
+    chosen = [" ".join(draw.choices(dictionary, k=4)) for _ in range(500)]
+    joined = ["".join(draw.choices(dictionary[:2000], k=2)) for _ in range(200)]
+    check_equal(english, misspelled(chosen, 4, 1000) + joined)
+
+
+def test_few_texts_and_many(english):
+    assert english.reader.encode([]).shape == (0, english.reader.dim)
+    assert english.reader.encode(np.array(["a"])).dtype == np.float32
+    texts = misspelled(SENTENCES, 5, 2500)
+    few = np.concatenate([english.reader.encode([text]) for text in texts[-50:]])
+    assert_array_equal(english.reader.encode(texts)[-50:], few)
+
+
+def test_similarity(english):
+    lefts, rights = SENTENCES[:-1], SENTENCES[1:]
+    expected = english.embedder.similarity(lefts, rights)
+    assert_allclose(english.reader.similarity(lefts, rights), expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NGRAM_KINDS)
+def test_kinds(name, tmp_path):
+    vectorizer = KINDS[name](KIND_TEXTS)
+    models = both(made(vectorizer), tmp_path)
+    check_equal(models, [*KIND_TEXTS, *NASTY.values(), *BYTES])
+    check_equal(models, misspelled(SENTENCES, 6, 200) + of_all_scripts(7, 200))
+
+
+@pytest.mark.parametrize("table_dtype", TABLE_DTYPES)
+@pytest.mark.parametrize("orders", [(1, 3), (2, 3, 4)])
+def test_folded_models(table_dtype, orders, tmp_path):
+    vectorizer = NgramVectorizer.from_texts(SENTENCES, orders=orders)
+    models = both(made(vectorizer).folded(), tmp_path, table_dtype)
+    check_equal(models, misspelled(SENTENCES, 8, 200))
+
+
+@pytest.mark.parametrize("num_layers", [1, 2])
+@pytest.mark.parametrize("activation", ["linear", "tanh", "relu"])
+def test_layers(activation, num_layers, tmp_path):
+    vectorizer = NgramVectorizer.from_texts(words(50), orders=[2, 3])
+    models = both(made(vectorizer, activation=activation, num_layers=num_layers), tmp_path, "int4")
+    check_equal(models, words(60, seed=1))
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_unicode_forms(form, tmp_path):
+    vectorizer = NgramVectorizer.from_texts(SENTENCES, unicode_form=form)
+    check_equal(both(made(vectorizer), tmp_path), [*NASTY.values(), *SENTENCES])
+
+
+@pytest.mark.parametrize("max_chars", [1, 4, 9])
+def test_truncated_texts(max_chars, tmp_path):
+    vectorizer = NgramVectorizer(
+        vocabulary=NgramVocabulary.from_texts(SENTENCES),
+        dictionary=Dictionary({"password": 9, "neighbour": 5}, WordFilter.from_words(["passwort"])),
+        fold_characters=True,
+        unknown_rows=20,
+        max_chars=max_chars,
+    )
+    models = both(made(vectorizer), tmp_path)
+    texts = ["passwort passwrd", "  a  bc d", "\u4e2d\u4e01\u4e2d\u4e01\u4e2d", *SENTENCES]
+    check_equal(models, texts + misspelled(SENTENCES, 9, 200))
+
+
+def test_trained_run(trained):
+    models = Both(TextEmbedder.load(trained.folder), TextReader.load(trained.folder))
+    check_equal(models, [*words(40), *NASTY.values(), *SENTENCES])
+
+
+def test_kept_words(english, tmp_path):
+    words_file = tmp_path / "words.txt"
+    words_file.write_text("Vehical pasword", encoding="utf-8")
+    for kept in (["Vehical pasword"], words_file, []):
+        models = Both(
+            TextEmbedder.load("english", keep_words=kept),
+            TextReader.load("english", keep_words=kept),
+        )
+        check_equal(models, ["my vehical and pasword", "vehicals pasworrd"])
+    as_written = Both(
+        TextEmbedder.load("english", correct_spelling=False),
+        TextReader.load("english", correct_spelling=False),
+    )
+    check_equal(as_written, ["my vehical and pasword", *SENTENCES])
+    assert english.reader.read_as(["my pasword"]) == ["my password"]

@@ -1,0 +1,36 @@
+"""Vectors of texts: unit length, and the nearest ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.intp]:
+    """Returns the positions of the k largest cosines, largest first; ties in order.
+
+    Args:
+        cosines: `(num_words,)`.
+        k: Number of positions.
+        own: A position to leave out, or -1.
+    """
+    # One more than k, because `own` may be among them.
+    num_kept = k + 1
+    positions = np.arange(len(cosines))
+    if num_kept < len(cosines):
+        smallest = np.partition(cosines, -num_kept)[-num_kept]
+        # All ties with the smallest, of which the stable sort keeps the first.
+        positions = np.flatnonzero(cosines >= smallest)
+    order = np.argsort(-cosines[positions], kind="stable")
+    positions = positions[order]
+    return positions[positions != own][:k]
+
+
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Returns each row divided by its length; zero rows stay zero."""
+    # Squares of large numbers overflow in float32.
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    lengths = np.sqrt(squares)
+    divisors = np.where(lengths > 1e-6, lengths, np.inf)
+    unit = vectors / divisors[:, np.newaxis]
+    return unit.astype(vectors.dtype)
