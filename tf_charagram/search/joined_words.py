@@ -66,7 +66,9 @@ class JoinedWords:
     def _is_adjacent(self, word: str) -> bool:
         key = hash(word)
         row = np.searchsorted(self._adjacent, key)
-        return row < len(self._adjacent) and bool(self._adjacent[row] == key)
+        if row == len(self._adjacent):
+            return False
+        return bool(self._adjacent[row] == key)
 
 
 def _adjacent(bag: Sequence[str]) -> tuple[list[str], list[str]]:
