@@ -284,7 +284,7 @@ def _letter_similarities(letters: str, others: Sequence[str]) -> Floats:
 def _long_similarity(left: str, right: str) -> float:
     """Estimates 1 - the edit distance over the longer length of long texts.
 
-    Equal starts and ends are exact. Of what is between, the first letters stand for all.
+    Equal starts and ends are exact. Between them, the first letters stand for all.
     """
     longer = max(len(left), len(right))
     num_equal = _num_equal(left, right)
@@ -338,7 +338,7 @@ def _compare_codes(
 
 
 def _num_signs(codes: Sequence[str], letters: str) -> int:
-    """Returns how many words with signs the other text has without signs."""
+    """Counts the words with signs that the other text has without signs."""
     num = 0
     for code in codes:
         word = without_signs(code)

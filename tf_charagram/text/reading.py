@@ -139,7 +139,7 @@ class SymbolReader:
         chars = tf.gather_nd(codes, places)
         # Characters outside the alphabet were not lowercased by the table of symbols.
         rows = tf.searchsorted(self._capitals, chars)
-        # A character after all capitals is none of them.
+        # A character past the last capital is not a capital.
         rows = tf.minimum(rows, len(self._capitals) - 1)
         is_capital = tf.gather(self._capitals, rows) == chars
         small = tf.gather(self._small, rows)

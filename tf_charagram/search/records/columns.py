@@ -16,7 +16,7 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search.records.kinds import KINDS, Kind, kind_of
 from tf_charagram.search.records.values import is_missing
 
-# Names of columns that tell where a thing is, how to reach it, or what it costs.
+# Names of columns about places, ways to reach somebody, and prices.
 _UNSTABLE = re.compile(
     r"addr|street|road|city|town|suburb|place|state|region|county|country|zip|post|phone|tel|fax"
     r"|mobile|mail|web|url|price|amount|cost",
@@ -35,7 +35,7 @@ class Column:
         name: Its name in the left table.
         kind: Its kind.
         values: The distinct values of both tables, in the form that is compared.
-        left: Position of the value of each left row, `MISSING` if there is none.
+        left: Position of the value of each left row, `MISSING` for an empty cell.
         right: The same of the right rows; the same array if there is one table only.
         left_cells: Cells of the left rows as they are in the table, empty if missing.
         right_cells: Cells of the right rows.
@@ -75,7 +75,7 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
         argument: Name of the argument that holds the table, for errors.
 
     Raises:
-        ConfigError: There is no such column, or the table is none.
+        ConfigError: There is no such column, or the object is not a table.
     """
     names = columns_in(table, argument)
     if name not in names:

@@ -20,7 +20,7 @@ class Estimate(NamedTuple):
     Attributes:
         threshold: Minimum probability.
         num_pairs: Number of pairs above it.
-        precision: Expected share of these that match; NaN if there are none.
+        precision: Expected share of these that match; NaN without any.
         recall: Expected share of all matches that are among them; NaN if no match is expected.
     """
 

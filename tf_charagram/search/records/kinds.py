@@ -78,7 +78,7 @@ def _text_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
 
 
 def _aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Tells which pairs are forms of the same name, 1 or 0."""
+    """Compares pairs: 1 for two forms of the same name, else 0."""
     found = np.zeros(len(pairs), np.float32)
     chosen = may_be_aliases(values, pairs)
     found[chosen] = [
@@ -140,7 +140,7 @@ def _read_number(text: str) -> str:
 
 
 def _read_date(text: str) -> str:
-    """Returns a date as `YYYYMMDD`, and the digits of what is none: one may be mistyped."""
+    """Returns a date as `YYYYMMDD`; of other values, which may be mistyped dates, the digits."""
     return date_of(text) or "".join(letter for letter in text if letter.isdigit())
 
 

@@ -45,8 +45,8 @@ class Evidence(NamedTuple):
     """What one column says about a pair.
 
     Attributes:
-        column: Name of the column; `prior` for what is known before any column is seen, and
-            `together` for what the columns say together: agreement as of relatives, or the learned
+        column: Name of the column; `prior` for the knowledge before any column is seen, and
+            `together` for all columns as a whole: agreement as of relatives, or the learned
             weights.
         left: Cell of the left row, empty if it is missing.
         right: Cell of the right row.
