@@ -1,4 +1,4 @@
-"""Scores of any script and any symbol: what spells a word counts, what is optional does not."""
+"""Scores of any script and any symbol: marks that spell a word count, optional ones do not."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ DIFFERENT = {
     ),
 }  # fmt: skip
 
-# Texts that differ in what is optional, and the lowest score that they must have.
+# Texts that differ in optional signs, and the lowest score that they must have.
 ALIKE = {
     "harakat": ("\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f", "\u0645\u062d\u0645\u062f", 1),
     "tatweel": ("\u0645\u0640\u062d\u0640\u0645\u062f", "\u0645\u062d\u0645\u062f", 1),
