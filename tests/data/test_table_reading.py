@@ -17,16 +17,6 @@ HUGE = "x" * 3_000_000
 LATE_KEY = '{"a": "1"}\n' * 3000 + '{"b": "2"}\n'
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="x.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
 def rows(table):
     return [list(row.values()) for row in table.rows]
 

@@ -20,14 +20,8 @@ SICK = (
 REVIEWS = "".join(f"{i % 2}\tthe review number {i} is long\n" for i in range(20))
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="x.tsv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
+# Name of the files of `write`.
+FILE_NAME = "x.tsv"
 
 
 def cells(rows):

@@ -19,14 +19,8 @@ OFFICIAL = (
 PLAIN = "4.5\ta dog runs\ta dog\tENTAILMENT\n1\ta cat\ta bird\tNEUTRAL\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="x.tsv"):
-        path = tmp_path / name
-        path.write_text(content)
-        return path
-
-    return write
+# Name of the files of `write`.
+FILE_NAME = "x.tsv"
 
 
 @pytest.mark.parametrize(

@@ -20,16 +20,6 @@ QUORA = (
 EXCEL = "\ufeffKennung;Titel;Preis\r\n1;Stuhl, blau;3,50\r\n2;Tisch;120,00\r\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="x.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
 def read(path, columns=()):
     """Returns the names of the columns and the cells of the rows."""
     rows = Rows(path, columns)
