@@ -21,6 +21,5 @@ from tf_charagram.search.joined_words import JoinedWords
     (["cat"], "", []),
 ])  # fmt: skip
 def test_respelled(counted, bag, expected):
-    joints = JoinedWords()
-    joints.count([text.split() for text in counted])
+    joints = JoinedWords([text.split() for text in counted])
     assert joints.respelled([bag.split()]) == [expected]

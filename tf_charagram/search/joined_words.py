@@ -19,22 +19,20 @@ class JoinedWords:
 
     Adjacent words are joined if some text has the joined word. Words that no text has are split if
     some text has their parts next to each other.
+
+    Args:
+        bags: The words of the texts.
     """
 
-    def __init__(self) -> None:
-        self._words: set[str] = set()
-        # Hashes of adjacent words, joined, ascending: strings would take ten times the memory.
-        self._adjacent: NDArray[np.int64] = np.zeros(0, np.int64)
-
-    def count(self, bags: Sequence[Sequence[str]]) -> None:
-        """Finds joined words in other texts, given as their words; earlier words are dropped."""
-        self._words = set().union(*bags)
+    def __init__(self, bags: Sequence[Sequence[str]]) -> None:
+        self._words: set[str] = set().union(*bags)
         hashes = [np.zeros(0, np.int64)]
         for bag in bags:
             pairs, triples = _adjacent(bag)
             joined = pairs + triples
             hashes.append(np.fromiter(map(_hash, joined), np.int64, len(joined)))
-        self._adjacent = np.unique(np.concatenate(hashes))
+        # Hashes of adjacent words, joined, ascending: strings would take ten times the memory.
+        self._adjacent: NDArray[np.int64] = np.unique(np.concatenate(hashes))
 
     def respelled(self, bags: Iterable[list[str]]) -> list[list[str]]:
         """Joins and splits the words of texts."""

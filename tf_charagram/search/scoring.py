@@ -106,8 +106,7 @@ class TextScorer:
     def count(self, texts: Sequence[str]) -> None:
         """Counts words and n-grams again, in other texts."""
         bags = bags_of_words(texts)
-        self._joints = JoinedWords()
-        self._joints.count(bags)
+        self._joints = JoinedWords(bags)
         bags = self._joints.respelled(bags)
         self._tfidf = CharacterTfidf.from_words(bags)
         num_texts = len(bags)
@@ -252,7 +251,7 @@ class TextScorer:
             right: Texts.
             pairs: Rows of both, `(num_pairs, 2)`, sorted by the left rows.
         """
-        blocks = [np.zeros((0, 11), np.float32)]
+        blocks = [np.zeros((0, NUM_COLUMNS), np.float32)]
         for start in range(0, len(pairs), _MAX_PAIRS):
             block = pairs[start : start + _MAX_PAIRS]
             blocks.append(_columns(compare(left, right, block, self.is_lexical)))

@@ -77,7 +77,7 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
     Raises:
         ConfigError: There is no such column, or the object is not a table.
     """
-    names = columns_in(table, argument)
+    names = _columns_in(table, argument)
     if name not in names:
         raise ConfigError(unknown_name("column", name, names))
     column = table[name]
@@ -92,7 +92,7 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
     return texts
 
 
-def columns_in(table: Any, argument: str) -> list[str]:
+def _columns_in(table: Any, argument: str) -> list[str]:
     """Returns the names of the columns of a table.
 
     Raises:
