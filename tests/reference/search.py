@@ -141,8 +141,8 @@ def codes(left: str, right: str) -> tuple[float, float]:
     """Returns the length of the longest common code over 10, and the share that differs.
 
     A code is a word of at least 4 characters with a digit, or a number of several parts without
-    what is between them; it is common if the other text has it too, or contains it without its
-    spaces. The first result is reduced by the second.
+    the characters between them; it is common if the other text has it too, or contains it without
+    its spaces. The first result is reduced by the second.
 
     Example:
         >>> codes("tv kd55x9000", "KD-55 X9000"), codes("tv ab12", "tv ab13"), codes("tv", "ab13")

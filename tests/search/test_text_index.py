@@ -178,7 +178,7 @@ def test_damaged_files(saved, model, tmp_path, name):
 
 
 def header(shape, kind="<f4"):
-    """Returns an `.npy` file that announces an array, and has none."""
+    """Returns an `.npy` file that announces an array, without its bytes."""
     file = io.BytesIO()
     announced = {"descr": kind, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, announced)
@@ -196,7 +196,7 @@ def scorer(**settings):
 
 
 def hostile_files(saved):
-    """Returns files with another content, and what the error says."""
+    """Returns files with another content, and a part of the error message."""
     vectors = np.load(saved / "vectors.npy")
     texts = json.loads((saved / "texts.json").read_text())
     damaged = {value: vectors.copy() for value in (np.nan, np.inf, 1e30)}

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
-from tf_charagram.cli.records import columns_of, kinds_of, say_kinds, say_learned
-from tf_charagram.cli.table_flags import add_input_flags, column_names, read_input
+from tf_charagram.cli.records import add_column_flag, columns_of, kinds_of, say_kinds, say_learned
+from tf_charagram.cli.table_flags import (
+    add_input_flags,
+    add_on_right_flag,
+    column_names,
+    read_input,
+)
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting import load_tensorflow, printable
 
@@ -40,19 +45,8 @@ def make_parser() -> Parser:
         metavar="A,B,...",
         help="columns to compare, by name or number from 1",
     )
-    parser.add_argument(
-        "--on-right",
-        type=column_names,
-        metavar="A,B,...",
-        help="columns of the right table [as --on]",
-    )
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="NAME:KIND",
-        help="kind of a column of --on: text, name, code, number or date [told from the values]",
-    )
+    add_on_right_flag(parser)
+    add_column_flag(parser)
     parser.add_argument(
         "--labels", required=True, metavar="FILE", help="CSV of the answers; they are added to it"
     )

@@ -11,9 +11,9 @@ from tf_charagram.cli.records import add_record_flags, match_records, say_learne
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.cli.table_flags import (
     add_input_flags,
+    add_on_right_flag,
     add_output_flags,
     check_table_output,
-    column_names,
     read_input,
 )
 from tf_charagram.reporting import load_tensorflow
@@ -29,12 +29,7 @@ def _make_parser() -> Parser:
     parser.add_argument("left", help="table, or file of texts")
     parser.add_argument("right", help="table, or file of texts")
     add_scoring_flags(parser)
-    parser.add_argument(
-        "--on-right",
-        type=column_names,
-        metavar="A,B,...",
-        help="columns of the right table [as --on]",
-    )
+    add_on_right_flag(parser)
     add_threshold_flags(parser, "0, or learned from --labels; 0.5 with several columns")
     add_record_flags(parser)
     parser.add_argument(
@@ -94,9 +89,7 @@ def match(arguments: Sequence[str]) -> int:
         scores[pair.left] = round(pair.score, 4)
         partners[pair.left] = pair.right
     left.add("score", scores)
-    partner_rows = right.take(partners)
-    for name, cells in zip(right.columns, partner_rows.cells, strict=True):
-        left.add(name, cells)
+    left.add_columns_of(right.take(partners))
     left.write(values.output)
     say_learned(found.learned)
     say_scores([pair.score for pair in found.pairs])

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _NUM_SHOWN = 5
 
 
-def add_record_flags(parser: Parser) -> None:
-    """Adds the flags for tables with several columns."""
+def add_column_flag(parser: Parser) -> None:
+    """Adds `--column`, the kind of a column."""
     parser.add_argument(
         "--column",
         action="append",
@@ -33,6 +33,11 @@ def add_record_flags(parser: Parser) -> None:
         metavar="NAME:KIND",
         help="kind of a column of --on: text, name, code, number or date [told from the values]",
     )
+
+
+def add_record_flags(parser: Parser) -> None:
+    """Adds the flags for tables with several columns."""
+    add_column_flag(parser)
     parser.add_argument(
         "--key", metavar="NAME", help="column by which --labels name rows [row numbers from 0]"
     )
@@ -61,7 +66,7 @@ def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
     return {table.columns[table.index(name)]: table.column(name) for name in on}
 
 
-def read_record_labels(path: str, left: Table, right: Table, key: str | None) -> list[Label]:
+def _read_record_labels(path: str, left: Table, right: Table, key: str | None) -> list[Label]:
     """Reads a table with the columns `left`, `right` and `match`.
 
     Rows are named by their numbers, by the values of a column, or by their texts.
@@ -93,7 +98,7 @@ def match_records(values: Namespace, left: Table, right: Table, on_right: Sequen
 
     labels = None
     if values.labels:
-        labels = read_record_labels(values.labels, left, right, values.key)
+        labels = _read_record_labels(values.labels, left, right, values.key)
     left_columns = columns_of(left, values.on)
     right_columns = columns_of(right, on_right)
     found = match_tables(
@@ -114,9 +119,7 @@ def match_records(values: Namespace, left: Table, right: Table, on_right: Sequen
         rows = dict.fromkeys(pair.left for pair in pairs)
         pairs = [each for row in rows for each in found.alternatives(row, values.alternatives)]
     joined = left.take([pair.left for pair in pairs])
-    partners = right.take([pair.right for pair in pairs])
-    for name, cells in zip(partners.columns, partners.cells, strict=True):
-        joined.add(name, cells)
+    joined.add_columns_of(right.take([pair.right for pair in pairs]))
     joined.add("probability", [round(pair.score, 4) for pair in pairs])
     if values.explain:
         evidence = [found.links.explain(pair.left, pair.right) for pair in pairs]
@@ -137,7 +140,7 @@ def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
 
     labels = None
     if values.labels:
-        labels = read_record_labels(values.labels, table, table, values.key)
+        labels = _read_record_labels(values.labels, table, table, values.key)
     columns = columns_of(table, values.on)
     found = deduplicate_table(
         columns,

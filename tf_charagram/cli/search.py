@@ -135,8 +135,7 @@ def _to_table(answers: Sequence[tuple[str, Sequence[Hit]]], table: Table | None)
     if table is None:
         written.add("text", [hit.text for _, hit in found])
         return written
-    for name, cells in zip(table.columns, table.take(rows).cells, strict=True):
-        written.add(name, cells)
+    written.add_columns_of(table.take(rows))
     return written
 
 

@@ -43,6 +43,16 @@ def add_input_flags(parser: Parser) -> None:
     )
 
 
+def add_on_right_flag(parser: Parser) -> None:
+    """Adds `--on-right`, the columns of the right table."""
+    parser.add_argument(
+        "--on-right",
+        type=column_names,
+        metavar="A,B,...",
+        help="columns of the right table [as --on]",
+    )
+
+
 def add_output_flags(parser: Parser, default: str | None, text: str) -> None:
     """Adds `--output`, with a default and the text of its help, and `--overwrite`."""
     parser.add_argument("--output", default=default, help=text)

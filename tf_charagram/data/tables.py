@@ -107,6 +107,11 @@ class Table:
         self.columns = [*self.columns, name]
         self.cells = [*self.cells, cells]
 
+    def add_columns_of(self, other: Table) -> None:
+        """Adds the columns of a table with as many rows, renamed where there is one of the name."""
+        for name, cells in zip(other.columns, other.cells, strict=True):
+            self.add(name, cells)
+
     def write(self, path: str | Path) -> None:
         """Writes the table in UTF-8, with a header if it has one.
 

@@ -21,7 +21,7 @@ from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
-from tf_charagram.models.vectors import nearest, unit_rows
+from tf_charagram.models.vectors import nearest, paired_cosines, unit_rows
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
 from tf_charagram.text.tensors import string_tensor, tensor_of
@@ -223,8 +223,7 @@ class TextEmbedder(TextModel):
         left, right = paired_texts(left, right)
         lefts = self.encode(left, normalize=True)
         rights = self.encode(right, normalize=True)
-        # Rounding may give a little more than 1.
-        return np.clip(np.sum(lefts * rights, axis=1), -1, 1)
+        return paired_cosines(lefts, rights)
 
     def similarity_matrix(
         self, left: Iterable[str | bytes], right: Iterable[str | bytes] | None = None

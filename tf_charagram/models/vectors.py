@@ -26,6 +26,12 @@ def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.
     return positions[positions != own][:k]
 
 
+def paired_cosines(lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
+    """Returns the cosines of corresponding rows of unit length, `(n,)`."""
+    # Rounding may give a little more than 1.
+    return np.clip(np.sum(lefts * rights, axis=1), -1, 1)
+
+
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Returns each row divided by its length; zero rows stay zero."""
     # Squares of large numbers overflow in float32.

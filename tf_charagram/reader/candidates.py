@@ -21,6 +21,7 @@ from tf_charagram.text.spelling.patterns import (
     VARIANT,
     WRONG,
     Patterns,
+    places_in_order,
 )
 
 Floats = NDArray[np.float32]
@@ -211,13 +212,8 @@ def _is_possible(values: Ints) -> Bools:
         bool `(num_words, width, width)`: the first word ends before one place, the last begins
         there or further on.
     """
-    width = values.shape[1]
-    every = np.ones((width, width), bool)
-    is_in_order = np.triu(every)
-    # No word is empty.
-    is_in_order[0] = False
     is_letter = np.expand_dims(values != 0, 1)
-    return is_letter & is_in_order
+    return is_letter & places_in_order(values.shape[1])
 
 
 def _split_keys(terms: Ints) -> tuple[Ints, Ints]:

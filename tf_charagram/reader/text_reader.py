@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.models.vectors import unit_rows
+from tf_charagram.models.vectors import paired_cosines, unit_rows
 from tf_charagram.reader.files import StoredModel, read_model
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads
@@ -114,8 +114,7 @@ class TextReader:
         lefts, rights = paired_texts(left, right)
         left_vectors = self.encode(lefts, normalize=True)
         right_vectors = self.encode(rights, normalize=True)
-        # Rounding may give a little more than 1.
-        return np.clip(np.sum(left_vectors * right_vectors, axis=1), -1, 1)
+        return paired_cosines(left_vectors, right_vectors)
 
     def read_as(self, texts: Iterable[str | bytes]) -> list[str]:
         """Returns texts with misspelled words replaced by the words that they are read as.

@@ -29,6 +29,7 @@ from tf_charagram.text.spelling.patterns import (
     VARIANT,
     WRONG,
     Patterns,
+    places_in_order,
 )
 from tf_charagram.text.tensors import LookupTable
 from tf_charagram.text.vectors import column, selected
@@ -221,13 +222,8 @@ def _is_possible(values: tf.Tensor) -> tf.Tensor:
         bool `(num_words, width, width)`: the first word ends before one place, the last begins
         there or further on.
     """
-    width = values.shape[1]
-    every = np.ones((width, width), bool)
-    is_in_order = np.triu(every)
-    # No word is empty.
-    is_in_order[0] = False
     is_letter = tf.expand_dims(values != 0, axis=1)
-    return is_letter & is_in_order
+    return is_letter & places_in_order(values.shape[1])
 
 
 def _split_keys(terms: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -145,6 +145,20 @@ class Patterns:
         return keys
 
 
+def places_in_order(width: int) -> NDArray[np.bool_]:
+    """Returns where the first of several joined words may end, and the last one begin.
+
+    Returns:
+        bool `(width, width)`: the first word ends before one place, the last begins there or
+        further on.
+    """
+    every = np.ones((width, width), bool)
+    is_in_order = np.triu(every)
+    # No word is empty.
+    is_in_order[0] = False
+    return is_in_order
+
+
 def _without_vowels(
     values: NDArray[np.int64], splits: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
