@@ -58,22 +58,22 @@ class Ngrams(NamedTuple):
         return None if self.alphabet is None else symbol_bits(max(self.orders))
 
     def _known_ids(self, batch: Batch, table: KeyTable) -> Runs:
-        keys, splits = _ngram_keys(batch, self.orders, self._bits)
+        keys, splits = ngram_keys(batch, self.orders, self._bits)
         rows = table.rows(spread(keys))
         if self.longest_only:
             _keep_longest(rows, len(self.orders))
         num_columns = keys.shape[1]
         flat_rows = rows.ravel()
         is_known = flat_rows >= 0
-        return _masked(flat_rows, is_known, splits * num_columns)
+        return masked(flat_rows, is_known, splits * num_columns)
 
     def _hashed_ids(self, batch: Batch) -> Runs:
-        keys, splits = _ngram_keys(batch, self.orders, None)
+        keys, splits = ngram_keys(batch, self.orders, None)
         flat_keys = keys.ravel()
         rows = _hashed_rows(flat_keys, self.num_rows, self.rows_per_ngram)
         exists = np.repeat(flat_keys > 0, self.rows_per_ngram)
         num_columns = keys.shape[1] * self.rows_per_ngram
-        return _masked(rows, exists, splits * num_columns)
+        return masked(rows, exists, splits * num_columns)
 
     def _unknown_ids(self, batch: Batch) -> Runs:
         """Returns the rows of each unknown character, alone and with the character after it."""
@@ -113,7 +113,7 @@ def spread(keys: Ints) -> Ints:
     return keys * _SPREAD
 
 
-def _ngram_keys(batch: Batch, orders: Sequence[int], bits: int | None) -> tuple[Ints, Ints]:
+def ngram_keys(batch: Batch, orders: Sequence[int], bits: int | None) -> tuple[Ints, Ints]:
     """Computes the keys of all n-grams of a batch.
 
     Args:
@@ -188,7 +188,7 @@ def _keep_longest(rows: Ints, num_orders: int) -> None:
         has_longer |= is_known
 
 
-def _masked(values: Ints, keep: np.ndarray, splits: Ints) -> Runs:
+def masked(values: Ints, keep: np.ndarray, splits: Ints) -> Runs:
     """Drops values of rows."""
     num_kept = after_zero(np.cumsum(keep))
     return Runs(values[keep], num_kept[splits])

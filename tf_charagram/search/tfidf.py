@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
-import tensorflow as tf
-from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.devices import on_cpu
+from tf_charagram.reader.flat import Ints, Runs
+from tf_charagram.reader.key_table import KeyTable
+from tf_charagram.reader.ngrams import masked, ngram_keys, spread
+from tf_charagram.reader.symbols import Symbols
 from tf_charagram.text.arguments import distinct, strings_of
-from tf_charagram.text.keys import ngram_keys
-from tf_charagram.text.reading import SymbolReader
-from tf_charagram.text.tensors import LookupTable, string_tensor
-from tf_charagram.text.vectors import masked
 from tf_charagram.text.word_boundaries import bags_of_words
 
 _ORDERS = (2, 3)
@@ -55,21 +52,12 @@ class CharacterTfidf:
         tfidf._count(bags)
         return tfidf
 
-    def __getstate__(self) -> tuple[np.ndarray, np.ndarray]:
-        # A lookup table cannot be pickled.
-        return self._keys, self._idf
-
-    def __setstate__(self, state: tuple[np.ndarray, np.ndarray]) -> None:
-        self._keys, self._idf = state
-        self._columns = _column_table(self._keys)
-
     def _count(self, bags: Sequence[Sequence[str]]) -> None:
         words, word_counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)
         num_ngrams = len(known)
-        self._keys = known
-        self._columns = _column_table(known)
+        self._columns = KeyTable.of_rows(spread(known), np.arange(num_ngrams))
         ngram_counts = word_counts @ _ones(ids, splits, num_ngrams)
         # An index for each text that an n-gram occurs in.
         df = np.bincount(ngram_counts.indices, minlength=num_ngrams)
@@ -88,27 +76,18 @@ class CharacterTfidf:
         """
         return self.transform_words(bags_of_words(strings_of(texts)))
 
-    @on_cpu
     def transform_words(self, bags: Sequence[Sequence[str]]) -> sparse.csr_array:
         """Returns the vectors of texts that are given as their words, of length 1 or 0."""
         words, word_counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
-        columns = self._columns.lookup(tf.constant(keys)).numpy()
-        is_known = columns >= 0
-        num_known = np.append(0, np.cumsum(is_known))
-        ones = _ones(columns[is_known], num_known[splits], len(self._idf))
+        columns = self._columns.rows(spread(keys))
+        known_columns, known_splits = masked(columns, columns >= 0, splits)
+        ones = _ones(known_columns, known_splits, len(self._idf))
         vectors = word_counts @ ones
         frequencies = 1 + np.log(vectors.data)
         vectors.data = frequencies * self._idf[vectors.indices]
         _divide_by_lengths(vectors)
         return vectors
-
-
-def _column_table(keys: np.ndarray) -> LookupTable:
-    """Returns a table from keys to their positions."""
-    # Tables must not be empty; no n-gram has the key 0.
-    table_keys = np.append(keys, 0)
-    return LookupTable(table_keys, np.arange(len(table_keys)), -1)
 
 
 def _divide_by_lengths(vectors: sparse.csr_array) -> None:
@@ -123,37 +102,38 @@ def _divide_by_lengths(vectors: sparse.csr_array) -> None:
 
 
 @functools.cache
-def _keys_function() -> Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
-    """Returns a function from words to the keys of their n-grams and row splits."""
-    reader = SymbolReader(None, lowercase=True, unicode_form=None, max_chars=None)
+def _symbols() -> Symbols:
+    """Returns what reads words as lowercase code points."""
+    return Symbols(
+        None,
+        None,
+        lowercase=True,
+        unicode_form=None,
+        max_chars=None,
+        fold_characters=False,
+        keep_unknown=False,
+    )
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
-    def keys_of(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        keys, splits = ngram_keys(reader(words), _ORDERS, None)
-        num_columns = keys.shape[1]
-        flat_keys = tf.reshape(keys, [-1])
-        return masked(flat_keys, flat_keys != 0, splits * num_columns)
 
-    return keys_of
-
-
-@on_cpu
-def _ngram_keys(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns the keys of the n-grams of all words, and row splits of the words."""
-    keys_of = _keys_function()
+def _ngram_keys(words: Sequence[str]) -> Runs:
+    """Returns the keys of the n-grams of each word."""
+    symbols = _symbols()
     parts = [np.zeros(0, np.int64)]
     lengths = [np.zeros(1, np.int64)]
     for start in range(0, len(words), _BATCH):
         batch = words[start : start + _BATCH]
-        keys, splits = keys_of(string_tensor(batch))
-        parts.append(keys.numpy())
-        lengths.append(np.diff(splits.numpy()))
+        keys, splits = ngram_keys(symbols(batch), _ORDERS, None)
+        num_columns = keys.shape[1]
+        flat_keys = keys.ravel()
+        found = masked(flat_keys, flat_keys != 0, splits * num_columns)
+        parts.append(found.values)
+        lengths.append(np.diff(found.splits))
     all_keys = np.concatenate(parts)
     all_lengths = np.concatenate(lengths)
-    return all_keys, np.cumsum(all_lengths)
+    return Runs(all_keys, np.cumsum(all_lengths))
 
 
-def _ones(ids: NDArray[np.int64], splits: NDArray[np.int64], num_columns: int) -> sparse.csr_array:
+def _ones(ids: Ints, splits: Ints, num_columns: int) -> sparse.csr_array:
     """Returns a matrix with a 1 for each id in each row, float32 `(num_rows, num_columns)`.
 
     Repeated ids are not summed up; products of matrices do that.
