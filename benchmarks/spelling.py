@@ -139,7 +139,8 @@ def main() -> None:
     result: dict = {"is_made_up": arguments.misspellings is None}
     for model in models:
         result[model] = {}
-        corrector = SpellingCorrector(TextEmbedder.load(model, folded=True), words)
+        embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
+        corrector = SpellingCorrector(embedder, words)
         fitted, measured = (candidates_of(corrector, p, arguments.candidates) for p in parts)
         tried = {", ".join(names): fit(fitted, names) for names in TRIED} | {"WEIGHTS": WEIGHTS}
         print(f"{model}: fitted on {len(fitted.right):,}, measured on {len(measured.right):,}")

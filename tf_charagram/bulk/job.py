@@ -13,8 +13,8 @@ from tf_charagram.bulk.inputs import InputFile, Shard, read_shards
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
 from tf_charagram.files.writing import check_is_file, sha256_of, whole_file
 from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_sha256
+from tf_charagram.reader.choice import Embedder, load_embedder
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,10 @@ class EmbedJob:
                 )
 
     @cached_property
-    def embedder(self) -> TextEmbedder:
+    def embedder(self) -> Embedder:
         """The model, which is loaded when it is first used."""
-        return TextEmbedder.load(self.model, folded=True, keep_words=self.keep_words)
+        sizes = [file.size or 0 for file in self.inputs]
+        return load_embedder(self.model, sum(sizes), keep_words=self.keep_words)
 
     def identity(self) -> dict[str, Any]:
         """Returns the settings, and the files with their sizes, that a resumed run must share."""
@@ -94,7 +95,7 @@ class EmbedJob:
                     line=shard.first_line,
                 )
 
-    def embed(self, shard: Shard, embedder: TextEmbedder) -> Record:
+    def embed(self, shard: Shard, embedder: Embedder) -> Record:
         """Embeds a shard and writes its file; returns its record."""
         name = f"{shard.name}.{self.format}"
         path = Path(self.output) / name

@@ -13,7 +13,7 @@ from tf_charagram.bulk.ray_engine import run_ray
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import FolderLock
 from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader.choice import Embedder
 from tf_charagram.text.batches import in_threads
 
 # While one shard is written to disk, the next one is embedded.
@@ -70,7 +70,7 @@ def embed_files(
     return folder
 
 
-def run_local(job: EmbedJob, done: dict[str, Record], embedder: TextEmbedder) -> Iterator[Record]:
+def run_local(job: EmbedJob, done: dict[str, Record], embedder: Embedder) -> Iterator[Record]:
     """Embeds the pending shards on all cores of this machine; yields their records in order."""
     numbers = range(len(job.inputs))
     shards = chain.from_iterable(job.pending_shards(number, done) for number in numbers)

@@ -6,10 +6,13 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel
+    from tf_charagram.reader.choice import Embedder
 
 _NUM_EXAMPLES = 3
 # Texts and characters that are read at a time.
@@ -45,11 +48,8 @@ class Corrections:
             a vocabulary of n-grams it knows all characters.
     """
 
-    def __init__(self, model: TextModel) -> None:
-        from tf_charagram.text.reading import SymbolReader
-
-        plain = SymbolReader(None, lowercase=True, unicode_form=None, max_chars=None)
-        self._reader = getattr(model.vectorizer, "reader", plain)
+    def __init__(self, model: TextModel | Embedder) -> None:
+        self._symbols = _symbols_of(model)
         self._num_texts = 0
         self._num_unknown = 0
         self._num_empty = 0
@@ -59,19 +59,18 @@ class Corrections:
     def add(self, texts: Sequence[str]) -> None:
         """Counts the words of texts, and the texts."""
         from tf_charagram.text.batches import bounded_batches
-        from tf_charagram.text.tensors import string_tensor
         from tf_charagram.text.word_boundaries import tokens_of
 
         for batch in bounded_batches(texts, _MAX_TEXTS, _MAX_CHARS):
-            shares = self._reader.known_share(string_tensor(batch)).numpy()
-            written = self._reader.folded(batch)
+            shares = np.asarray(self._symbols.known_share(batch))
+            written = self._symbols.folded(batch)
             self._num_texts += len(batch)
             self._num_unknown += int((shares < _MIN_KNOWN_SHARE).sum())
             self._num_empty += sum(not text.strip() for text in written)
             # Each distinct word is looked up once.
             words = Counter(tokens_of(written))
             self._num_words += words.total()
-            for word, other in self._reader.corrections(words).items():
+            for word, other in self._symbols.corrections(words).items():
                 self._counts[word, other] += words[word]
 
     def say(self, shows_all: bool, texts: str = "") -> None:
@@ -106,3 +105,13 @@ class Corrections:
         if len(shown) < len(self._counts):
             parts.append("... (--show-corrections lists all)")
         return ", ".join(parts)
+
+
+def _symbols_of(model: Any) -> Any:
+    """Returns what reads texts for a model: its `symbols`, or the reader of its vectorizer."""
+    if hasattr(model, "symbols"):
+        return model.symbols
+    from tf_charagram.text.reading import SymbolReader
+
+    plain = SymbolReader(None, lowercase=True, unicode_form=None, max_chars=None)
+    return getattr(model.vectorizer, "reader", plain)

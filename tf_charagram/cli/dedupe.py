@@ -16,7 +16,6 @@ from tf_charagram.cli.records import (
 )
 from tf_charagram.cli.search import add_scoring_flags, model_of
 from tf_charagram.cli.table_flags import check_table_output, read_input
-from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.data.tables import Table
@@ -50,7 +49,6 @@ def dedupe(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = _make_parser().parse_args(arguments)
     check_table_output(values, values.table)
-    load_tensorflow()
     from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.search.matching import deduplicate
 

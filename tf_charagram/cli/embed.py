@@ -23,11 +23,10 @@ from tf_charagram.data.tables import quoted
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.json_files import to_json_lines
 from tf_charagram.files.writing import check_output, to_stdout, whole_file
-from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile
-    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.reader.choice import Embedder
 
 # Writes one batch: texts, and their embeddings, float32 `(len(texts), dim)`.
 _WriteVectors: TypeAlias = Callable[[Sequence[str], np.ndarray], None]
@@ -36,8 +35,8 @@ _SHARD_FLAGS = ("shard_lines", "resume", "overwrite", "ray")
 _PARQUET = ".parquet"
 _FILES = (".npy", ".tsv", ".jsonl")
 _FEW_LINES = 1000
-# Threads of one operation, because batches are embedded in parallel.
-_THREADS = 1
+# Threads of one operation of TensorFlow, because batches are embedded in parallel.
+_THREADS = "1"
 
 
 def _make_parser() -> Parser:
@@ -83,7 +82,7 @@ def _make_parser() -> Parser:
 def embed(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = vars(_make_parser().parse_args(arguments))
-    load_tensorflow()
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", _THREADS)
     from tf_charagram.bulk.inputs import find_inputs
 
     files = find_inputs(values["input"] or ["-"], are_lines=not values["on"])
@@ -114,9 +113,7 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
     from tf_charagram.bulk.inputs import read_texts
     from tf_charagram.bulk.job import EmbedJob
     from tf_charagram.bulk.run import embed_files
-    from tf_charagram.training.processor import limit_threads
 
-    limit_threads(_THREADS)
     is_parquet = values["output"].rstrip("/").endswith(_PARQUET)
     job_options: dict[str, Any] = {"format": "parquet"} if is_parquet else {}
     run_options = dict(given)
@@ -136,21 +133,17 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import LineProgress, to_text
-    from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.models.locations import read_config
-    from tf_charagram.training.processor import limit_threads
+    from tf_charagram.reader.choice import first_texts, load_embedder, num_chars_of
 
-    limit_threads(_THREADS)
     model, output = values["model"], values["output"]
     # Errors before standard input is awaited.
     read_config(model)
     _check_vector_file(output)
     check_output(output, values["overwrite"])
     lines = _texts(files, values)
-    first = list(islice(lines, _FEW_LINES))
-    # For a few texts, folding takes longer than it saves.
-    is_long = len(first) == _FEW_LINES
-    embedder = TextEmbedder.load(model, folded=is_long, keep_words=values["keep_words"])
+    first = first_texts(lines)
+    embedder = load_embedder(model, num_chars_of(first), keep_words=values["keep_words"])
     batches = embedder.encode_batches(chain(first, lines))
     with (
         _open_vector_file(output, embedder.dim) as write,
@@ -160,7 +153,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
             write(texts, vectors)
             progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
-    _say_corrections(embedder, first, values)
+    _say_corrections(embedder, first[:_FEW_LINES], values)
 
 
 def _texts(files: list[InputFile], values: dict[str, Any]) -> Iterator[str]:
@@ -176,7 +169,7 @@ def _texts(files: list[InputFile], values: dict[str, Any]) -> Iterator[str]:
         yield from table.text_of(columns)
 
 
-def _say_corrections(embedder: TextEmbedder, first: list[str], values: dict[str, Any]) -> None:
+def _say_corrections(embedder: Embedder, first: list[str], values: dict[str, Any]) -> None:
     """Reports how the first lines were read."""
     corrections = Corrections(embedder)
     corrections.add(first)

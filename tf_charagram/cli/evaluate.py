@@ -101,7 +101,6 @@ def evaluate(arguments: Sequence[str]) -> int:
     else:
         others = ("eval_data", "columns", "typos", "baseline", "keep_words")
         _refuse(given, others, "does not go with --misspellings")
-    load_tensorflow()
     bad_lines = BadLines(values.on_bad_line)
     if values.misspellings is not None:
         result, titled_tables = _evaluate_misspellings(values, bad_lines)
@@ -163,7 +162,7 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         evaluate_embeddings,
         tfidf_vectors,
     )
-    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.reader.choice import load_embedder
 
     num_resamples = values.bootstrap
     if num_resamples is None:
@@ -181,7 +180,8 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     resampling = {"num_resamples": num_resamples, "seed": values.seed}
     results = []
     for model in values.model:
-        embedder = TextEmbedder.load(model, keep_words=values.keep_words)
+        # Few texts: data sets for evaluation have some thousand pairs.
+        embedder = load_embedder(model, 0, keep_words=values.keep_words)
         embed = partial(embedder.encode, normalize=True)
         results.append(evaluate_embeddings(model, embed, sets, **resampling))
         corrections = Corrections(embedder)
@@ -195,6 +195,7 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
 
 def _evaluate_labelled(values: Any, bad_lines: BadLines) -> _Output:
     """Scores models that answer with tags, scores or labels."""
+    load_tensorflow()
     from tf_charagram.tasks.labelled import evaluate_labelled, labelled_json, labelled_tables
 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap

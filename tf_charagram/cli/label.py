@@ -18,7 +18,7 @@ from tf_charagram.cli.table_flags import (
     read_input,
 )
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting import load_tensorflow, printable
+from tf_charagram.reporting import printable
 
 if TYPE_CHECKING:
     from tf_charagram.search.records.linking import Label, Links
@@ -59,7 +59,6 @@ def label(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     tables = [values.left] if values.right is None else [values.left, values.right]
     check_not_read(values.labels, tables)
-    load_tensorflow()
     from tf_charagram.search.records.asking import next_pair
     from tf_charagram.search.records.linking import find_links, read_columns
 

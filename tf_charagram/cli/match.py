@@ -16,7 +16,6 @@ from tf_charagram.cli.table_flags import (
     check_table_output,
     read_input,
 )
-from tf_charagram.reporting import load_tensorflow
 
 # Bins of the histogram of scores from 0 to 1, and characters of its longest bar.
 _NUM_BINS = 20
@@ -60,7 +59,6 @@ def match(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = _make_parser().parse_args(arguments)
     check_table_output(values, values.left, values.right)
-    load_tensorflow()
     from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.search import matching
 

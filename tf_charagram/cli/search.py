@@ -22,13 +22,12 @@ from tf_charagram.data.readers.lines import STDIN
 from tf_charagram.errors import ConfigError, check_positive, unknown_name
 from tf_charagram.files.writing import check_free, check_local, to_stdout
 from tf_charagram.models.locations import shipped_models
-from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from tf_charagram.data.tables import Table
-    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.reader.choice import Embedder
     from tf_charagram.search.text_index import Hit
 
     Find = Callable[[Sequence[str], int], list[list[Hit]]]
@@ -103,7 +102,6 @@ def search(arguments: Sequence[str]) -> int:
     models = shipped_models()
     if source != STDIN and not Path(source).exists() and source not in models:
         raise ConfigError(unknown_name("file, index or model", source, models))
-    load_tensorflow()
     make_search = _speller if values.spelling else _searcher
     find, embedder, table = make_search(values)
     answers: list[tuple[str, list[Hit]]] = []
@@ -191,7 +189,7 @@ def _listed(query: str, found: Sequence[Hit]) -> str:
     return "\n".join(lines)
 
 
-def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None, Table | None]:
+def _searcher(values: Namespace) -> tuple[Find, Embedder | None, Table | None]:
     """Returns the search, the model whose corrections are reported, and the searched table."""
     from tf_charagram.search.text_index import SETTINGS, TextIndex
     from tf_charagram.search.texts import read_vocabulary
@@ -230,8 +228,8 @@ def _searcher(values: Namespace) -> tuple[Find, TextEmbedder | None, Table | Non
     return find, index.scorer.embedder, table
 
 
-def _speller(values: Namespace) -> tuple[Find, TextEmbedder, None]:
-    from tf_charagram.models.embedder import TextEmbedder
+def _speller(values: Namespace) -> tuple[Find, Embedder, None]:
+    from tf_charagram.reader.choice import load_embedder, num_chars_of
     from tf_charagram.search.spelling import SpellingCorrector, read_words
     from tf_charagram.search.text_index import Hit
 
@@ -240,7 +238,7 @@ def _speller(values: Namespace) -> tuple[Find, TextEmbedder, None]:
     flag = f"`search FILE --spelling --model {model}`"
     words = read_words(values.source if is_file else None, model, flag)
     # The model itself must not correct the words that are to be corrected here.
-    embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
+    embedder = load_embedder(model, num_chars_of(words), correct_spelling=False)
     corrector = SpellingCorrector(embedder, words)
     rows = {word: row for row, word in enumerate(corrector.words)}
 

@@ -21,8 +21,8 @@ from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.statistics import MetricScore, interval, resample_counts
 from tf_charagram.evaluation.tables import metric_table
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.vectors import nearest
+from tf_charagram.reader.choice import load_embedder, num_chars_of
 from tf_charagram.search.spelling import (
     MAX_CHARS,
     NUM_CANDIDATES,
@@ -228,8 +228,7 @@ def evaluate_misspellings(
     by_method: dict[str, Indices] = {}
     for model, label in zip(models, model_labels(models), strict=True):
         prefix = f"{label}: " if len(models) > 1 else ""
-        embedder = TextEmbedder.load(model, folded=True)
-        for method, ranks in _model_ranks(embedder, words, queries).items():
+        for method, ranks in _model_ranks(model, words, queries).items():
             by_method[prefix + method] = ranks
     by_method[_EDIT_DISTANCE] = _ranks(queries, _edit_blocks(queries.wrong, words))
     scores = {}
@@ -239,18 +238,21 @@ def evaluate_misspellings(
 
 
 def _model_ranks(
-    embedder: TextEmbedder, words: Sequence[str], queries: MisspellingQueries
+    model: str, words: Sequence[str], queries: MisspellingQueries
 ) -> dict[str, Indices]:
     """Returns the ranks of the right forms `(num_queries,)`, by vectors alone and after correction.
 
     A right form that is not among the candidates of correction has the last rank.
 
     Args:
-        embedder: The model.
+        model: Run folder, model folder or name of a model.
         words: The vocabulary, most frequent first.
         queries: The misspellings.
     """
-    corrector = SpellingCorrector(embedder, words)
+    num_chars = num_chars_of(words)
+    embedder = load_embedder(model, num_chars)
+    as_written = load_embedder(model, num_chars, correct_spelling=False)
+    corrector = SpellingCorrector(as_written, words)
     wrong = embedder.encode(queries.wrong, normalize=True)
     right = embedder.encode(corrector.keys, normalize=True)
     by_vectors = _ranks(queries, cosine_blocks(wrong, right))

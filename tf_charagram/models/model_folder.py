@@ -184,19 +184,3 @@ def _plain(settings: Any) -> dict[str, Any]:
             if isinstance(part, dict | list):
                 raise ValueError(f"`{name}` must be a number, a text or a list of them")
     return {**plain, "dtype": "float32"}
-
-
-def read_dictionary(path: str | Path) -> Dictionary | None:
-    """Returns the dictionary of a model, or `None`.
-
-    Args:
-        path: Model folder, run folder, or name of a shipped model.
-
-    Raises:
-        RunError: The file is missing or damaged.
-    """
-    file = model_folder(path) / FILES.vocabulary
-    try:
-        return Dictionary.from_arrays(read_arrays(file, "iu"))
-    except DAMAGES as problem:
-        raise RunError(f"{file} is damaged: {problem}. Train again, or copy it again.") from problem

@@ -109,6 +109,32 @@ def read_model(
     return model
 
 
+def is_readable(path: str | Path) -> bool:
+    """Returns whether the encoder of a model sums n-grams.
+
+    Raises:
+        RunError: It is not a model folder, is damaged, or was written by a newer version.
+    """
+    encoder = read_config(path).get("encoder")
+    return isinstance(encoder, dict) and encoder.get("name") == _ENCODER
+
+
+def read_dictionary(path: str | Path) -> Dictionary | None:
+    """Returns the dictionary of a model, or `None`.
+
+    Args:
+        path: Model folder, run folder, or name of a shipped model.
+
+    Raises:
+        RunError: The file is missing or damaged.
+    """
+    file = model_folder(path) / FILES.vocabulary
+    try:
+        return Dictionary.from_arrays(read_arrays(file, "iu"))
+    except _DAMAGES as problem:
+        raise RunError(f"{file} is damaged: {problem}. Train again, or copy it again.") from problem
+
+
 def _ngrams(settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ngrams:
     """Makes the table of n-grams from the settings of the vectorizer and the vocabulary."""
     table = None

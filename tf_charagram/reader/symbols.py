@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class Symbols:
         self._corrector = None
         if dictionary is not None:
             if self._fold is not None:
-                dictionary = dictionary.respelled(self._folded)
+                dictionary = dictionary.respelled(self.folded)
             self._corrector = Corrector(dictionary, codes)
 
     def __call__(self, texts: Sequence[str | bytes]) -> Batch:
@@ -123,13 +123,17 @@ class Symbols:
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Folds texts and replaces misspelled words; the rest stays as it is written."""
-        texts = self._folded(texts)
-        if self._corrector is None:
-            return texts
-        changed = changed_words(tokens_of(texts), self._read_words)
+        texts = self.folded(texts)
+        changed = self.corrections(tokens_of(texts))
         return [replaced_words(text, changed) for text in texts] if changed else texts
 
-    def _folded(self, texts: Sequence[str]) -> list[str]:
+    def corrections(self, words: Iterable[str]) -> dict[str, str]:
+        """Maps lowercase words that are read as other words to these; skips all other words."""
+        if self._corrector is None:
+            return {}
+        return changed_words(words, self._read_words)
+
+    def folded(self, texts: Sequence[str]) -> list[str]:
         """Folds texts; returns them unchanged if texts are not folded."""
         if self._fold is None:
             return list(texts)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.models.vectors import paired_cosines, unit_rows
 from tf_charagram.reader.files import StoredModel, read_model
+from tf_charagram.reader.symbols import Symbols
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads
+
+T = TypeVar("T", bound=str | bytes)
 
 _BATCH = 2000
 _MAX_BATCH_CHARS = 1_000_000
@@ -64,6 +67,11 @@ class TextReader:
         return cls(read_model(path, correct_spelling, keep_words))
 
     @property
+    def symbols(self) -> Symbols:
+        """Reads texts as symbols: folds them, and corrects their words."""
+        return self._model.symbols
+
+    @property
     def dim(self) -> int:
         """Width of the embeddings."""
         return self._model.table.dim
@@ -85,9 +93,24 @@ class TextReader:
                 missing or of another type.
         """
         vectors = [np.zeros((0, self.dim), np.float32)]
-        for _, embedded in in_threads(self._encoded, _batches(texts)):
+        for _, embedded in self.encode_batches(texts):
             vectors.append(unit_rows(embedded) if normalize else embedded)
         return np.concatenate(vectors)
+
+    def encode_batches(self, texts: Iterable[T]) -> Iterator[tuple[list[T], NDArray[np.float32]]]:
+        """Embeds a stream of texts on all cores.
+
+        Args:
+            texts: Strings in any iterable, consumed lazily.
+
+        Yields:
+            The texts of a batch, at most 2,000, and their embeddings, float32 `(len(batch), dim)`;
+            in order.
+
+        Raises:
+            ConfigError: `texts` is a single string.
+        """
+        return in_threads(self._encoded, _batches(texts))
 
     def _encoded(self, texts: Sequence[str | bytes]) -> NDArray[np.float32]:
         model = self._model

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.readers.pairs import LabelledPair
 from tf_charagram.errors import ConfigError, check_fraction
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.records.answers import (
@@ -66,7 +66,7 @@ class Duplicates(NamedTuple):
 def match(
     left: Iterable[str | bytes],
     right: Iterable[str | bytes],
-    model: str | Path | TextEmbedder | None = ...,
+    model: str | Path | Embedder | None = ...,
     *,
     on: None = ...,
     lexical: bool = ...,
@@ -81,7 +81,7 @@ def match(
 def match(
     left: Any,
     right: Any,
-    model: str | Path | TextEmbedder | None = ...,
+    model: str | Path | Embedder | None = ...,
     *,
     on: Sequence[str],
     on_right: Sequence[str] | None = ...,
@@ -96,7 +96,7 @@ def match(
 def match(
     left: Any,
     right: Any,
-    model: str | Path | TextEmbedder | None = "english",
+    model: str | Path | Embedder | None = "english",
     *,
     on: Sequence[str] | None = None,
     on_right: Sequence[str] | None = None,
@@ -177,7 +177,7 @@ def match(
 @overload
 def deduplicate(
     texts: Iterable[str | bytes],
-    model: str | Path | TextEmbedder | None = ...,
+    model: str | Path | Embedder | None = ...,
     *,
     on: None = ...,
     lexical: bool = ...,
@@ -190,7 +190,7 @@ def deduplicate(
 @overload
 def deduplicate(
     texts: Any,
-    model: str | Path | TextEmbedder | None = ...,
+    model: str | Path | Embedder | None = ...,
     *,
     on: Sequence[str],
     kinds: Mapping[str, str] | None = ...,
@@ -203,7 +203,7 @@ def deduplicate(
 
 def deduplicate(
     texts: Any,
-    model: str | Path | TextEmbedder | None = "english",
+    model: str | Path | Embedder | None = "english",
     *,
     on: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -293,7 +293,7 @@ def deduplicate(
 
 def _make_scorer(
     texts: Sequence[str],
-    model: str | Path | TextEmbedder | None,
+    model: str | Path | Embedder | None,
     lexical: bool,
     labels: Iterable[LabelledPair] | None,
     threshold: float | None,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader.choice import Embedder, load_embedder, num_chars_of
 from tf_charagram.search.joined_words import JoinedWords
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.similarities import (
@@ -82,16 +82,16 @@ class TextScorer:
     def __init__(
         self,
         texts: Iterable[str | bytes],
-        model: str | Path | TextEmbedder | None = "english",
+        model: str | Path | Embedder | None = "english",
         *,
         lexical: bool = True,
     ) -> None:
         if model is None and not lexical:
             raise ConfigError("Give a `model`, or leave `lexical` on: there is nothing to compare.")
-        if model is None or isinstance(model, TextEmbedder):
-            self.embedder = model
-        else:
-            self.embedder = TextEmbedder.load(model, folded=True)
+        strings = strings_of(texts)
+        if model is not None and not isinstance(model, Embedder):
+            model = load_embedder(model, num_chars_of(strings))
+        self.embedder = model
         self.is_lexical = lexical
         # The weights of similarities that are not measured go to the others in proportion.
         is_measured = np.array([model is not None, lexical, lexical, lexical])
@@ -101,7 +101,7 @@ class TextScorer:
         self._weights = weights.ravel()
         # Weights of all columns, if learned.
         self._learned: NDArray[np.float64] | None = None
-        self.count(strings_of(texts))
+        self.count(strings)
 
     def count(self, texts: Sequence[str]) -> None:
         """Counts words and n-grams again, in other texts."""
@@ -202,7 +202,7 @@ class TextScorer:
         cls,
         settings: Mapping[str, Any],
         texts: Iterable[str | bytes],
-        model: str | Path | TextEmbedder | None,
+        model: str | Path | Embedder | None,
     ) -> TextScorer:
         """Makes a scorer with the weights of another scorer, which counts words in other texts."""
         check_switches(lexical=settings["lexical"])

@@ -11,8 +11,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.vectors import nearest
+from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.text.arguments import strings_of
 from tf_charagram.text.batches import decoded
@@ -60,7 +60,8 @@ class SpellingCorrector:
     Case is ignored. A misspelling is never its own correction.
 
     Args:
-        embedder: The model; its own correction is not used.
+        embedder: The model, loaded with `correct_spelling=False`: its own correction would choose
+            before any comparison.
         words: The vocabulary, most frequent first. If words differ only in case, only the first
             counts.
 
@@ -73,16 +74,14 @@ class SpellingCorrector:
         ConfigError: `words` is empty or a single string.
     """
 
-    def __init__(self, embedder: TextEmbedder, words: Sequence[str | bytes]) -> None:
+    def __init__(self, embedder: Embedder, words: Sequence[str | bytes]) -> None:
         forms = first_forms(strings_of(words, "words"))
         if not forms:
             raise ConfigError("There are no words to choose corrections from.")
         self.words = list(forms.values())
         self.keys = list(forms)
         self._positions = {key: position for position, key in enumerate(self.keys)}
-        # Embeds letters as written: the model's own correction would choose before any comparison.
-        vectorizer, encoder = embedder.parts
-        self._embedder = TextEmbedder(vectorizer.as_written(), encoder)
+        self._embedder = embedder
         self.vectors = self.embed(self.keys)
 
     def embed(self, words: Sequence[str]) -> NDArray[np.float32]:

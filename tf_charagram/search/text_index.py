@@ -16,7 +16,7 @@ from tf_charagram.errors import ConfigError, RunError, check_fraction, check_pos
 from tf_charagram.files.arrays import read_array
 from tf_charagram.files.json_files import parse_json, read_json, write_json
 from tf_charagram.files.writing import check_free, partial_folder, regular_size, sha256_of
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
@@ -98,7 +98,7 @@ class TextIndex:
     def __init__(
         self,
         texts: Iterable[str | bytes],
-        model: str | Path | TextEmbedder | None = "english",
+        model: str | Path | Embedder | None = "english",
         *,
         lexical: bool = True,
         scorer: TextScorer | None = None,
@@ -223,9 +223,7 @@ class TextIndex:
             partial.rename(path)
 
     @classmethod
-    def load(
-        cls, path: str | Path, model: str | Path | TextEmbedder | None = "english"
-    ) -> TextIndex:
+    def load(cls, path: str | Path, model: str | Path | Embedder | None = "english") -> TextIndex:
         """Loads a saved index.
 
         Args:
@@ -274,9 +272,7 @@ class TextIndex:
         return index
 
 
-def _are_vectors_of(
-    embedder: TextEmbedder, texts: Sequence[str], vectors: NDArray[np.float32]
-) -> bool:
+def _are_vectors_of(embedder: Embedder, texts: Sequence[str], vectors: NDArray[np.float32]) -> bool:
     """Returns whether the first vectors are of an embedder."""
     checked = list(dict.fromkeys(texts))[:_NUM_CHECKED]
     expected = embedder.encode(checked, normalize=True)

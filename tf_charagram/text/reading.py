@@ -18,7 +18,7 @@ from tf_charagram.text.normalize import FlatTexts, collapse, decode
 from tf_charagram.text.spelling.correction import WordCorrector
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.letters import REPLACEMENT, changed_words, marked_symbols
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.tensors import string_tensor, tensor_of
 from tf_charagram.text.vectors import flatnonzero, interleaved, ragged
 from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, tokens_of
 
@@ -193,7 +193,7 @@ class SymbolReader:
 
         It is 1 for a text without visible characters, and without an alphabet.
         """
-        symbols, starts, ends = self(texts)
+        symbols, starts, ends = self(tensor_of(texts))
         # The space before a text is not one of its characters.
         firsts = starts + 1
         num_chars = ends - firsts

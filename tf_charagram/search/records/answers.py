@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.records.estimates import THRESHOLDS, Estimate, estimate
 from tf_charagram.search.records.grouping import (
@@ -134,7 +134,7 @@ def match_tables(
     threshold: float | None = None,
     one_to_one: bool = False,
     labels: Iterable[Label] | None = None,
-    model: str | Path | TextEmbedder | None = None,
+    model: str | Path | Embedder | None = None,
 ) -> RecordMatches:
     """Finds the rows of two tables that belong together.
 
@@ -210,7 +210,7 @@ def deduplicate_table(
     kinds: Mapping[str, str] | None = None,
     threshold: float | None = None,
     labels: Iterable[Label] | None = None,
-    model: str | Path | TextEmbedder | None = None,
+    model: str | Path | Embedder | None = None,
     groups: str = "stars",
 ) -> RecordGroups:
     """Groups the rows of a table that are the same thing.

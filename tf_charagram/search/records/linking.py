@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.records.blocking import candidate_pairs
 from tf_charagram.search.records.columns import Column, cells_of, make_column
@@ -116,7 +116,7 @@ class Links:
         # The penalty of the regression is for larger features than shares.
         return _FEATURE_SCALE * np.concatenate(parts, axis=1)
 
-    def learn_from(self, labels: Iterable[Label], model: str | Path | TextEmbedder | None) -> None:
+    def learn_from(self, labels: Iterable[Label], model: str | Path | Embedder | None) -> None:
         """Learns the weights of the columns, and of the rows as a whole, from labelled pairs.
 
         Args:
@@ -280,7 +280,7 @@ def read_columns(
 def find_links(
     columns: Sequence[Column],
     labels: Iterable[Label] | None = None,
-    model: str | Path | TextEmbedder | None = None,
+    model: str | Path | Embedder | None = None,
 ) -> Links:
     """Finds candidates and their probabilities.
 

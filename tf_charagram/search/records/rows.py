@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.records.columns import Column
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
@@ -23,7 +23,7 @@ class RowTexts:
             letters only.
     """
 
-    def __init__(self, columns: Sequence[Column], model: str | Path | TextEmbedder | None) -> None:
+    def __init__(self, columns: Sequence[Column], model: str | Path | Embedder | None) -> None:
         self._left_texts = _joined([column.left_cells for column in columns])
         self._right_texts = _joined([column.right_cells for column in columns])
         self._scorer = TextScorer([*self._left_texts, *self._right_texts], model)

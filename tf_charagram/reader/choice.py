@@ -1,0 +1,78 @@
+"""Chooses who embeds texts: the reader, which starts at once, or TensorFlow, which is faster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.reader.files import is_readable
+from tf_charagram.reader.text_reader import TextReader
+from tf_charagram.reporting import load_tensorflow
+
+#: From so many characters on, TensorFlow saves more time than it takes to start.
+MANY_CHARS = 10_000_000
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """A model that embeds texts: a `TextReader` or a `TextEmbedder`."""
+
+    @property
+    def dim(self) -> int:
+        """Width of the embeddings."""
+
+    def encode(self, texts: Iterable[str | bytes], *, normalize: bool = ...) -> NDArray[np.float32]:
+        """Returns the embeddings of texts, float32 `(num_texts, dim)`."""
+
+    def encode_batches(
+        self, texts: Iterable[str]
+    ) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+        """Yields batches of texts with their embeddings, float32 `(len(batch), dim)`."""
+
+    def read_as(self, texts: Iterable[str | bytes]) -> list[str]:
+        """Returns texts with misspelled words replaced by the words that they are read as."""
+
+
+def load_embedder(model: str | Path, num_chars: int, **options: Any) -> Embedder:
+    """Loads a model to embed texts, in the way that embeds them first.
+
+    Both ways give the same vectors up to rounding.
+
+    Args:
+        model: A model folder, a run folder, or the name of a model that ships with the package.
+        num_chars: Number of characters that will be embedded, or a guess.
+        **options: `correct_spelling` and `keep_words`, as for `TextReader.load`.
+
+    Raises:
+        ConfigError: The model needs TensorFlow, which is not installed; or an option is invalid.
+        RunError: The model cannot be loaded.
+    """
+    is_fast = num_chars < MANY_CHARS or find_spec("tensorflow") is None
+    if is_fast and is_readable(model):
+        return TextReader.load(model, **options)
+    load_tensorflow()
+    from tf_charagram.models.embedder import TextEmbedder
+
+    return TextEmbedder.load(model, folded=True, **options)
+
+
+def num_chars_of(texts: Sequence[str]) -> int:
+    """Counts the characters of texts, and the line end of each."""
+    return sum(map(len, texts)) + len(texts)
+
+
+def first_texts(texts: Iterable[str]) -> list[str]:
+    """Takes texts from a stream until they are many; the stream keeps the others."""
+    first = []
+    num_chars = 0
+    for text in texts:
+        first.append(text)
+        num_chars += len(text) + 1
+        if num_chars >= MANY_CHARS:
+            break
+    return first
