@@ -15,7 +15,7 @@ from tf_charagram.reader.text_reader import TextReader
 from tf_charagram.reporting import load_tensorflow
 
 #: From so many characters on, TensorFlow saves more time than it takes to start.
-MANY_CHARS = 10_000_000
+MANY_CHARS = 13_000_000
 
 
 @runtime_checkable

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.reader.choice import Embedder, load_embedder, num_chars_of
 from tf_charagram.search.joined_words import JoinedWords
-from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.similarities import (
     MAX_LETTERS,
     MAX_WORDS,
@@ -26,6 +24,9 @@ from tf_charagram.search.similarities import (
 from tf_charagram.search.tfidf import CharacterTfidf
 from tf_charagram.text.arguments import paired_texts, strings_of
 from tf_charagram.text.word_boundaries import bags_of_words
+
+if TYPE_CHECKING:
+    from tf_charagram.search.learning import Learned
 
 # How far a long code that two texts share moves their score to 1.
 _CODE_STEP = 0.2
@@ -177,6 +178,9 @@ class TextScorer:
             ConfigError: The lists differ in length, or there are fewer than two matches or two
                 other pairs.
         """
+        # It imports SciPy's optimizers, which few scorers need, for longer than it learns.
+        from tf_charagram.search.learning import learn_weights
+
         left_texts, right_texts, pairs = self._paired(left, right)
         values = list(labels)
         num_ones = values.count(1)
@@ -261,6 +265,8 @@ class TextScorer:
         """Combines the features of pairs into scores, `(num_pairs,)`."""
         columns = _columns(features)
         if self._learned is not None:
+            from scipy.special import expit
+
             return expit(columns @ self._learned)
         similarities = columns[:, : len(self._weights)]
         scores = np.clip(similarities @ self._weights, 0, 1)
