@@ -7,6 +7,12 @@ from setuptools import find_packages, setup
 
 FOLDERS = [name for name in ("tuning", "export") if Path(name, "__init__.py").is_file()]
 README = Path("README.md")
+#: Requirements without TensorFlow, each with an optional comment.
+LIGHT = [
+    line.partition("#")[0].strip()
+    for line in Path("requirements-light.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
 
 EXTRAS = {
     "sklearn": ["scikit-learn>=1.6"],
@@ -91,15 +97,7 @@ setup(
         "keras>=3.14",
         "keras-tuner>=1.4.7",
         "tensorboard>=2.20",  # KerasTuner imports it and does not require it
-        "numpy>=2.1",  # the first with wheels for Python 3.13, like scipy 1.14.1
-        "scipy>=1.14.1",
-        "rapidfuzz>=3.10",
-        "pooch>=1.8",
-        "rich>=13.9",
-        "jsonargparse[signatures]>=4.49,<5",
-        "docstring-parser>=0.17",
-        "pyyaml>=6",
-        "packaging>=24",
+        *LIGHT,
     ],
     extras_require={**EXTRAS, "test": TEST, "docs": DOCS, "bench": BENCH},
 )

@@ -101,8 +101,8 @@ def results(folder: Path, graphs: dict[str, Callable]) -> Iterator[tuple[str, An
 
     for name in ("charagram", "word_average"):
         embedder = TextEmbedder.load(folder / name, folded=True, keep_words=["catz", "dogz"])
-        yield f"{name}, eager", embedder.encode(RAW).tobytes()
-        yield f"{name}, graph", embedder.encode(WORDS * 20).tobytes()
+        yield f"{name}, few texts", embedder.encode(RAW).tobytes()
+        yield f"{name}, many texts", embedder.encode(WORDS * 20).tobytes()
         yield f"{name}, cosines", embedder.similarity(["cat", "dog"], ["catz", "doggz"]).tolist()
         yield f"{name}, read", embedder.read_as(["catz catsz doggo"])
 

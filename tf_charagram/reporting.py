@@ -8,12 +8,15 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.util import find_spec
 from typing import Any, Self
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+from tf_charagram.errors import ConfigError
 
 INTERVAL = "95 % interval"
 _PIPED_WIDTH = 160
@@ -192,7 +195,16 @@ def _stderr_aside() -> Iterator[None]:
 
 
 def load_tensorflow() -> None:
-    """Imports TensorFlow and looks for GPUs, quietly unless TF_CPP_MIN_LOG_LEVEL asks for logs."""
+    """Imports TensorFlow and looks for GPUs, quietly unless TF_CPP_MIN_LOG_LEVEL asks for logs.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    if find_spec("tensorflow") is None:
+        raise ConfigError(
+            "Training, export, serving, and models that do not sum n-grams need TensorFlow: "
+            "pip install tf-charagram"
+        )
     if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") in ("0", "1"):
         return
     with _stderr_aside():

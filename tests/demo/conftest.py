@@ -13,6 +13,7 @@ from tests.models.answers import parts
 from tf_charagram.demo.answers import Answers
 from tf_charagram.demo.server import DemoServer
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader import TextReader
 
 MARKUP = "<img src=x onerror=alert(1)>"
 TEXTS = [
@@ -22,14 +23,25 @@ TEXTS = [
 ]  # fmt: skip
 
 
+def as_reader(embedder, folder):
+    """Saves a model, and returns its reader."""
+    embedder.save(folder)
+    return TextReader.load(folder)
+
+
 @pytest.fixture(scope="session")
 def embedder():
     return TextEmbedder(*parts())
 
 
 @pytest.fixture(scope="session")
-def answers(embedder):
-    return Answers(embedder, TEXTS, "tiny")
+def reader(embedder, tmp_path_factory):
+    return as_reader(embedder, tmp_path_factory.mktemp("demo"))
+
+
+@pytest.fixture(scope="session")
+def answers(reader):
+    return Answers(reader, TEXTS, "tiny")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from tests.text.kinds import TEXTS as KIND_TEXTS
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.explanation import explain
 from tf_charagram.models.stored_tables import TABLE_DTYPES
 from tf_charagram.reader import TextReader
 from tf_charagram.text.spelling.dictionary import Dictionary
@@ -53,6 +54,16 @@ def check_equal(models, texts):
     assert models.reader.read_as(texts) == models.embedder.read_as(texts)
     shares = models.embedder.known_share(texts)
     assert_allclose(models.reader.known_share(texts), shares, rtol=0, atol=1e-6)
+
+
+def check_explained(models, texts):
+    """Checks that both find the same n-grams, with the same vectors."""
+    other = models.reader.ngrams(texts[0])
+    for text in texts:
+        expected = models.embedder.explain(text, texts[0])
+        found = explain(models.reader.ngrams(text), other)
+        assert found.left == expected.left
+        assert_allclose(found.contributions, expected.contributions, rtol=0, atol=1e-6)
 
 
 def misspelled(sentences, seed, number):
@@ -153,6 +164,8 @@ def test_kinds(name, tmp_path):
     models = both(made(vectorizer), tmp_path)
     check_equal(models, [*KIND_TEXTS, *NASTY.values(), *BYTES])
     check_equal(models, misspelled(SENTENCES, 6, 200) + of_all_scripts(7, 200))
+    if models.reader.can_explain:
+        check_explained(models, [*KIND_TEXTS[:5], *SENTENCES, "\u4e2d\u4e01", ""])
 
 
 @pytest.mark.parametrize("table_dtype", TABLE_DTYPES)

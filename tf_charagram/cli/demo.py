@@ -7,7 +7,6 @@ import webbrowser
 from collections.abc import Sequence
 
 from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.reporting import load_tensorflow
 
 
 def _make_parser() -> Parser:
@@ -27,12 +26,11 @@ def _make_parser() -> Parser:
 def demo(arguments: Sequence[str]) -> int:
     """Runs the command until Ctrl-C; returns its exit status."""
     values = _make_parser().parse_args(arguments)
-    load_tensorflow()
-    from tf_charagram.demo.answers import Answers, load_embedder
+    from tf_charagram.demo.answers import Answers, embedder_of
     from tf_charagram.demo.server import DemoServer
     from tf_charagram.search.texts import read_vocabulary
 
-    embedder = load_embedder(values.model)
+    embedder = embedder_of(values.model)
     texts = read_vocabulary(values.texts, values.model, "--texts")
     answers = Answers(embedder, texts, values.model)
     with DemoServer(answers, values.port) as server:

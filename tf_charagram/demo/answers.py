@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.data.typos import add_typos
-from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.answering import AnsweringModel
-from tf_charagram.models.embedder import Neighbor, TextEmbedder, nearest_texts
-from tf_charagram.models.locations import load_any
+from tf_charagram.models.explanation import Parts, explain
+from tf_charagram.models.locations import EMBEDDER, load_any, read_kind
+from tf_charagram.models.vectors import Neighbor, nearest_texts
+from tf_charagram.reader import TextReader
+from tf_charagram.reader.choice import Embedder, load_embedder
+from tf_charagram.reader.files import is_readable, read_model
+from tf_charagram.reporting import load_tensorflow
 
 # Number of neighbors.
 _NUM_NEIGHBORS = 10
@@ -39,15 +42,14 @@ class Answers:
         ConfigError: There are no texts.
     """
 
-    def __init__(self, embedder: TextEmbedder, texts: Sequence[str], name: str) -> None:
+    def __init__(self, embedder: Embedder, texts: Sequence[str], name: str) -> None:
         if not texts:
             raise ConfigError("There is no text to search.")
         self.texts = texts
         self.name = name
-        self.max_chars = min(embedder.vectorizer.max_chars or MAX_CHARS, MAX_CHARS)
-        is_folded = getattr(embedder.vectorizer, "longest_only", False)
-        self.can_explain = isinstance(embedder.encoder, Charagram) and not is_folded
-        self._embedder = embedder
+        self.max_chars = min(embedder.max_chars or MAX_CHARS, MAX_CHARS)
+        self.can_explain = isinstance(embedder, TextReader) and embedder.can_explain
+        self._embedder: Any = embedder
         self._vectors = embedder.encode(texts, normalize=True)
 
     def about(self) -> dict[str, Any]:
@@ -134,21 +136,14 @@ class Answers:
             spreads its contribution evenly over its characters, so that `shares` and `bias` sum to
             the cosine. And `pairs`, the largest contributions: left, right, contribution.
         """
-        explanation = self._embedder.explain(left, right)
+        left_parts = self._embedder.ngrams(left)
+        right_parts = self._embedder.ngrams(right)
+        explanation = explain(left_parts, right_parts)
         return {
-            "left": self._shares(left, explanation.contributions.sum(axis=1)),
-            "right": self._shares(right, explanation.contributions.sum(axis=0)),
+            "left": _shares(left_parts, explanation.contributions.sum(axis=1)),
+            "right": _shares(right_parts, explanation.contributions.sum(axis=0)),
             "pairs": explanation.top(_NUM_PAIRS),
         }
-
-    def _shares(self, text: str, contributions: NDArray[np.float64]) -> dict[str, Any]:
-        read, spans = self._embedder.vectorizer.spans(text)
-        # The bias comes last, and has no characters.
-        *of_ngrams, of_bias = contributions.tolist()
-        shares = np.zeros(len(read))
-        for (start, stop), contribution in zip(spans, of_ngrams, strict=True):
-            shares[start:stop] += contribution / (stop - start)
-        return {"text": read, "shares": shares.tolist(), "bias": of_bias}
 
     def _typed(self, text: str, edits: int, seed: int) -> tuple[str, str]:
         """Returns a text, cut to its maximum length, without and with typos."""
@@ -166,6 +161,16 @@ class Answers:
         found = nearest_texts(vector, self._vectors, self.texts, _NUM_NEIGHBORS + 1)
         neighbors = [neighbor for neighbor in found if neighbor.text != text]
         return vector, neighbors[:_NUM_NEIGHBORS]
+
+
+def _shares(parts: Parts, contributions: NDArray[np.float64]) -> dict[str, Any]:
+    """Spreads the contribution of each n-gram evenly over its characters."""
+    # The bias comes last, and has no characters.
+    *of_ngrams, of_bias = contributions.tolist()
+    shares = np.zeros(len(parts.text))
+    for (start, stop), contribution in zip(parts.spans, of_ngrams, strict=True):
+        shares[start:stop] += contribution / (stop - start)
+    return {"text": parts.text, "shares": shares.tolist(), "bias": of_bias}
 
 
 def _cosine(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
@@ -187,7 +192,7 @@ def example(texts: Sequence[str]) -> dict[str, str]:
     return {"query": texts[0], "left": texts[0], "right": right}
 
 
-def load_embedder(path: str) -> TextEmbedder:
+def embedder_of(path: str) -> Embedder:
     """Loads an embedder, or the embedder in a pair model or text classifier.
 
     Args:
@@ -197,11 +202,14 @@ def load_embedder(path: str) -> TextEmbedder:
         ConfigError: The model is a tagger, which has no vectors of texts.
         RunError: The model cannot be loaded.
     """
+    if read_kind(path) == EMBEDDER:
+        return load_embedder(path, 0)
+    load_tensorflow()
+    from tf_charagram.models.answering import AnsweringModel
+
     model = load_any(path)
-    if isinstance(model, TextEmbedder):
-        return model
     if isinstance(model, AnsweringModel):
-        return TextEmbedder(model.vectorizer, model.encoder)
+        return TextReader(read_model(path)) if is_readable(path) else model.embedder
     raise ConfigError(
         f"`model` must have one vector per text: an embedder, a pair model or a text classifier. "
         f"Received: {path}, a {model.kind}."

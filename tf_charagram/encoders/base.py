@@ -24,8 +24,7 @@ class Encoder:
         num_rows: Number of ids.
         dim: Width of the embedding.
         has_no_products: Whether table rows are only added up, not multiplied by other weights. Then
-            finite gradients of the embeddings give finite ones of the weights, and embeddings are
-            the same to the bit with and without a graph.
+            finite gradients of the embeddings give finite ones of the weights.
     """
 
     vectorizer: str

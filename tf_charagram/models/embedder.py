@@ -5,23 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import keras
 import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
-from numpy.typing import NDArray
 
 from tf_charagram.encoders.base import device_scope, is_padded
+from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place, use_huge_pages
 from tf_charagram.losses import paired_cosine
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
-from tf_charagram.models.explanation import Explanation, explain
+from tf_charagram.models.explanation import Explanation, Parts, explain, summands
 from tf_charagram.models.locations import EMBEDDER
-from tf_charagram.models.vectors import nearest, paired_cosines, unit_rows
+from tf_charagram.models.vectors import (
+    ACTIVATIONS,
+    Neighbor,
+    nearest_texts,
+    paired_cosines,
+    unit_rows,
+)
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
 from tf_charagram.text.tensors import string_tensor, tensor_of
@@ -29,19 +35,8 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
-# Tracing a graph takes as long as embedding about 1,000 texts without it, or as 40 calls.
-_EAGER_TEXTS = 1000
-_EAGER_CALLS = 40
 
 T = TypeVar("T", bound=str | bytes)
-
-
-class Neighbor(NamedTuple):
-    """A text, its cosine with the query, and its row: its position among the texts, from 0."""
-
-    text: str
-    cosine: float
-    row: int
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -72,15 +67,16 @@ class TextEmbedder(TextModel):
         # the traces of all models together and warn.
         self._embed = tf.function(partial(self.call), input_signature=TEXTS, autograph=False)
         self._embed_in_threads = first_call_alone(self._embed)
-        # Texts to embed without a graph before one is traced. Graphs round products differently,
-        # so an encoder with products always uses one: a text must not change its vector.
-        has_no_products = getattr(encoder, "has_no_products", False)
-        self._num_eager = _EAGER_TEXTS if has_no_products else 0
 
     @property
     def dim(self) -> int:
         """Width of the embeddings."""
         return self.encoder.dim
+
+    @property
+    def max_chars(self) -> int | None:
+        """Characters of a text that count; `None` for no limit."""
+        return self.vectorizer.max_chars
 
     def __call__(self, texts: Any, *args: Any, **kwargs: Any) -> Any:
         """Calls the model on a string tensor `(batch,)`, or on a list of texts."""
@@ -125,8 +121,6 @@ class TextEmbedder(TextModel):
         if batch_size is None:
             batch_size = self._batch_size(len(texts))
         check_positive(batch_size=batch_size)
-        if len(texts) > self._num_eager:
-            self._num_eager = 0  # A graph is worth tracing for the first batch, too.
         order = np.arange(len(texts))
         if is_padded(self.encoder):
             # Batches of similar length need little padding.
@@ -181,12 +175,9 @@ class TextEmbedder(TextModel):
         yield from in_threads(self._encode_batch, batches)
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
-        # A call costs as much as some texts, so that many calls with one text lead to a graph.
-        self._num_eager -= max(len(texts), _EAGER_TEXTS // _EAGER_CALLS)
-        embed = self.call if self._num_eager >= 0 else self._embed_in_threads
         with tf.device(device_scope(self.encoder)):
             # `numpy()` would copy.
-            return np.asarray(embed(string_tensor(texts)))
+            return np.asarray(self._embed_in_threads(string_tensor(texts)))
 
     def known_share(self, texts: Iterable[str | bytes]) -> np.ndarray:
         """Returns the share of the visible characters of each text that the model knows.
@@ -285,8 +276,29 @@ class TextEmbedder(TextModel):
         return neighbors
 
     def explain(self, left: str, right: str) -> Explanation:
-        """Returns the contribution of each pair of n-grams to the cosine of two texts."""
-        return explain(self.vectorizer, self.encoder, left, right)
+        """Returns the contribution of each pair of n-grams to the cosine of two texts.
+
+        Raises:
+            ConfigError: The encoder is not a sum over n-grams, the model was folded, or a text is
+                not a string.
+        """
+        return explain(self._ngrams(left), self._ngrams(right))
+
+    def _ngrams(self, text: str) -> Parts:
+        """Returns a text as the sum of its n-grams."""
+        encoder = self.encoder
+        if not isinstance(encoder, Charagram):
+            raise ConfigError(f"Only charagram encoders can be explained. Received: {encoder.name}")
+        if not isinstance(text, str | bytes):
+            raise ConfigError(f"A text to explain must be a string. Received: {text!r}")
+        read, spans = self.vectorizer.spans(text)
+        ids = [list(ids) for _, ids in self.vectorizer.ngrams(text)]
+        row_vectors = tf.gather(encoder.sum.table.value, tf.ragged.constant(ids, tf.int64, 1))
+        # A hashed n-gram has several rows, which are added up.
+        rows = tf.reduce_sum(row_vectors, axis=1).numpy()
+        dense = None if encoder.dense is None else encoder.dense.get_weights()
+        activation = ACTIVATIONS[encoder.activation]
+        return Parts(read, spans, summands(rows, encoder.bias.numpy(), activation, dense))
 
     def served_call(self) -> Callable[[tf.Tensor], tf.Tensor]:
         """Returns `call` for served graphs, in which large batches use two cores."""
@@ -312,22 +324,3 @@ class TextEmbedder(TextModel):
             return {"cosine": tf.clip_by_value(cosines, -1.0, 1.0)}
 
         return {"serving_default": embed, "similarity": similarity, **self.reading_signature()}
-
-
-def nearest_texts(
-    query: NDArray[np.floating], vectors: NDArray[np.floating], texts: Sequence[str], k: int
-) -> list[Neighbor]:
-    """Returns the k texts with the largest cosines to a query, largest first; ties by row.
-
-    Args:
-        query: Embedding of unit length, `(dim,)`.
-        vectors: Embeddings of the texts, of unit length, `(num_texts, dim)`.
-        texts: The texts.
-        k: Number of texts.
-    """
-    # Rounding may give cosines a little above 1.
-    cosines = np.clip(vectors @ query, -1, 1)
-    neighbors = []
-    for row in nearest(cosines, k).tolist():
-        neighbors.append(Neighbor(texts[row], float(cosines[row]), row))
-    return neighbors

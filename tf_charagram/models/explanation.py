@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-import keras
 import numpy as np
-import tensorflow as tf
+from numpy.typing import NDArray
 
-from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.errors import ConfigError
 from tf_charagram.text.arguments import distinct
-from tf_charagram.text.vectorizer import NgramVectorizer
 
 BIAS = "(bias)"
+
+
+class Parts(NamedTuple):
+    """A text as the sum of its n-grams.
+
+    Attributes:
+        text: The text as it is read, with a space at both ends.
+        spans: Start and end of each n-gram in it.
+        vectors: Vectors of the n-grams, then of the bias, float64 `(num_ngrams + 1, dim)`; they sum
+            to the embedding.
+    """
+
+    text: str
+    spans: Sequence[tuple[int, int]]
+    vectors: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,68 +64,59 @@ class Explanation:
         return largest
 
 
-def explain(
-    vectorizer: NgramVectorizer, encoder: keras.layers.Layer, left: str, right: str
-) -> Explanation:
-    """Explains the cosine of two texts.
-
-    Raises:
-        ConfigError: The encoder is not a sum over n-grams, the model was folded, or a text is not a
-            string.
-    """
-    if not isinstance(encoder, Charagram):
-        raise ConfigError(f"Only charagram encoders can be explained. Received: {encoder.name}")
-    for text in (left, right):
-        if not isinstance(text, str | bytes):
-            raise ConfigError(f"A text to explain must be a string. Received: {text!r}")
-    left_names, left_parts = _parts(vectorizer, encoder, left)
-    right_names, right_parts = _parts(vectorizer, encoder, right)
+def explain(left: Parts, right: Parts) -> Explanation:
+    """Explains the cosine of two texts."""
     # The parts of a text sum to its embedding, so these products sum to the dot product.
-    products = left_parts @ right_parts.T
-    left_sum = left_parts.sum(axis=0)
-    right_sum = right_parts.sum(axis=0)
+    products = left.vectors @ right.vectors.T
+    left_sum = left.vectors.sum(axis=0)
+    right_sum = right.vectors.sum(axis=0)
     scale = np.linalg.norm(left_sum) * np.linalg.norm(right_sum)
     contributions = np.zeros_like(products)
     # Zero vectors have no direction; their cosine is 0.
     if scale > 1e-12:
         contributions = products / scale
     cosine = float(np.clip(contributions.sum(), -1, 1))
-    return Explanation(cosine, left_names, right_names, contributions)
+    return Explanation(cosine, _names(left), _names(right), contributions)
 
 
-def _parts(
-    vectorizer: NgramVectorizer, encoder: Charagram, text: str
-) -> tuple[list[str], np.ndarray]:
-    """Returns the n-grams of a text and their vectors, float64, which sum to its embedding."""
-    names: list[str] = []
-    rows: list[int] = []
-    num_rows: list[int] = []
-    for name, ids in vectorizer.ngrams(text):
-        names.append(name)
-        rows += ids
-        num_rows.append(len(ids))
-    # A hashed n-gram has several rows, which are added up.
-    flat_rows = tf.constant(rows, tf.int64)
-    ragged_rows = tf.RaggedTensor.from_row_lengths(flat_rows, tf.constant(num_rows, tf.int64))
-    row_vectors = tf.gather(encoder.sum.table.value, ragged_rows)
-    vectors = tf.reduce_sum(row_vectors, axis=1)
-    parts = np.vstack([vectors, encoder.bias.numpy()]).astype(np.float64)
-    parts *= _gain(parts, encoder.activation)
-    if encoder.dense is not None:
-        kernel, dense_bias = encoder.dense.get_weights()
+def _names(parts: Parts) -> list[str]:
+    names = [parts.text[start:stop] for start, stop in parts.spans]
+    return [*names, BIAS]
+
+
+def summands(
+    rows: NDArray[np.floating],
+    bias: NDArray[np.floating],
+    activation: Callable[[np.ndarray], np.ndarray],
+    dense: tuple[NDArray[np.floating], NDArray[np.floating]] | None,
+) -> NDArray[np.float64]:
+    """Returns vectors of n-grams and of the bias that sum to the embedding of their text.
+
+    Args:
+        rows: The row of each n-gram, `(num_ngrams, dim)`.
+        bias: Added to the sum of rows, `(dim,)`.
+        activation: The non-linearity.
+        dense: Kernel and bias of the second layer, or `None`.
+
+    Returns:
+        float64 `(num_ngrams + 1, dim)`.
+    """
+    vectors = np.vstack([rows, bias]).astype(np.float64)
+    vectors *= _gain(vectors, activation)
+    if dense is not None:
+        kernel, dense_bias = dense
         # A product with a matrix is linear, so it applies to each part; the bias goes to the bias.
-        parts = parts @ kernel.astype(np.float64)
-        parts[-1] += dense_bias
-        parts *= _gain(parts, encoder.activation)
-    return [*names, BIAS], parts
+        vectors = vectors @ kernel.astype(np.float64)
+        vectors[-1] += dense_bias
+        vectors *= _gain(vectors, activation)
+    return vectors
 
 
-def _gain(parts: np.ndarray, activation: str) -> np.ndarray:
-    """Returns h(z) / z for z, the sum of the parts, float64 `(dim,)`; 1 where z is 0."""
-    total = parts.sum(axis=0)
-    if activation == "linear":
-        return np.ones_like(total)
-    values = np.tanh(total) if activation == "tanh" else np.maximum(total, 0)
+def _gain(
+    vectors: NDArray[np.float64], activation: Callable[[np.ndarray], np.ndarray]
+) -> NDArray[np.float64]:
+    """Returns h(z) / z for z, the sum of the vectors, `(dim,)`; 1 where z is 0."""
+    total = vectors.sum(axis=0)
     # Only the gains of other sums than 0 are written.
     gain = np.ones_like(total)
-    return np.divide(values, total, out=gain, where=total != 0)
+    return np.divide(activation(total), total, out=gain, where=total != 0)

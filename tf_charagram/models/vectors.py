@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+
+
+def _unchanged(vectors: np.ndarray) -> np.ndarray:
+    return vectors
+
+
+def _relu(vectors: np.ndarray) -> np.ndarray:
+    return np.maximum(vectors, 0)
+
+
+#: The non-linearities of encoders that sum n-grams.
+ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "linear": _unchanged,
+    "tanh": np.tanh,
+    "relu": _relu,
+}
+
+
+class Neighbor(NamedTuple):
+    """A text, its cosine with the query, and its row: its position among the texts, from 0."""
+
+    text: str
+    cosine: float
+    row: int
 
 
 def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.intp]:
@@ -40,3 +67,22 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     divisors = np.where(lengths > 1e-6, lengths, np.inf)
     unit = vectors / divisors[:, np.newaxis]
     return unit.astype(vectors.dtype)
+
+
+def nearest_texts(
+    query: NDArray[np.floating], vectors: NDArray[np.floating], texts: Sequence[str], k: int
+) -> list[Neighbor]:
+    """Returns the k texts with the largest cosines to a query, largest first; ties by row.
+
+    Args:
+        query: Embedding of unit length, `(dim,)`.
+        vectors: Embeddings of the texts, of unit length, `(num_texts, dim)`.
+        texts: The texts.
+        k: Number of texts.
+    """
+    # Rounding may give cosines a little above 1.
+    cosines = np.clip(vectors @ query, -1, 1)
+    neighbors = []
+    for row in nearest(cosines, k).tolist():
+        neighbors.append(Neighbor(texts[row], float(cosines[row]), row))
+    return neighbors

@@ -26,6 +26,10 @@ class Embedder(Protocol):
     def dim(self) -> int:
         """Width of the embeddings."""
 
+    @property
+    def max_chars(self) -> int | None:
+        """Characters of a text that count; `None` for no limit."""
+
     def encode(self, texts: Iterable[str | bytes], *, normalize: bool = ...) -> NDArray[np.float32]:
         """Returns the embeddings of texts, float32 `(num_texts, dim)`."""
 

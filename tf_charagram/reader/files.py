@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.arrays import ArrayFile, fingerprint, open_arrays, read_arrays
-from tf_charagram.models.locations import ARRAYS, EMBEDDER, FILES, model_folder, read_config
+from tf_charagram.models.locations import ARRAYS, FILES, model_folder, read_config
 from tf_charagram.models.stored_tables import SCALES, StoredTable
+from tf_charagram.models.vectors import ACTIVATIONS
 from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.reader.ngrams import Ngrams, spread
 from tf_charagram.reader.symbols import Symbols
@@ -24,21 +25,6 @@ from tf_charagram.text.spelling.kept_words import kept_words
 _DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError)
 _ENCODER = "charagram"
 _TABLE = "ngrams/table"
-
-
-def _unchanged(vectors: np.ndarray) -> np.ndarray:
-    return vectors
-
-
-def _relu(vectors: np.ndarray) -> np.ndarray:
-    return np.maximum(vectors, 0)
-
-
-_ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "linear": _unchanged,
-    "tanh": np.tanh,
-    "relu": _relu,
-}
 
 
 class StoredModel(NamedTuple):
@@ -63,10 +49,10 @@ class StoredModel(NamedTuple):
 
 def read_model(
     path: str | Path,
-    correct_spelling: bool,
-    keep_words: str | Path | Iterable[str] | None,
+    correct_spelling: bool = True,
+    keep_words: str | Path | Iterable[str] | None = None,
 ) -> StoredModel:
-    """Reads a model.
+    """Reads a model; of a model that answers, the part that embeds.
 
     Args:
         path: Model folder, run folder, or name of a shipped model.
@@ -75,13 +61,10 @@ def read_model(
 
     Raises:
         ConfigError: The encoder does not sum n-grams.
-        RunError: The folder is not an embedder, is damaged, or was written by a newer version.
+        RunError: The folder is not a model, is damaged, or was written by a newer version.
     """
     config = read_config(path)
     folder = model_folder(path)
-    kind = config.get("kind", EMBEDDER)
-    if kind != EMBEDDER:
-        raise RunError(f"{folder} contains a model of the kind '{kind}'. Expected: '{EMBEDDER}'.")
     kept = kept_words(keep_words)
     try:
         encoder = config["encoder"]
@@ -200,7 +183,7 @@ def _model(
         Table(StoredTable(rows, scales), dim),
         # Weights are named by the encoder, whose name can be chosen.
         _array(weights, f"{encoder['name']}/bias", dim),
-        _ACTIVATIONS[encoder["activation"]],
+        ACTIVATIONS[encoder["activation"]],
         dense,
     )
 

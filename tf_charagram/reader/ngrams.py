@@ -43,14 +43,36 @@ class Ngrams(NamedTuple):
             return self._hashed_ids(batch)
         if not self.unknown_rows:
             return self._known_ids(batch, self.table)
-        is_known = batch.symbols < UNKNOWN
-        symbols = np.where(is_known, batch.symbols, OTHER_SYMBOL)
-        known_batch = batch._replace(symbols=symbols)
-        ids = self._known_ids(known_batch, self.table)
-        if is_known.all():
+        ids = self._known_ids(_without_unknown(batch), self.table)
+        if (batch.symbols < UNKNOWN).all():
             return ids
         unknown_ids = self._unknown_ids(batch)
         return _appended(ids, unknown_ids)
+
+    def spans(self, batch: Batch) -> tuple[Ints, Ints, Runs]:
+        """Finds the n-grams of a single text that have rows, in the order of `ids`.
+
+        Returns:
+            Start and end of each n-gram in the symbols, `(num_ngrams,)`, and its rows.
+        """
+        known = _without_unknown(batch)
+        keys, _ = ngram_keys(known, self.orders, self._bits)
+        has_row = keys > 0
+        if self.table is not None:
+            has_row &= self.table.rows(spread(keys)) >= 0
+        starts, columns = np.nonzero(has_row)
+        # The column after those of the orders holds the space after a text, a unigram.
+        starts = starts + (columns == len(self.orders))
+        orders = np.array([*self.orders, 1])
+        lengths = orders[columns]
+        places = np.flatnonzero(batch.symbols[: batch.ends[0]] >= UNKNOWN)
+        # Each unknown character alone, then with the next character.
+        num_rows = np.full(len(starts), self.rows_per_ngram)
+        num_rows = np.append(num_rows, np.full(2 * len(places), ROWS_OF_UNKNOWN))
+        starts = np.append(starts, np.repeat(places, 2))
+        lengths = np.append(lengths, np.tile([1, 2], len(places)))
+        splits = after_zero(np.cumsum(num_rows))
+        return starts, starts + lengths, Runs(self.ids(batch).values, splits)
 
     @property
     def _bits(self) -> int | None:
@@ -106,6 +128,12 @@ class Ngrams(NamedTuple):
         splits = np.searchsorted(owners, texts_and_end)
         rows_per_char = 2 * ROWS_OF_UNKNOWN
         return Runs(self.num_rows + rows, splits * rows_per_char)
+
+
+def _without_unknown(batch: Batch) -> Batch:
+    """Replaces the symbols of unknown characters by the one that all of them share."""
+    symbols = np.where(batch.symbols < UNKNOWN, batch.symbols, OTHER_SYMBOL)
+    return batch._replace(symbols=symbols)
 
 
 def spread(keys: Ints) -> Ints:

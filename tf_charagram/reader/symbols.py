@@ -45,7 +45,7 @@ class Symbols:
     ) -> None:
         self._alphabet = alphabet
         self._unicode_form = unicode_form
-        self._max_chars = max_chars
+        self.max_chars = max_chars
         self._keep_unknown = keep_unknown
         self._normalized = normalized_code_points(lowercase)
         if alphabet is None:
@@ -83,7 +83,7 @@ class Symbols:
             lowered = self._normalized[np.minimum(chars, last)]
             chars = np.where(chars <= last, lowered, chars)
             symbols[places] += chars + (UNKNOWN - OTHER_SYMBOL)
-        batch = collapse(symbols, boundaries, self._space, self._max_chars)
+        batch = collapse(symbols, boundaries, self._space, self.max_chars)
         if self._corrector is None:
             return batch
         return self._corrector(batch)
@@ -141,6 +141,12 @@ class Symbols:
         starts = boundaries[:-1] + 1
         ends = boundaries[1:]
         return _strings(codes, starts, ends)
+
+    def string(self, batch: Batch) -> str:
+        """Returns a single text as its n-grams see it, with a space at both ends."""
+        codes = self._code_points(batch.symbols)
+        [text] = _strings(codes, batch.starts, batch.ends + 1)
+        return text
 
     def _read_words(self, words: list[str]) -> list[str]:
         """Corrects lowercase words; joined words get spaces between them.

@@ -9,6 +9,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.errors import RunError
+from tf_charagram.models.explanation import Parts, summands
+from tf_charagram.models.locations import EMBEDDER, read_kind
 from tf_charagram.models.vectors import paired_cosines, unit_rows
 from tf_charagram.reader.files import StoredModel, read_model
 from tf_charagram.reader.symbols import Symbols
@@ -64,12 +67,25 @@ class TextReader:
             RunError: The folder does not contain an embedder, is damaged, or was written by a newer
                 version; or the file of words cannot be read.
         """
+        kind = read_kind(path)
+        if kind != EMBEDDER:
+            raise RunError(f"{path} contains a model of the kind '{kind}'. Expected: '{EMBEDDER}'.")
         return cls(read_model(path, correct_spelling, keep_words))
 
     @property
     def symbols(self) -> Symbols:
         """Reads texts as symbols: folds them, and corrects their words."""
         return self._model.symbols
+
+    @property
+    def max_chars(self) -> int | None:
+        """Characters of a text that count; `None` for no limit."""
+        return self._model.symbols.max_chars
+
+    @property
+    def can_explain(self) -> bool:
+        """Whether `ngrams` tells all n-grams apart; a folded model has their sums only."""
+        return not self._model.ngrams.longest_only
 
     @property
     def dim(self) -> int:
@@ -120,6 +136,15 @@ class TextReader:
             return vectors
         kernel, bias = model.dense
         return model.activation(vectors @ kernel + bias)
+
+    def ngrams(self, text: str | bytes) -> Parts:
+        """Returns a text as the sum of its n-grams."""
+        model = self._model
+        batch = model.symbols([text])
+        starts, ends, rows = model.ngrams.spans(batch)
+        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+        vectors = summands(model.table.sums(rows), model.bias, model.activation, model.dense)
+        return Parts(model.symbols.string(batch), spans, vectors)
 
     def similarity(
         self, left: Iterable[str | bytes], right: Iterable[str | bytes]

@@ -1,0 +1,120 @@
+"""Commands and functions that read models start without TensorFlow, and work without it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from tests.commands import call
+
+NAMES = ["Sony WH-1000XM5 Headphones", "Bosch Cordless Drill 18V", "Apple iPhone 14 Pro"]
+WRITTEN = ["sonny hedphones", "cordless dril bosch", "aple iphone"]
+IMPORTED = 'sorted({"tensorflow", "tensorflow_text", "keras"} & sys.modules.keys())'
+
+COMMANDS = {
+    "search": ["names.csv", "sonny hedphones"],
+    "search a model": ["english", "vehicals"],
+    "search --spelling": ["english", "vehicals", "--spelling"],
+    "search --save": ["names.csv", "hedphones", "--save", "index"],
+    "match": ["written.csv", "names.csv", "--on", "name"],
+    "match columns": ["written.csv", "names.csv", "--on", "name,city"],
+    "dedupe": ["names.csv", "--on", "name"],
+    "embed": ["english", "--input", "names.csv", "--output", "vectors.npy"],
+    "embed shards": ["english", "--input", "names.csv", "--output", "shards/"],
+    "evaluate": ["english", "--eval-data", "scored.tsv"],
+    "models": [],
+}
+RUN = f"""
+import sys
+from tf_charagram.cli import main
+status = main(sys.argv[1:])
+assert status == 0, status
+print({IMPORTED}, file=sys.stderr)
+"""
+
+FUNCTIONS = {
+    "index": """
+        from tf_charagram.search import TextIndex
+        index = TextIndex(NAMES)
+        index.add(["Lego Star Wars"])
+        assert [hits[0].row for hits in index.search(WRITTEN)] == [0, 1, 2]
+        index.save("index")
+        assert TextIndex.load("index").search("lego starwars")[0].row == 3
+    """,
+    "match": """
+        from tf_charagram.search import match
+        assert [pair.right for pair in match(WRITTEN, NAMES).pairs] == [0, 1, 2]
+    """,
+    "deduplicate": """
+        from tf_charagram.search import deduplicate
+        [group] = deduplicate([*NAMES, "Aple iPhone 14 Pro"]).groups
+        assert group.rows == [2, 3]
+    """,
+    "reader": """
+        from tf_charagram.reader import TextReader
+        reader = TextReader.load("english", keep_words=["vehical"])
+        reader.encode(["my pasword", "caf\\u00e9"], normalize=True)
+        reader.similarity(["a"], ["b"])
+        assert reader.read_as(["my pasword"]) == ["my password"]
+        reader.known_share(["a"])
+    """,
+    "demo": """
+        from tf_charagram.demo.answers import Answers, embedder_of
+        answers = Answers(embedder_of("english"), NAMES, "english")
+        answers.neighbors("hedphones", 1, 0)
+        assert answers.compare("hedphones", "headphones", 0, 0)["explanation"]["pairs"]
+    """,
+}
+
+
+def run(folder, program, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=folder, capture_output=True, text=True
+    )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Returns a folder with two tables and an evaluation set."""
+    folder = tmp_path_factory.mktemp("light")
+    for name, texts in (("names", NAMES), ("written", WRITTEN)):
+        lines = ["name,city", *(f"{text},{city}" for text, city in zip(texts, "abc", strict=True))]
+        (folder / f"{name}.csv").write_text("\n".join(lines))
+    (folder / "scored.tsv").write_text("cats\ta cat\t4\ndog\tcar\t1\nhouse\thome\t3\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands(name, files):
+    done = run(files, RUN, name.split()[0], *COMMANDS[name])
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name, tmp_path):
+    lines = FUNCTIONS[name].splitlines()
+    body = "\n".join(line.removeprefix(" " * 8) for line in lines)
+    texts = f"NAMES, WRITTEN = {json.dumps([NAMES, WRITTEN])}\n"
+    done = run(tmp_path, f"import sys\n{texts}{body}\nprint({IMPORTED})")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(find_spec("tensorflow") is not None, reason="TensorFlow is installed")
+@pytest.mark.parametrize("command", [
+    ["train", "--data", "pairs.tsv", "--out", "run"],
+    ["tune", "--data", "pairs.tsv", "--out", "search"],
+    ["tag", "run"],
+    ["export", "english", "--to", "saved"],
+    ["check", "saved"],
+])  # fmt: skip
+def test_other_commands_name_tensorflow(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.tsv").write_text("a cat\tcats\nhouse\thome\n")
+    assert call(*command) == 1
+    assert "need TensorFlow: pip install tf-charagram" in capsys.readouterr().err
