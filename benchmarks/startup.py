@@ -4,16 +4,18 @@
 
 Each is a fresh Python; they take turns. `ours` is what comes on top of a process that imports
 TensorFlow and Keras and nothing else (`keras`), of the same round; `cpu` is processor time. `load`
-loads the model, `encode` embeds a text, too; `embed` is the command `charagram embed`; `reader`
-loads the model and embeds a text without TensorFlow. rapidfuzz and scikit-learn (tf-idf of
-character n-grams) compare a text with three others. Files are in memory unless `--drop-caches`, for
-which one must be root, empties the caches of Linux before each process.
+loads the model, `encode` embeds a text, too; `reader` does both without TensorFlow, as the commands
+do: `embed` is `charagram embed` of a text, `search` is `charagram search` among 1,000 names.
+rapidfuzz and scikit-learn (tf-idf of character n-grams) compare a text with three others. Files are
+in memory unless `--drop-caches`, for which one must be root, empties the caches of Linux before
+each process.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -30,7 +32,7 @@ from embed import MINILM, PEERS
 _PACKAGES = str(Path(__file__).with_name("packages.py"))
 TEXT = "how do i resett my pasword"
 #: What is compared with `BASE`.
-OURS = ("load", "encode", "embed")
+OURS = ("load", "encode")
 BASE = "keras"
 _OTHERS = ["how do i reset my password", "where is my order", "close my account"]
 #: Packages that compare texts without a model -> program.
@@ -73,8 +75,8 @@ def drop_caches() -> None:
     Path("/proc/sys/vm/drop_caches").write_text("3")
 
 
-def commands(model: str, line: Path) -> dict[str, list[str]]:
-    """Returns name -> command."""
+def commands(model: str, line: Path, names: Path) -> dict[str, list[str]]:
+    """Returns name -> command, for a file with a line and one with 1,000 names."""
     load = f"from tf_charagram import TextEmbedder; TextEmbedder.load({model!r})"
     programs = {
         "python": "pass",
@@ -89,11 +91,23 @@ def commands(model: str, line: Path) -> dict[str, list[str]]:
         ),
         **{name: program for name, program in SIMPLE_PEERS.items() if find_spec(name)},
     }
-    embed = [sys.executable, "-m", "tf_charagram.cli", "embed", model, "--input", str(line)]
+    charagram = [sys.executable, "-m", "tf_charagram.cli"]
     return {
         **{name: [sys.executable, "-c", program] for name, program in programs.items()},
-        "embed": embed,
+        "embed": [*charagram, "embed", model, "--input", str(line)],
+        "search": [*charagram, "search", str(names), TEXT, "--model", model],
     }
+
+
+def product_names(number: int) -> list[str]:
+    """Returns names of products, a maker and two to four made-up words each."""
+    draw = random.Random(0)
+    parts = ["sony", "bosch", "lego", "pro", "cable", "drill", "phone", "head", "ton", "mix", "lux"]
+    names = []
+    for _ in range(number):
+        words = ["".join(draw.choices(parts, k=2)) for _ in range(draw.randint(2, 4))]
+        names.append(f"{draw.choice(parts)} {' '.join(words)} {draw.randint(1, 999)}")
+    return names
 
 
 def peer_commands(
@@ -132,7 +146,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         line = Path(folder, "line.txt")
         line.write_text(f"{TEXT}\n", encoding="utf-8")
-        chosen = commands(arguments.model, line)
+        names = Path(folder, "names.txt")
+        names.write_text("\n".join(product_names(1000)), encoding="utf-8")
+        chosen = commands(arguments.model, line, names)
         if arguments.processes:
             chosen = {name: chosen[name] for name in arguments.processes.split(",")}
         else:
