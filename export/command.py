@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tf_charagram.cli.flags import MODEL_HELP, SettingsParser, add_flags, settings_flags
+from tf_charagram.cli.flags import MODEL_HELP
+from tf_charagram.cli.settings_parser import SettingsParser, add_flags, settings_flags
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.files.writing import check_local

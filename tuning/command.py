@@ -9,8 +9,8 @@ from typing import Any
 
 from rich.console import Console
 
-from tf_charagram.cli.flags import QUIET, SettingsParser, settings_flags, switch
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
+from tf_charagram.cli.settings_parser import QUIET, SettingsParser, settings_flags, switch
 from tf_charagram.errors import ConfigError, TrainingError
 from tf_charagram.reporting import is_quiet, load_tensorflow, quiet
 from tf_charagram.settings import types_of

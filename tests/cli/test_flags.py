@@ -10,8 +10,9 @@ import yaml
 
 from tests.commands import call
 from tf_charagram.cli import COMMANDS
-from tf_charagram.cli.flags import Parser, SettingsParser, add_flags, settings_flags
+from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.run_flags import parse_run
+from tf_charagram.cli.settings_parser import SettingsParser, add_flags, settings_flags
 from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.errors import ConfigError

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from tf_charagram.cli.flags import Flag, Parser, SettingsParser, add_flags, flag_of, settings_flags
+from tf_charagram.cli.flags import Parser, flag_of
+from tf_charagram.cli.settings_parser import Flag, SettingsParser, add_flags, settings_flags
 from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.settings import file_only, types_of
 from tf_charagram.tasks import TASKS, run_defaults, settings_class

@@ -18,6 +18,9 @@ class KeyTable:
     """
 
     def __init__(self, keys: Ints, rows: NDArray[np.integer], default: int) -> None:
+        if not len(keys):
+            keys = np.zeros(1, np.int64)
+            rows = np.array([default])
         # Sorted keys are in buckets by their highest bits, about one key in each.
         self._num_bits = max(len(keys).bit_length(), 1)
         num_buckets = 1 << self._num_bits
@@ -26,11 +29,8 @@ class KeyTable:
         self._firsts = np.zeros(num_buckets + 1, np.int32)
         ends = self._firsts[1:]
         np.cumsum(counts, dtype=np.int32, out=ends)
-        # The last key is never looked up, so that a search never ends past the end.
-        no_key = np.iinfo(np.int64).max
-        no_row = np.int32(default)
-        self._keys = np.append(keys, no_key)
-        self._rows = np.append(rows, no_row)
+        self._keys = keys
+        self._rows = rows
         self._default = default
 
     @classmethod
@@ -43,16 +43,17 @@ class KeyTable:
     def rows(self, keys: Ints) -> Ints:
         """Returns the row of each key, int64, in the shape of `keys`."""
         flat_keys = keys.ravel()
-        buckets = self._buckets(flat_keys)
-        places = self._firsts[buckets]
+        # A search ends at the last key at the latest.
+        searched = np.minimum(flat_keys, self._keys[-1])
+        places = self._firsts[self._buckets(searched)]
         found = self._keys[places]
-        pending = np.flatnonzero(found < flat_keys)
+        pending = np.flatnonzero(found < searched)
         while len(pending):
             # The key may be further on in its bucket.
             places[pending] += 1
             keys_there = self._keys[places[pending]]
             found[pending] = keys_there
-            is_before = keys_there < flat_keys[pending]
+            is_before = keys_there < searched[pending]
             pending = pending[is_before]
         rows = self._rows[places].astype(np.int64)
         rows[found != flat_keys] = self._default
