@@ -38,18 +38,15 @@ class Embedder(Protocol):
     ) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """Yields batches of texts with their embeddings, float32 `(len(batch), dim)`."""
 
-    def read_as(self, texts: Iterable[str | bytes]) -> list[str]:
-        """Returns texts with misspelled words replaced by the words that they are read as."""
-
 
 def load_embedder(model: str | Path, num_chars: int, **options: Any) -> Embedder:
-    """Loads a model to embed texts, in the way that embeds them first.
+    """Loads a model as a reader or with TensorFlow, whichever embeds texts sooner.
 
-    Both ways give the same vectors up to rounding.
+    The vectors are the same up to rounding.
 
     Args:
         model: A model folder, a run folder, or the name of a model that ships with the package.
-        num_chars: Number of characters that will be embedded, or a guess.
+        num_chars: Number of characters of the texts, or an estimate.
         **options: `correct_spelling` and `keep_words`, as for `TextReader.load`.
 
     Raises:
