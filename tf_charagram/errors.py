@@ -8,6 +8,11 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+NO_TENSORFLOW = (
+    "Training, export, serving, and models that do not sum n-grams need TensorFlow: "
+    "pip install tf-charagram"
+)
+
 _MAX_NAMES = 25
 
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import NO_TENSORFLOW, ConfigError
 
 #: Package -> the names that it imports when they are used, and their modules.
 TABLES: dict[str, Mapping[str, str]] = {}
@@ -29,7 +29,12 @@ def lazy_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     def getattribute(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        source = import_module(names[name])
+        try:
+            source = import_module(names[name])
+        except ModuleNotFoundError as error:
+            if error.name not in ("keras", "tensorflow"):
+                raise
+            raise ModuleNotFoundError(NO_TENSORFLOW, name=error.name) from error
         return getattr(source, name) if hasattr(source, name) else source
 
     return getattribute

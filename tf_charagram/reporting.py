@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import NO_TENSORFLOW, ConfigError
 
 INTERVAL = "95 % interval"
 _PIPED_WIDTH = 160
@@ -201,10 +201,7 @@ def load_tensorflow() -> None:
         ConfigError: It is not installed.
     """
     if find_spec("tensorflow") is None:
-        raise ConfigError(
-            "Training, export, serving, and models that do not sum n-grams need TensorFlow: "
-            "pip install tf-charagram"
-        )
+        raise ConfigError(NO_TENSORFLOW)
     if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") in ("0", "1"):
         return
     with _stderr_aside():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 
 import pytest
@@ -118,3 +119,13 @@ def test_other_commands_name_tensorflow(command, tmp_path, monkeypatch, capsys):
     (tmp_path / "pairs.tsv").write_text("a cat\tcats\nhouse\thome\n")
     assert call(*command) == 1
     assert "need TensorFlow: pip install tf-charagram" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(find_spec("tensorflow") is not None, reason="TensorFlow is installed")
+@pytest.mark.parametrize("module, name", [
+    ("tf_charagram", "TextEmbedder"),
+    ("tf_charagram.layers", "BiLstm"),
+])  # fmt: skip
+def test_names_of_tensorflow(module, name):
+    with pytest.raises(ImportError, match="need TensorFlow: pip install tf-charagram"):
+        getattr(import_module(module), name)

@@ -77,6 +77,7 @@ def train(
         ((1, 10), 1, ['starter'])
     """
     # Rich takes half of the time of importing the package, and only training needs it.
+    from tf_charagram.reporting import load_tensorflow
     from tf_charagram.reporting import quiet as without_progress
 
     with TemporaryDirectory() as folder, without_progress(quiet):
@@ -88,6 +89,7 @@ def train(
         plain = {name: _plain(value) for name, value in settings.items()}
         config = make_settings(task, **plain)
         # A wrong setting is an error before TensorFlow takes seconds to import.
+        load_tensorflow()
         from tf_charagram.training.run import TrainingRun
 
         run = TrainingRun(make_task(config), resume=resume, overwrite=overwrite)
