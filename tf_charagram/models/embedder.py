@@ -88,7 +88,8 @@ class TextEmbedder(TextModel):
 
     def call(self, texts: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings, float32 `(batch, dim)`, of strings `(batch,)`."""
-        return encoded(self.encoder, self.vectorizer(texts), training)
+        embed = partial(encoded, self.encoder, training=training)
+        return self.vectorizer.embedded(texts, embed)
 
     def compute_output_spec(self, texts: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns symbolic embeddings, float32 `(batch, dim)`."""

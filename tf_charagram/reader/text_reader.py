@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.models.vectors import paired_cosines, unit_rows
 from tf_charagram.reader.files import StoredModel, read_model
+from tf_charagram.reader.flat import Batch, stacked
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads
 
@@ -90,8 +91,17 @@ class TextReader:
         return np.concatenate(vectors)
 
     def _encoded(self, texts: Sequence[str | bytes]) -> NDArray[np.float32]:
+        readings = self._model.symbols.readings(texts)
+        both = self._vectors(stacked(readings.read, readings.written))
+        vectors = both[: len(texts)]
+        shares = np.expand_dims(readings.shares, 1)
+        mixed = shares * vectors[readings.changed] + (1 - shares) * both[len(texts) :]
+        vectors[readings.changed] = mixed
+        return vectors
+
+    def _vectors(self, batch: Batch) -> NDArray[np.float32]:
         model = self._model
-        ids = model.ngrams.ids(model.symbols(texts))
+        ids = model.ngrams.ids(batch)
         vectors = model.activation(model.table.sums(ids) + model.bias)
         if model.dense is None:
             return vectors

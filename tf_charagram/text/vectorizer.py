@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack
 
 import keras
@@ -23,9 +23,10 @@ from tf_charagram.text.ids import (
     without_unknown,
 )
 from tf_charagram.text.keys import ngram_keys
+from tf_charagram.text.normalize import FlatTexts, stacked
 from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.tensors import LookupTable, check_orders, string_tensor
-from tf_charagram.text.vectors import flatnonzero
+from tf_charagram.text.tensors import LookupTable, check_orders, check_shape, string_tensor
+from tf_charagram.text.vectors import column, flatnonzero
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 
@@ -182,8 +183,35 @@ class NgramVectorizer(TextVectorizer):
     def _num_ids(self) -> int:
         return (self.hash_buckets or 0) + len(self.vocabulary or ()) + self.unknown_rows
 
+    def embedded(
+        self, texts: tf.Tensor, embed: Callable[[tf.RaggedTensor], tf.Tensor]
+    ) -> tf.Tensor:
+        """Embeds texts; changed texts get the mean of two vectors, as read and as written."""
+        if self.dictionary is None or self.dictionary.sureness is None:
+            return super().embedded(texts, embed)
+        check_shape(texts)
+        ids, changed, shares = self._read_and_written(texts)
+        vectors = embed(ids)
+        num_texts = tf.size(texts)
+        read = vectors[:num_texts]
+        shares = column(shares)
+        mixed = shares * tf.gather(read, changed) + (1 - shares) * vectors[num_texts:]
+        return tf.tensor_scatter_nd_update(read, column(changed), mixed)
+
+    @on_cpu
+    def _read_and_written(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor]:
+        """Returns the ids of texts as read, then of changed texts as written.
+
+        Also returns the rows of the changed texts, and the shares of their readings.
+        """
+        readings = self.reader.readings(texts)
+        ids = self._ids_of(stacked(readings.read, readings.written))
+        return ids, readings.changed, readings.shares
+
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        flat = self.reader(texts)
+        return self._ids_of(self.reader(texts))
+
+    def _ids_of(self, flat: FlatTexts) -> tf.RaggedTensor:
         vocabulary = self.vocabulary
         if vocabulary is None:
             return hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
