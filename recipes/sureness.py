@@ -51,7 +51,7 @@ _SHARES = {
     "typos": 0.4,
     "ocr": 0.05,
     "vowels": 0.05,
-    "joined": 0.1,
+    "joined": 0.05,
 }
 _RIGHT = ("hidden", "headwords")
 _NUM_ASCII = 128

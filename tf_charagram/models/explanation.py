@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import keras
 import numpy as np
@@ -26,7 +27,8 @@ class Explanation:
 
     Attributes:
         cosine: Cosine of the two embeddings.
-        left: N-grams of the left text that have a vector, in order, then `"(bias)"`.
+        left: N-grams of the left text that have a vector, in order, then `"(bias)"`; for a text
+            with a misspelled word, those of the text as it is read, then as it is written.
         right: The same for the right text.
         contributions: float `(len(left), len(right))`.
     """
@@ -85,15 +87,19 @@ def _parts(
 ) -> tuple[list[str], np.ndarray]:
     """Returns the n-grams of a text and their vectors, float64, which sum to its embedding."""
     names: list[str] = []
-    rows: list[int] = []
-    num_rows: list[int] = []
-    for name, ids in vectorizer.ngrams(text):
-        names.append(name)
-        rows += ids
-        num_rows.append(len(ids))
+    parts = []
+    for share, ngrams in vectorizer.weighted_ngrams(text):
+        names += [*(name for name, _ in ngrams), BIAS]
+        parts.append(share * _parts_of(encoder, [ids for _, ids in ngrams]))
+    return names, np.concatenate(parts)
+
+
+def _parts_of(encoder: Charagram, ids: list[tuple[int, ...]]) -> np.ndarray:
+    """Returns the vector of each n-gram and of the bias, which sum to the embedding of all."""
     # A hashed n-gram has several rows, which are added up.
-    flat_rows = tf.constant(rows, tf.int64)
-    ragged_rows = tf.RaggedTensor.from_row_lengths(flat_rows, tf.constant(num_rows, tf.int64))
+    flat_rows = tf.constant([*chain(*ids)], tf.int64)
+    num_rows = tf.constant([*map(len, ids)], tf.int64)
+    ragged_rows = tf.RaggedTensor.from_row_lengths(flat_rows, num_rows)
     row_vectors = tf.gather(encoder.sum.table.value, ragged_rows)
     vectors = tf.reduce_sum(row_vectors, axis=1)
     parts = np.vstack([vectors, encoder.bias.numpy()]).astype(np.float64)
@@ -104,7 +110,7 @@ def _parts(
         parts = parts @ kernel.astype(np.float64)
         parts[-1] += dense_bias
         parts *= _gain(parts, encoder.activation)
-    return [*names, BIAS], parts
+    return parts
 
 
 def _gain(parts: np.ndarray, activation: str) -> np.ndarray:

@@ -239,9 +239,29 @@ class NgramVectorizer(TextVectorizer):
         Raises:
             ConfigError: With `longest_only`, because not every n-gram gives its id.
         """
-        normalized, spans = self.spans(text)
-        texts = string_tensor([text])
-        ids = self(texts).values.numpy()
+        return self._named(self.reader(string_tensor([text])))
+
+    def weighted_ngrams(self, text: str) -> list[tuple[float, list[tuple[str, tuple[int, ...]]]]]:
+        """Returns the one or two readings of a text that make its vector.
+
+        Returns:
+            For each, its share in the vector and its `ngrams`. The shares sum to 1.
+
+        Raises:
+            ConfigError: With `longest_only`, because not every n-gram gives its id.
+        """
+        readings = self.reader.readings(string_tensor([text]))
+        read = self._named(readings.read)
+        if not len(readings.changed):
+            return [(1.0, read)]
+        [share] = readings.shares.numpy().tolist()
+        return [(share, read), (1 - share, self._named(readings.written))]
+
+    @on_cpu
+    def _named(self, flat: FlatTexts) -> list[tuple[str, tuple[int, ...]]]:
+        """Returns the n-grams of the first text of a batch, each with its rows."""
+        normalized, spans = self._spans_of(flat)
+        ids = self._ids_of(flat)[0].numpy()
         first_unknown = self.num_rows - self.unknown_rows
         known = ids[ids < first_unknown]
         unknown = ids[ids >= first_unknown]
@@ -266,7 +286,6 @@ class NgramVectorizer(TextVectorizer):
         """
         return self.reader.known_share(texts)
 
-    @on_cpu
     def spans(self, text: str) -> tuple[str, list[tuple[int, int]]]:
         """Returns the positions of the n-grams of a text that have rows.
 
@@ -277,12 +296,16 @@ class NgramVectorizer(TextVectorizer):
         Raises:
             ConfigError: Only the longest n-gram at each position has an id.
         """
+        return self._spans_of(self.reader(string_tensor([text])))
+
+    @on_cpu
+    def _spans_of(self, texts: FlatTexts) -> tuple[str, list[tuple[int, int]]]:
+        """Returns the first text of a batch, and the positions of its n-grams that have rows."""
         if self.longest_only:
             raise ConfigError(
                 "A folded model (`longest_only`) does not tell n-grams apart. Use the model that "
                 "is not folded."
             )
-        texts = self.reader(string_tensor([text]))
         # Truncated parts follow the space at the end.
         symbols = texts.symbols[: texts.ends[0] + 1]
         codes = self.reader.code_points(symbols).numpy()

@@ -28,7 +28,7 @@ NUM_ERRORS = JOINED_ERROR + 1
 NUM_WEIGHTS = NUM_ERRORS + 3
 
 #: The largest share: with a larger one, words that are read as the same would be the same.
-MAX_SHARE = 0.7
+MAX_SHARE = 0.65
 #: Words with a smaller share are embedded as they are written.
 MIN_SHARE = 0.1
 #: Words with a larger share are shown as they are read.
@@ -106,13 +106,14 @@ def log_triples(letters: NDArray[np.int32], splits: NDArray[np.int64]) -> NDArra
     pairs = padded[places - 2] * NUM_LETTERS + padded[places - 1]
     counts = np.bincount(pairs * NUM_LETTERS + padded[places], minlength=NUM_LETTERS**3)
     triples = counts.reshape(NUM_LETTERS, NUM_LETTERS, NUM_LETTERS).astype(np.float64)
-    shares_of_letters = triples.sum(axis=(0, 1)) / len(places)
+    # A letter that no word has stays possible.
+    letter_counts = triples.sum(axis=(0, 1)) + 1
+    shares_of_letters = letter_counts / letter_counts.sum()
     pairs_of_letters = triples.sum(axis=0) + _PRIOR_OF_PAIR * shares_of_letters
     pairs_of_letters /= pairs_of_letters.sum(axis=1, keepdims=True)
     triples += _PRIOR_OF_TRIPLE * pairs_of_letters
     triples /= triples.sum(axis=2, keepdims=True)
-    # A letter that no word has stays possible.
-    return np.log2(np.maximum(triples, 1e-9)).ravel()
+    return np.log2(triples).ravel()
 
 
 def triples_of(
