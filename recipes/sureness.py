@@ -51,7 +51,7 @@ _SHARES = {
     "typos": 0.4,
     "ocr": 0.05,
     "vowels": 0.05,
-    "joined": 0.05,
+    "joined": 0.08,
 }
 _RIGHT = ("hidden", "headwords")
 _NUM_ASCII = 128
@@ -93,7 +93,7 @@ class _Readings:
         for row, word in enumerate(words):
             codes[row, : len(word)] = joined_codes([word.translate(_LOOK_ALIKES)])
         values = np.where(codes > 0, letter_values(codes), 0)
-        has_digits = np.array([not word.isalpha() for word in words])
+        has_digits = np.array([not word.isalpha() for word in words], bool)
         rows, errors = self._candidates.readings(values, has_digits)
         lengths = np.count_nonzero(codes, axis=1)
         triples, is_counted = triples_of(letter_numbers(codes), lengths)
@@ -118,10 +118,10 @@ def _pairs(
             yield change(right), right
 
 
-def _examples(
+def _usable(
     readings: _Readings, source: str, pairs: Sequence[tuple[str, str]], known: set[str]
-) -> _Examples:
-    """Reads the first usable pairs of a form and the form meant."""
+) -> list[tuple[str, str]]:
+    """Returns the first pairs whose form is unknown, and whose meaning is known if it is wrong."""
     visible = {*readings.words}
     # A hidden word is unknown, but a typo that makes a word of another one is not.
     excluded = visible if source in _RIGHT else known
@@ -130,13 +130,17 @@ def _examples(
         is_usable = source in _RIGHT or all(part in visible for part in meant.split())
         if is_usable and word not in excluded and _READABLE.fullmatch(word):
             usable.append((word, meant))
-    usable = usable[:_NUM_WORDS]
-    read, features = readings.of([word for word, _ in usable])
+    return usable[:_NUM_WORDS]
+
+
+def _examples(readings: _Readings, pairs: Sequence[tuple[str, str]], weight: float) -> _Examples:
+    """Reads pairs of a form and the form meant, whose weights sum to `weight`."""
+    read, features = readings.of([word for word, _ in pairs])
     is_meant = [
-        word != meant == reading for (word, meant), reading in zip(usable, read, strict=True)
+        word != meant == reading for (word, meant), reading in zip(pairs, read, strict=True)
     ]
     is_read = np.array([reading != "" for reading in read])
-    weights = np.full(len(usable), _SHARES[source] / len(usable))
+    weights = np.full(len(pairs), weight / len(pairs))
     return _Examples(features[is_read], np.array(is_meant)[is_read], weights[is_read])
 
 
@@ -211,7 +215,9 @@ def main() -> None:
         readings = _Readings(words[~is_hidden].tolist(), dictionary.log_counts[~is_hidden])
         is_rare = is_hidden & (dictionary.log_counts < _MAX_LOG_COUNT)
         for source, pairs in _sources(arguments, words[is_rare].tolist(), fold).items():
-            examples.append(_examples(readings, source, pairs, known))
+            usable = _usable(readings, source, pairs, known)
+            if usable:
+                examples.append(_examples(readings, usable, _SHARES[source]))
     columns = [np.concatenate(parts) for parts in zip(*examples, strict=True)]
     weights = np.rint(UNITS * fitted(*columns)).astype(int)
     with whole_file(arguments.out, "w") as file:
