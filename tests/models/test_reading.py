@@ -78,9 +78,10 @@ def saved(embedder, tmp_path_factory):
 
 def test_read_as(embedder):
     assert embedder.read_as(TEXTS) == [
-        "A  Lemur, vehicles!", "NASA-moved \u65e5\u672c MOVED\tx", "", "rn\u00e9femr lemr",
+        "A  Lemur, vehicles!", "NASA-moved \u65e5\u672c MOPED\tx", "", "rn\u00e9femr lemr",
         "mopd \ufffd",
     ]  # fmt: skip
+    assert embedder.read_as(["MOPED LEMR", "Moped"]) == ["MOVED LEMR", "Moved"]
     assert embedder.read_as([]) == []
     with pytest.raises(ConfigError, match="`texts` must be a list of texts"):
         embedder.read_as("vehicls")
@@ -110,7 +111,7 @@ def test_two_readings_are_saved_and_exported(embedder, tmp_path):
     unsure = TextEmbedder(
         vectorizer.with_parts(vectorizer.vocabulary, dictionary), embedder.encoder
     )
-    texts = ["vehicls moved", "vehixles moved", "vehicels moved", "lemur", ""]
+    texts = ["vehicls moved", "vehidles moved", "vehicels moved", "lemur", ""]
     assert unsure.read_as(texts) == ["vehicles moved", *texts[1:]]
     written = TextEmbedder(vectorizer.as_written(), embedder.encoder).encode(texts)
     [read] = embedder.encode(["vehicles moved"])
