@@ -50,5 +50,8 @@ python "$recipes/ship.py" runs/before form --fold --unknown-rows 512 --no-bias \
     --facts "$recipes/english-facts.yaml" --max-ngrams 56600 --count-power 0.35 --table-dtype int4 --to runs
 python "$recipes/accepted_words.py" runs/form data/accepted-words.txt --misspellings data/pairs/misspellings.tsv \
     --headwords data/pairs/wordnet-word-gloss.tsv.gz data/pairs/wordset-word-gloss-not-in-wordnet.tsv.gz
-python "$recipes/ship.py" runs/form english --accepted-words data/accepted-words.txt \
+python "$recipes/sureness.py" runs/form data/sureness.txt --misspellings data/pairs/misspellings.tsv \
+    --headwords data/pairs/wordnet-word-gloss.tsv.gz data/pairs/wordset-word-gloss-not-in-wordnet.tsv.gz \
+    --texts data/texts/tatoeba-english.txt.gz data/texts/wikipedia-newarticles.txt.gz data/texts/headlines-clickbait.txt.gz
+python "$recipes/ship.py" runs/form english --accepted-words data/accepted-words.txt --sureness data/sureness.txt \
     --facts "$recipes/english-facts.yaml" --table-dtype int4

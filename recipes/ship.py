@@ -232,6 +232,15 @@ def _with_accepted_words(model: Any, path: str) -> Any:
     return model.from_parts(vectorizer, *others, task=model.task)
 
 
+def _with_sureness(model: Any, path: str) -> Any:
+    """Returns an embedder whose readings are as sure as weights of a file say."""
+    vectorizer, *others = model.parts
+    weights = np.loadtxt(path, np.int32)
+    dictionary = vectorizer.dictionary.with_sureness(weights)
+    vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
+    return model.from_parts(vectorizer, *others, task=model.task)
+
+
 def _training_facts(model: str) -> dict[str, Any]:
     """Returns the settings of the run, without local paths."""
     from tf_charagram.export.serving.card import about_run
@@ -258,6 +267,9 @@ def make_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument(
         "--accepted-words", help="lowercase words that the dictionary must not read as others"
+    )
+    parser.add_argument(
+        "--sureness", help="weights of the sureness of readings, from recipes/sureness.py"
     )
     parser.add_argument("--facts", required=True, help="YAML or JSON file, see above")
     parser.add_argument("--max-words", type=int, help="keep the first [all]")
@@ -310,6 +322,8 @@ def run(arguments: Sequence[str]) -> int:
         model = _with_dictionary(model, values.dictionary, values.max_words)
     if values.accepted_words is not None:
         model = _with_accepted_words(model, values.accepted_words)
+    if values.sureness is not None:
+        model = _with_sureness(model, values.sureness)
     facts = {**facts, **_training_facts(values.model)}
     card = ship(model, values.name, words, facts, values.to, values.table_dtype)
     folder = Path(values.to, values.name)

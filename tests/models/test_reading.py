@@ -78,9 +78,10 @@ def saved(embedder, tmp_path_factory):
 
 def test_read_as(embedder):
     assert embedder.read_as(TEXTS) == [
-        "A  Lemur, vehicles!", "NASA-moved \u65e5\u672c MOVED\tx", "", "rn\u00e9femr lemr",
+        "A  Lemur, vehicles!", "NASA-moved \u65e5\u672c MOPED\tx", "", "rn\u00e9femr lemr",
         "mopd \ufffd",
     ]  # fmt: skip
+    assert embedder.read_as(["MOPED LEMR", "Moped"]) == ["MOVED LEMR", "Moved"]
     assert embedder.read_as([]) == []
     with pytest.raises(ConfigError, match="`texts` must be a list of texts"):
         embedder.read_as("vehicls")
@@ -99,6 +100,35 @@ def test_accepted_words_are_saved_and_exported(embedder, saved, tmp_path):
     served = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
     vectors = served(texts=tf.constant(TEXTS))["embedding"]
     np.testing.assert_allclose(vectors, embedder.encode(TEXTS), rtol=1e-5, atol=1e-6)
+
+
+def test_two_readings_are_saved_and_exported(embedder, tmp_path):
+    """A sure word is read, an unsure one is half read, and one that is surely right is not."""
+    vectorizer = embedder.vectorizer
+    # Missing letters are sure, wrong ones are not, swapped and added ones are no errors.
+    weights = np.array([0] * 3 + [9000] * 3 + [-9000] * 13 + [0] * 3, np.int32)
+    dictionary = vectorizer.dictionary.with_sureness(weights)
+    unsure = TextEmbedder(
+        vectorizer.with_parts(vectorizer.vocabulary, dictionary), embedder.encoder
+    )
+    texts = ["vehicls moved", "vehidles moved", "vehicels moved", "lemur", ""]
+    assert unsure.read_as(texts) == ["vehicles moved", *texts[1:]]
+    written = TextEmbedder(vectorizer.as_written(), embedder.encoder).encode(texts)
+    [read] = embedder.encode(["vehicles moved"])
+    expected = written.copy()
+    expected[0] += 0.65 * (read - written[0])
+    expected[1] += 0.325 * (read - written[1])
+    vectors = unsure.encode(texts)
+    np.testing.assert_allclose(vectors, expected, atol=0.02)
+    np.testing.assert_array_equal(vectors[2:], written[2:])
+    unsure.save(tmp_path / "saved")
+    np.testing.assert_array_equal(TextEmbedder.load(tmp_path / "saved").encode(texts), vectors)
+    unsure.export(tmp_path / "exported")
+    exported = tf.saved_model.load(str(tmp_path / "exported"))
+    answer = exported.signatures["serving_default"](tf.constant(texts))
+    np.testing.assert_allclose(answer["embedding"], vectors, atol=1e-6)
+    answer = exported.signatures["read_as"](tf.constant(texts))
+    assert answer["text"].numpy().tolist() == [text.encode() for text in unsure.read_as(texts)]
 
 
 def test_words_to_keep(saved, tmp_path):

@@ -60,6 +60,13 @@ def test_dictionary(arguments, tmp_path, capsys):
     accepted_words = ["--accepted-words", str(tmp_path / "right.txt")]
     assert main([*arguments, "--max-words", "2", *accepted_words]) == 0
     assert "; 2 words" in capsys.readouterr().out
+    (tmp_path / "sureness.txt").write_text("-9000\n" * 19 + "0\n" * 3)
+    never = ["--sureness", str(tmp_path / "sureness.txt")]
+    assert main([*arguments[:1], "unsure", *arguments[2:], *never]) == 0
+    unsure = TextEmbedder.load(tmp_path / "pretrained" / "unsure")
+    assert unsure.read_as(["machins"]) == ["machins"]
+    assert unsure.vectorizer.dictionary.sureness.tolist() == [-9000] * 19 + [0] * 3
+    capsys.readouterr()
     folder = tmp_path / "pretrained" / "tiny"
     assert not (folder / "words.txt.gz").exists()
     assert TextEmbedder.load(folder).read_as(["machins machine"]) == ["machines machine"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tests.text.strategies import CJK_126
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.spelling.dictionary import Dictionary
@@ -10,6 +12,8 @@ from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer
 
 TEXTS = ["", "Cat", "the cats, the cat", "\u4e2d\u4e01", " ", "dog's", "catz dogg"]
+#: Some errors are surer than others.
+SURENESS = np.array([*range(2000, 5800, 200), 100, -100, 50], np.int32)
 #: From texts to a vectorizer; hashing ignores the texts.
 KINDS = {
     "exact": lambda texts: NgramVectorizer.from_texts(texts, orders=(1, 2, 3)),
@@ -23,6 +27,10 @@ KINDS = {
     "dictionary": lambda texts: NgramVectorizer(
         vocabulary=NgramVocabulary.from_texts(texts, orders=[1, 3]),
         dictionary=Dictionary({"cats": 5, "doggy": 1}),
+    ),
+    "unsure": lambda texts: NgramVectorizer(
+        vocabulary=NgramVocabulary.from_texts(texts),
+        dictionary=Dictionary({"cats": 5, "doggy": 1}, sureness=SURENESS),
     ),
     "one form": lambda texts: NgramVectorizer(
         vocabulary=NgramVocabulary.from_texts(texts),

@@ -59,7 +59,7 @@ class Corrections:
     def add(self, texts: Sequence[str]) -> None:
         """Counts the words of texts, and the texts."""
         from tf_charagram.text.batches import bounded_batches
-        from tf_charagram.text.word_boundaries import tokens_of
+        from tf_charagram.text.word_boundaries import tokens_of, words_of_prose
 
         for batch in bounded_batches(texts, _MAX_TEXTS, _MAX_CHARS):
             shares = np.asarray(self._symbols.known_share(batch))
@@ -68,8 +68,8 @@ class Corrections:
             self._num_unknown += int((shares < _MIN_KNOWN_SHARE).sum())
             self._num_empty += sum(not text.strip() for text in written)
             # Each distinct word is looked up once.
-            words = Counter(tokens_of(written))
-            self._num_words += words.total()
+            words = Counter(words_of_prose(written))
+            self._num_words += sum(1 for _ in tokens_of(written))
             for word, other in self._symbols.corrections(words).items():
                 self._counts[word, other] += words[word]
 

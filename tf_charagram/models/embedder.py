@@ -19,7 +19,7 @@ from tf_charagram.layers.embedding_table import read_in_place, use_huge_pages
 from tf_charagram.losses import paired_cosine
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
-from tf_charagram.models.explanation import Explanation, Parts, explain, summands
+from tf_charagram.models.explanation import Explanation, Parts, explain, mixed, summands
 from tf_charagram.models.locations import EMBEDDER
 from tf_charagram.models.vectors import (
     ACTIVATIONS,
@@ -31,7 +31,7 @@ from tf_charagram.models.vectors import (
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
 from tf_charagram.text.tensors import string_tensor, tensor_of
-from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vectorizer import NgramVectorizer, Reading
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
@@ -84,7 +84,8 @@ class TextEmbedder(TextModel):
 
     def call(self, texts: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings, float32 `(batch, dim)`, of strings `(batch,)`."""
-        return encoded(self.encoder, self.vectorizer(texts), training)
+        embed = partial(encoded, self.encoder, training=training)
+        return self.vectorizer.embedded(texts, embed)
 
     def compute_output_spec(self, texts: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns symbolic embeddings, float32 `(batch, dim)`."""
@@ -291,14 +292,20 @@ class TextEmbedder(TextModel):
             raise ConfigError(f"Only charagram encoders can be explained. Received: {encoder.name}")
         if not isinstance(text, str | bytes):
             raise ConfigError(f"A text to explain must be a string. Received: {text!r}")
-        read, spans = self.vectorizer.spans(text)
-        ids = [list(ids) for _, ids in self.vectorizer.ngrams(text)]
+        readings = self.vectorizer.readings(text)
+        parts = [self._parts(encoder, reading) for reading in readings]
+        return parts[0] if len(parts) == 1 else mixed(readings[0].share, *parts)
+
+    def _parts(self, encoder: Charagram, reading: Reading) -> Parts:
+        """Returns a reading of a text as the sum of its n-grams."""
+        ids = [list(rows) for rows in reading.ids]
         row_vectors = tf.gather(encoder.sum.table.value, tf.ragged.constant(ids, tf.int64, 1))
         # A hashed n-gram has several rows, which are added up.
         rows = tf.reduce_sum(row_vectors, axis=1).numpy()
         dense = None if encoder.dense is None else encoder.dense.get_weights()
         activation = ACTIVATIONS[encoder.activation]
-        return Parts(read, spans, summands(rows, encoder.bias.numpy(), activation, dense))
+        vectors = summands(rows, encoder.bias.numpy(), activation, dense)
+        return Parts(reading.text, reading.spans, vectors)
 
     def served_call(self) -> Callable[[tf.Tensor], tf.Tensor]:
         """Returns `call` for served graphs, in which large batches use two cores."""

@@ -18,7 +18,8 @@ class Parts(NamedTuple):
     """A text as the sum of its n-grams.
 
     Attributes:
-        text: The text as it is read, with a space at both ends.
+        text: The text as it is read, with a space at both ends; if some word may be right as it is
+            written, then the text as written.
         spans: Start and end of each n-gram in it.
         vectors: Vectors of the n-grams, then of the bias, float64 `(num_ngrams + 1, dim)`; they sum
             to the embedding.
@@ -39,7 +40,8 @@ class Explanation:
 
     Attributes:
         cosine: Cosine of the two embeddings.
-        left: N-grams of the left text that have a vector, in order, then `"(bias)"`.
+        left: N-grams of the left text that have a vector, in order, then `"(bias)"`; for a text
+            with a misspelled word, those of the text as it is read, then as it is written.
         right: The same for the right text.
         contributions: float `(len(left), len(right))`.
     """
@@ -77,6 +79,22 @@ def explain(left: Parts, right: Parts) -> Explanation:
         contributions = products / scale
     cosine = float(np.clip(contributions.sum(), -1, 1))
     return Explanation(cosine, _names(left), _names(right), contributions)
+
+
+def mixed(share: float, read: Parts, written: Parts) -> Parts:
+    """Joins two readings of a text, one after the other.
+
+    Args:
+        share: Share of the first reading in the embedding.
+        read: The text as it is read.
+        written: The text as it is written.
+    """
+    shift = len(read.text)
+    spans = [(start + shift, end + shift) for start, end in written.spans]
+    *ngrams, bias = share * read.vectors
+    *other_ngrams, other_bias = (1 - share) * written.vectors
+    vectors = np.stack([*ngrams, *other_ngrams, bias + other_bias])
+    return Parts(read.text + written.text, [*read.spans, *spans], vectors)
 
 
 def _names(parts: Parts) -> list[str]:

@@ -23,6 +23,16 @@ from tf_charagram.text.spelling.patterns import (
     Patterns,
     places_in_order,
 )
+from tf_charagram.text.spelling.sureness import (
+    ADDED_KIND,
+    DOUBLED_KIND,
+    FIRST,
+    FIRST_VARIANT,
+    INSIDE,
+    JOINED_ERROR,
+    LAST,
+    NUM_PLACES,
+)
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -43,8 +53,8 @@ class Candidates:
         self._patterns = patterns
         self._table = KeyTable(patterns.keys, patterns.rows, patterns.no_word + 1)
 
-    def readings(self, values: Ints, has_digits: Bools) -> Ints:
-        """Returns the most probable reading of each unknown word.
+    def readings(self, values: Ints, has_digits: Bools) -> tuple[Ints, Ints]:
+        """Returns the most probable reading of each unknown word, and its error.
 
         Args:
             values: Values of the letters, int64 `(num_unknown, MAX_LETTERS + 1)`. A digit has the
@@ -53,8 +63,9 @@ class Candidates:
                 than letters or digits that look alike.
 
         Returns:
-            The rows of one to three words, the last ones perhaps `no_word`, `(num_unknown, 3)`. All
-            are `no_word` if a word has no reading.
+            The rows of one to three words, the last ones perhaps `no_word`, `(num_unknown, 3)`, all
+            `no_word` if a word has no reading; and the error that explains the written word, a
+            number below `NUM_ERRORS`, `(num_unknown,)`.
         """
         rows, scores = self._single_words(values, has_digits)
         num_words = len(values)
@@ -65,13 +76,15 @@ class Candidates:
         readings = np.full((num_words, 3), self.no_word)
         best_rows = rows[every, best]
         readings[is_read, 0] = best_rows[is_read]
+        errors = _errors(values, best)
         # Joined words replace a single word if they are more probable.
         words, parts, joined_scores = self._joined_words(values, has_digits)
         np.maximum.at(best_scores, words, joined_scores)
         is_best = joined_scores == best_scores[words]
         words = words[is_best]
         readings[words] = parts[is_best]
-        return readings
+        errors[words] = JOINED_ERROR
+        return readings, errors
 
     def _lookup(self, keys: Ints) -> tuple[Ints, Floats]:
         """Returns the rows of words and their log probabilities, -inf for other keys."""
@@ -171,6 +184,31 @@ class Candidates:
         ]
         corrected_keys = np.stack(corrected, axis=1)
         return np.expand_dims(before, 1) + corrected_keys
+
+
+def _errors(values: Ints, candidates: Ints) -> Ints:
+    """Returns the error of a candidate of each word, `(num_words,)`.
+
+    Args:
+        values: Values of the letters, 0 past the end, int64 `(num_words, width)`.
+        candidates: Columns of the candidates, `(num_words,)`.
+    """
+    num_words, width = values.shape
+    every = np.arange(num_words)
+    kinds, places = np.divmod(candidates, width)
+    is_first = places == 0
+    is_doubled = values[every, places] == values[every, places - 1]
+    is_doubled &= (kinds == ADDED_KIND) & ~is_first
+    kinds[is_doubled] = DOUBLED_KIND
+    lengths = np.count_nonzero(values, axis=1)
+    parts = np.where(places < lengths - 1, INSIDE, LAST)
+    parts[is_first] = FIRST
+    variants = candidates - 4 * width
+    return np.where(
+        variants < 0,
+        kinds * NUM_PLACES + parts,
+        FIRST_VARIANT + variants,
+    )
 
 
 def _error_weights(values: Ints) -> Floats:

@@ -32,6 +32,22 @@ class Batch(NamedTuple):
     ends: Ints
 
 
+class Readings(NamedTuple):
+    """A batch as it is read, and the texts of which some word is read as another one, as written.
+
+    Attributes:
+        read: The batch as it is read.
+        written: The changed texts as they are written.
+        changed: Their rows, ascending, int64 `(num_changed,)`.
+        shares: The share of the reading in the vector of each, float32 `(num_changed,)`.
+    """
+
+    read: Batch
+    written: Batch
+    changed: Ints
+    shares: NDArray[np.float32]
+
+
 class Runs(NamedTuple):
     """Rows of different lengths in one vector: row `i` is `values[splits[i] : splits[i + 1]]`."""
 
@@ -134,6 +150,32 @@ def replaced(batch: Batch, starts: Ints, ends: Ints, others: Runs) -> Batch:
         return edges + growth[num_parts_before]
 
     return Batch(every[places], moved(batch.starts), moved(batch.ends))
+
+
+def certain(batch: Batch) -> Readings:
+    """Returns the readings of a batch in which no text has two vectors."""
+    nothing = np.zeros(0, np.int64)
+    return Readings(batch, some_texts(batch, nothing), nothing, np.zeros(0, np.float32))
+
+
+def some_texts(batch: Batch, rows: Ints) -> Batch:
+    """Selects texts of a batch."""
+    starts = batch.starts[rows]
+    # With the space after it.
+    ends = batch.ends[rows] + 1
+    symbols = batch.symbols[positions(starts, ends)]
+    splits = after_zero(np.cumsum(ends - starts))
+    return Batch(symbols, splits[:-1], splits[1:] - 1)
+
+
+def stacked(first: Batch, second: Batch) -> Batch:
+    """Puts the texts of two batches into one."""
+    size = len(first.symbols)
+    return Batch(
+        np.append(first.symbols, second.symbols),
+        np.append(first.starts, second.starts + size),
+        np.append(first.ends, second.ends + size),
+    )
 
 
 def positions(starts: Ints, ends: Ints) -> Ints:

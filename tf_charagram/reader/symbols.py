@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.reader.characters import Folder
-from tf_charagram.reader.flat import Batch, Ints, collapse, decode
+from tf_charagram.reader.flat import Batch, Ints, Readings, certain, collapse, decode
 from tf_charagram.reader.spelling import Corrector
 from tf_charagram.text.alphabet import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
 from tf_charagram.text.code_points import SPACE, normalized_code_points
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.letters import REPLACEMENT, changed_words, marked_symbols
-from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, tokens_of
+from tf_charagram.text.spelling.sureness import MIN_SHARE, SHOWN_SHARE
+from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, words_of_prose
 
 
 class Symbols:
@@ -70,6 +71,15 @@ class Symbols:
 
     def __call__(self, texts: Sequence[str | bytes]) -> Batch:
         """Reads a batch of texts."""
+        return self.readings(texts, SHOWN_SHARE).read
+
+    def readings(self, texts: Sequence[str | bytes], min_share: float = MIN_SHARE) -> Readings:
+        """Reads a batch of texts, also with words that may well be right.
+
+        Args:
+            texts: The texts.
+            min_share: The share that a reading must exceed.
+        """
         codes, boundaries = self._codes(texts)
         symbols = self._marked(codes)
         if self._alphabet is None:
@@ -85,8 +95,8 @@ class Symbols:
             symbols[places] += chars + (UNKNOWN - OTHER_SYMBOL)
         batch = collapse(symbols, boundaries, self._space, self.max_chars)
         if self._corrector is None:
-            return batch
-        return self._corrector(batch)
+            return certain(batch)
+        return self._corrector(batch, min_share)
 
     def _codes(self, texts: Sequence[str | bytes]) -> tuple[Ints, Ints]:
         """Returns the code points of a batch, and the spaces between the texts."""
@@ -124,7 +134,7 @@ class Symbols:
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Folds texts and replaces misspelled words; the rest stays as it is written."""
         texts = self.folded(texts)
-        changed = self.corrections(tokens_of(texts))
+        changed = self.corrections(words_of_prose(texts))
         return [replaced_words(text, changed) for text in texts] if changed else texts
 
     def corrections(self, words: Iterable[str]) -> dict[str, str]:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import RunError
-from tf_charagram.models.explanation import Parts, summands
+from tf_charagram.models.explanation import Parts, mixed, summands
 from tf_charagram.models.locations import EMBEDDER, read_kind
 from tf_charagram.models.vectors import paired_cosines, unit_rows
 from tf_charagram.reader.files import StoredModel, read_model
+from tf_charagram.reader.flat import Batch, stacked
 from tf_charagram.reader.symbols import Symbols
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads
@@ -129,8 +130,17 @@ class TextReader:
         return in_threads(self._encoded, _batches(texts))
 
     def _encoded(self, texts: Sequence[str | bytes]) -> NDArray[np.float32]:
+        readings = self._model.symbols.readings(texts)
+        both = self._vectors(stacked(readings.read, readings.written))
+        vectors = both[: len(texts)]
+        shares = np.expand_dims(readings.shares, 1)
+        mixed = shares * vectors[readings.changed] + (1 - shares) * both[len(texts) :]
+        vectors[readings.changed] = mixed
+        return vectors
+
+    def _vectors(self, batch: Batch) -> NDArray[np.float32]:
         model = self._model
-        ids = model.ngrams.ids(model.symbols(texts))
+        ids = model.ngrams.ids(batch)
         vectors = model.activation(model.table.sums(ids) + model.bias)
         if model.dense is None:
             return vectors
@@ -139,8 +149,16 @@ class TextReader:
 
     def ngrams(self, text: str | bytes) -> Parts:
         """Returns a text as the sum of its n-grams."""
+        readings = self._model.symbols.readings([text])
+        read = self._parts(readings.read)
+        if not len(readings.changed):
+            return read
+        [share] = readings.shares.tolist()
+        return mixed(share, read, self._parts(readings.written))
+
+    def _parts(self, batch: Batch) -> Parts:
+        """Returns the first text of a batch as the sum of its n-grams."""
         model = self._model
-        batch = model.symbols([text])
         starts, ends, rows = model.ngrams.spans(batch)
         spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
         vectors = summands(model.table.sums(rows), model.bias, model.activation, model.dense)

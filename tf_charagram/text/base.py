@@ -120,6 +120,17 @@ class TextVectorizer(keras.layers.Layer):
         check_shape(texts)
         return self._ids(texts)
 
+    def embedded(
+        self, texts: tf.Tensor, embed: Callable[[tf.RaggedTensor], tf.Tensor]
+    ) -> tf.Tensor:
+        """Embeds texts, float32 `(batch, dim)`.
+
+        Args:
+            texts: String tensor `(batch,)`.
+            embed: Returns the vectors of ids.
+        """
+        return embed(self(texts))
+
     @abstractmethod
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor: ...
 

@@ -18,6 +18,7 @@ import tensorflow as tf
 from tf_charagram.text.code_points import FIRST_BEYOND_ASCII, SPACE
 from tf_charagram.text.vectors import (
     after_zero,
+    between,
     column,
     flatnonzero,
     interleaved,
@@ -45,6 +46,22 @@ class FlatTexts(NamedTuple):
     symbols: tf.Tensor
     starts: tf.Tensor
     ends: tf.Tensor
+
+
+class Readings(NamedTuple):
+    """A batch as it is read, and the texts of which some word is read as another one, as written.
+
+    Attributes:
+        read: The batch as it is read.
+        written: The changed texts as they are written.
+        changed: Their rows, ascending, int64 `(num_changed,)`.
+        shares: The share of the reading in the vector of each, float32 `(num_changed,)`.
+    """
+
+    read: FlatTexts
+    written: FlatTexts
+    changed: tf.Tensor
+    shares: tf.Tensor
 
 
 def decode(
@@ -203,6 +220,38 @@ def replaced(texts: FlatTexts, parts: tf.Tensor, others: tf.RaggedTensor) -> Fla
         return positions + tf.gather(growth, num_parts_before)
 
     return FlatTexts(symbols, moved(texts.starts), moved(texts.ends))
+
+
+def certain(texts: FlatTexts) -> Readings:
+    """Returns the readings of a batch in which no text has two vectors."""
+    symbols, starts, ends = texts
+    nothing = FlatTexts(symbols[:0], starts[:0], ends[:0])
+    return Readings(texts, nothing, tf.zeros(0, tf.int64), tf.zeros(0))
+
+
+def some_texts(texts: FlatTexts, rows: tf.Tensor) -> FlatTexts:
+    """Selects texts of a batch.
+
+    Args:
+        texts: The batch.
+        rows: Their rows, int64 `(num_rows,)`.
+    """
+    starts = tf.gather(texts.starts, rows)
+    # With the space after it.
+    ends = tf.gather(texts.ends, rows) + 1
+    cut = between(texts.symbols, starts, ends)
+    splits = tf.cast(cut.row_splits, tf.int32)
+    return FlatTexts(cut.values, splits[:-1], splits[1:] - 1)
+
+
+def stacked(first: FlatTexts, second: FlatTexts) -> FlatTexts:
+    """Puts the texts of two batches into one."""
+    size = tf.size(first.symbols)
+    return FlatTexts(
+        tf.concat([first.symbols, second.symbols], axis=0),
+        tf.concat([first.starts, second.starts + size], axis=0),
+        tf.concat([first.ends, second.ends + size], axis=0),
+    )
 
 
 def tensorflow_text() -> Any:

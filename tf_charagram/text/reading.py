@@ -14,13 +14,14 @@ from tf_charagram.devices import on_cpu
 from tf_charagram.text.alphabet import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
 from tf_charagram.text.code_points import SPACE, normalized_code_points
 from tf_charagram.text.folding import CharacterFolder
-from tf_charagram.text.normalize import FlatTexts, collapse, decode
+from tf_charagram.text.normalize import FlatTexts, Readings, certain, collapse, decode
 from tf_charagram.text.spelling.correction import WordCorrector
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.letters import REPLACEMENT, changed_words, marked_symbols
+from tf_charagram.text.spelling.sureness import MIN_SHARE, SHOWN_SHARE
 from tf_charagram.text.tensors import string_tensor, tensor_of
 from tf_charagram.text.vectors import flatnonzero, interleaved, ragged
-from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, tokens_of
+from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, words_of_prose
 
 
 class SymbolReader:
@@ -92,21 +93,29 @@ class SymbolReader:
 
     def __call__(self, texts: tf.Tensor) -> FlatTexts:
         """Reads a batch of texts."""
-        return self._read(texts) if tf.executing_eagerly() else self._function(texts)
+        return self._readings(texts, tf.constant(SHOWN_SHARE)).read
+
+    def readings(self, texts: tf.Tensor) -> Readings:
+        """Reads a batch of texts, also with words that may well be right."""
+        return self._readings(texts, tf.constant(MIN_SHARE))
+
+    def _readings(self, texts: tf.Tensor, min_share: tf.Tensor) -> Readings:
+        read = self._read if tf.executing_eagerly() else self._function
+        return read(texts, min_share)
 
     @cached_property
-    def _function(self) -> Callable[[tf.Tensor], FlatTexts]:
+    def _function(self) -> Callable[[tf.Tensor, tf.Tensor], Readings]:
         """Concrete function shared by all graphs.
 
         A SavedModel with several signatures stores it once.
         """
-        signature = [tf.TensorSpec([None], tf.string)]
+        signature = [tf.TensorSpec([None], tf.string), tf.TensorSpec([], tf.float32)]
         with tf.init_scope():
             read = tf.function(self._read, input_signature=signature, autograph=False)
             return read.get_concrete_function()
 
     @on_cpu
-    def _read(self, texts: tf.Tensor) -> FlatTexts:
+    def _read(self, texts: tf.Tensor, min_share: tf.Tensor) -> Readings:
         codes, boundaries = decode(texts, self._unicode_form, self._fold)
         symbols = self._marked(codes)
         if self._alphabet is None:
@@ -123,8 +132,8 @@ class SymbolReader:
             )
         flat = collapse(symbols, boundaries, self._space, self._max_chars)
         if self._corrector is None:
-            return flat
-        return self._corrector(flat)
+            return certain(flat)
+        return self._corrector(flat, min_share)
 
     def _marked(self, codes: tf.Tensor) -> tf.Tensor:
         """Returns the symbols of code points, with marks if there is a dictionary."""
@@ -209,7 +218,7 @@ class SymbolReader:
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Folds texts and replaces misspelled words; the rest stays as it is written."""
         texts = self.folded(texts)
-        changed = self.corrections(tokens_of(texts))
+        changed = self.corrections(words_of_prose(texts))
         return [replaced_words(text, changed) for text in texts] if changed else texts
 
     def corrections(self, words: Iterable[str]) -> dict[str, str]:

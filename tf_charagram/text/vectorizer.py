@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Unpack
 
 import keras
 import numpy as np
@@ -23,10 +23,27 @@ from tf_charagram.text.ids import (
     without_unknown,
 )
 from tf_charagram.text.keys import ngram_keys
+from tf_charagram.text.normalize import FlatTexts, stacked
 from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.tensors import LookupTable, check_orders, string_tensor
-from tf_charagram.text.vectors import flatnonzero
+from tf_charagram.text.tensors import LookupTable, check_orders, check_shape, string_tensor
+from tf_charagram.text.vectors import column, flatnonzero
 from tf_charagram.text.vocabulary import NgramVocabulary
+
+
+class Reading(NamedTuple):
+    """A reading of a text.
+
+    Attributes:
+        share: Its share in the vector of the text.
+        text: The text as it is read, with a space at both ends.
+        spans: Start and end of each n-gram that has rows.
+        ids: The rows of each.
+    """
+
+    share: float
+    text: str
+    spans: list[tuple[int, int]]
+    ids: list[tuple[int, ...]]
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -182,8 +199,35 @@ class NgramVectorizer(TextVectorizer):
     def _num_ids(self) -> int:
         return (self.hash_buckets or 0) + len(self.vocabulary or ()) + self.unknown_rows
 
+    def embedded(
+        self, texts: tf.Tensor, embed: Callable[[tf.RaggedTensor], tf.Tensor]
+    ) -> tf.Tensor:
+        """Embeds texts; changed texts get the mean of two vectors, as read and as written."""
+        if self.dictionary is None or self.dictionary.sureness is None:
+            return super().embedded(texts, embed)
+        check_shape(texts)
+        ids, changed, shares = self._read_and_written(texts)
+        vectors = embed(ids)
+        num_texts = tf.size(texts)
+        read = vectors[:num_texts]
+        shares = column(shares)
+        mixed = shares * tf.gather(read, changed) + (1 - shares) * vectors[num_texts:]
+        return tf.tensor_scatter_nd_update(read, column(changed), mixed)
+
+    @on_cpu
+    def _read_and_written(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor]:
+        """Returns the ids of texts as read, then of changed texts as written.
+
+        Also returns the rows of the changed texts, and the shares of their readings.
+        """
+        readings = self.reader.readings(texts)
+        ids = self._ids_of(stacked(readings.read, readings.written))
+        return ids, readings.changed, readings.shares
+
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        flat = self.reader(texts)
+        return self._ids_of(self.reader(texts))
+
+    def _ids_of(self, flat: FlatTexts) -> tf.RaggedTensor:
         vocabulary = self.vocabulary
         if vocabulary is None:
             return hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
@@ -211,21 +255,36 @@ class NgramVectorizer(TextVectorizer):
         Raises:
             ConfigError: With `longest_only`, because not every n-gram gives its id.
         """
-        normalized, spans = self.spans(text)
-        texts = string_tensor([text])
-        ids = self(texts).values.numpy()
+        reading = self._reading(1.0, self.reader(string_tensor([text])))
+        names = [reading.text[start:stop] for start, stop in reading.spans]
+        return list(zip(names, reading.ids, strict=True))
+
+    def readings(self, text: str) -> list[Reading]:
+        """Returns the one or two readings of a text that make its vector; shares sum to 1.
+
+        Raises:
+            ConfigError: With `longest_only`, because not every n-gram gives its id.
+        """
+        readings = self.reader.readings(string_tensor([text]))
+        if not len(readings.changed):
+            return [self._reading(1.0, readings.read)]
+        [share] = readings.shares.numpy().tolist()
+        written = self._reading(1 - share, readings.written)
+        return [self._reading(share, readings.read), written]
+
+    @on_cpu
+    def _reading(self, share: float, flat: FlatTexts) -> Reading:
+        """Returns a reading of the first text of a batch."""
+        normalized, spans = self._spans_of(flat)
+        ids = self._ids_of(flat)[0].numpy()
         first_unknown = self.num_rows - self.unknown_rows
         known = ids[ids < first_unknown]
         unknown = ids[ids >= first_unknown]
-        # The ids of each n-gram.
         groups = [
             *known.reshape(-1, self.rows_per_ngram).tolist(),
             *unknown.reshape(-1, ROWS_OF_UNKNOWN).tolist(),
         ]
-        ngrams = []
-        for (start, stop), group in zip(spans, groups, strict=True):
-            ngrams.append((normalized[start:stop], tuple(group)))
-        return ngrams
+        return Reading(share, normalized, spans, list(map(tuple, groups)))
 
     def known_share(self, texts: tf.Tensor) -> tf.Tensor:
         """Returns the share of the visible characters of each text that the alphabet has.
@@ -238,7 +297,6 @@ class NgramVectorizer(TextVectorizer):
         """
         return self.reader.known_share(texts)
 
-    @on_cpu
     def spans(self, text: str) -> tuple[str, list[tuple[int, int]]]:
         """Returns the positions of the n-grams of a text that have rows.
 
@@ -249,12 +307,16 @@ class NgramVectorizer(TextVectorizer):
         Raises:
             ConfigError: Only the longest n-gram at each position has an id.
         """
+        return self._spans_of(self.reader(string_tensor([text])))
+
+    @on_cpu
+    def _spans_of(self, texts: FlatTexts) -> tuple[str, list[tuple[int, int]]]:
+        """Returns the first text of a batch, and the positions of its n-grams that have rows."""
         if self.longest_only:
             raise ConfigError(
                 "A folded model (`longest_only`) does not tell n-grams apart. Use the model that "
                 "is not folded."
             )
-        texts = self.reader(string_tensor([text]))
         # Truncated parts follow the space at the end.
         symbols = texts.symbols[: texts.ends[0] + 1]
         codes = self.reader.code_points(symbols).numpy()

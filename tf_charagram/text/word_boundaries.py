@@ -36,8 +36,15 @@ NUM_MARKED = 0x1FB00
 #: unmarked.
 LETTER = 1 << 24
 OTHER = 2 << 24
+#: Added to the marks of the capital and the small letters of ASCII.
+CAPITAL = 4 << 24
+SMALL = 8 << 24
 #: Mask of the bits of the symbol.
 SYMBOL = LETTER - 1
+#: Mark of `SIGNS_OF_CODE`, which makes their symbols negative.
+SIGN = -(1 << 31)
+#: Signs that join the words of addresses, paths and identifiers.
+SIGNS_OF_CODE = "@/\\_."
 
 # Thai and Lao; Burmese; Khmer; Japanese syllabaries, twice; Chinese characters, four blocks;
 # halfwidth Japanese; and the planes of rare Chinese characters.
@@ -47,7 +54,10 @@ _UNSPACED = (
     (0x20000, 0x3FFFF),
 )  # fmt: skip
 
+_SMALL = re.compile(r"[a-z]")
+_CAPITAL = re.compile(r"[A-Z]")
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
+_ASCII_WORD = re.compile(r"([A-Za-z0-9]+)")
 
 # Signs that follow a word (C++, C#, A*).
 _SIGNS = "+#*"
@@ -88,9 +98,38 @@ def replaced_words(text: str, others: Mapping[str, str]) -> str:
     Args:
         text: The text.
         others: Maps lowercase words to their replacements, which get the capitals of the words; all
-            other words stay as written.
+            other words and those of code stay as written.
     """
-    return "".join([_replaced(run, others) for run in _runs(text)])
+    runs = []
+    for run, is_prose in _marked_runs(text):
+        runs.append(_replaced(run, others) if is_prose else run)
+    return "".join(runs)
+
+
+def words_of_prose(texts: Iterable[str]) -> Iterator[str]:
+    """Yields the lowercased words and numbers of texts, except for those of code.
+
+    A word of code is next to one of `SIGNS_OF_CODE`, without a space between, or has a capital
+    after its first letter in a text that is not all in capitals.
+    """
+    for text in texts:
+        for run, is_prose in _marked_runs(text):
+            if is_prose:
+                yield lowered(run)
+
+
+def _marked_runs(text: str) -> Iterator[tuple[str, bool]]:
+    """Yields the runs of a text, and whether each is a word of prose."""
+    has_small = _SMALL.search(text) is not None
+    runs = list(_runs(text))
+    last = len(runs) - 1
+    for index, run in enumerate(runs):
+        is_prose = is_in_word(run[0])
+        is_prose &= not (has_small and _CAPITAL.search(run, 1))
+        # A point at the end of a sentence joins nothing.
+        is_prose &= index == 0 or runs[index - 1][-1] not in SIGNS_OF_CODE
+        is_prose &= index + 1 >= last or runs[index + 1] not in {*SIGNS_OF_CODE}
+        yield run, is_prose
 
 
 def _replaced(run: str, others: Mapping[str, str]) -> str:
@@ -109,6 +148,9 @@ def _replaced(run: str, others: Mapping[str, str]) -> str:
 
 def _runs(text: str) -> Iterator[str]:
     """Splits a text into words and runs of characters between words, by turns."""
+    if text.isascii():
+        yield from filter(None, _ASCII_WORD.split(text))
+        return
     for _, run in groupby(text, is_in_word):
         yield "".join(run)
 
@@ -158,6 +200,10 @@ def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
     is_between = ~is_in_class("in_word", every_code)
     is_between[NUM_MARKED:] = False
     marks[is_between] = 0
+    marks[ord("A") : ord("Z") + 1] |= CAPITAL
+    marks[ord("a") : ord("z") + 1] |= SMALL
+    for sign in SIGNS_OF_CODE:
+        marks[ord(sign)] = SIGN
     return symbols | marks
 
 

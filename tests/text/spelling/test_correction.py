@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given
@@ -11,9 +12,13 @@ from tests.reference import correction as reference
 from tests.reference.text import normalize
 from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, slow_property_settings
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.reading import SymbolReader
 from tf_charagram.text.spelling.correction import MAX_LETTERS
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.word_filter import WordFilter
+from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -57,7 +62,7 @@ def test_equals_reference(counts, raws, is_exact, right):
         vectorizer = NgramVectorizer(vocabulary=ngrams, dictionary=vectorizer.dictionary)
     known = {word: count for word, count in lowered(counts).items() if {*word} <= alphabet}
     for raw in raws:
-        text, read = normalize(raw, pad=False), read_as(vectorizer, raw)
+        text, read = normalize(raw, lower=False, pad=False), read_as(vectorizer, raw)
         found = () if right is None else Filter(right)
         assert reference.is_reading(text, read, known, alphabet, found), (text, read)
 
@@ -72,7 +77,7 @@ def test_equals_reference(counts, raws, is_exact, right):
     ("rod teh", "rod teh"),  # three letters
     ("vhcls rd", "vehicles rd"), ("vehides vehicies", "vehicles vehicles"),
     ("vehicls1 vehicls_ 2vehicls", "vehicls1 vehicles_ 2vehicls"),
-    ("r0ad Vehic1e5 vehide5 2vehicles", "road vehicles vehicles 2vehicles"),
+    ("r0ad Vehic1es vehide5 2vehicles", "road vehicles vehide5 2vehicles"),
     ("v3hicles vehicl5 vhc1s veh1cle 10ads", "v3hicles vehicl5 vhc1s veh1cle 10ads"),
     ("vehicls\U0001f600", "vehicles\U0001f600"),
     ("CAFE\u0301 Caf\u00c9 cafe", "cafe\u0301 caf\u00e9 caf\u00e9"),
@@ -81,6 +86,21 @@ def test_equals_reference(counts, raws, is_exact, right):
 ])  # fmt: skip
 def test_examples(text, read):
     assert read_as(hashing(COUNTS), text) == read
+
+
+@pytest.mark.parametrize(("text", "read"), [
+    ("vehicls@road.com, raod.", "vehicls@road.com, road."),
+    ("/vehicls/raod C:\\raod", "/vehicls/raod c:\\raod"),
+    ("vehicls_id _roda raod_", "vehicls_id _roda road_"),
+    ("roda.Next roda. Next roda...", "roda.next road. next road..."),
+    ("myVehicls VEHICLS on the raod", "myvehicls vehicls on the road"),
+    ("VEHICLS ON THE RAOD", "vehicles on the road"),
+    ("Vehicls", "vehicles"),
+])  # fmt: skip
+def test_words_of_code_are_left_alone(text, read):
+    vectorizer = hashing(COUNTS)
+    assert read_as(vectorizer, text) == read
+    assert vectorizer.read_as([text])[0].lower() == read
 
 
 @pytest.mark.parametrize(("text", "read"), [
@@ -192,3 +212,60 @@ def test_typographic_apostrophes(options):
         vectorizer.adapt(["don't the vehicles", "\u2019t"])
     for apostrophe in "\u2018\u2019":
         assert read_as(vectorizer, f"Don{apostrophe}t vehicls") == "don't vehicles"
+
+
+# Weights of all errors; of the words read, the letters written, and their number.
+WEIGHTS = np.array([*range(-900, 3800, 250), 400, -200, 60], np.int32)
+
+
+@slow_property_settings
+@given(dictionaries, st.lists(with_digits | some_words, min_size=1, max_size=5))
+def test_shares_equal_reference(counts, words):
+    dictionary = Dictionary(counts, sureness=WEIGHTS)
+    reader = SymbolReader(None, dictionary, lowercase=True, unicode_form=None, max_chars=None)
+    known = reference.log_probabilities(lowered(counts))
+    logs = reference.log_triples(known)
+    readings = reader._readings(string_tensor(words), tf.constant(0.0))
+    for row, share in zip(readings.changed.numpy(), readings.shares.numpy(), strict=True):
+        word = normalize(words[row], pad=False)
+        choices = reference.corrections(word, lowered(counts))
+        shares = [reference.share(WEIGHTS.tolist(), word, read, known, logs) for read in choices]
+        # A term that is half a thousandth may be rounded up or down.
+        assert min(abs(share - other) for other in set().union(*shares)) < 0.006
+
+
+def test_mean_of_two_vectors():
+    """The vector of a changed text is that of both readings, by the mean share of its words."""
+    ngrams = NgramVocabulary.from_texts(["vehicles on the road, vehicls, raod"], orders=[2, 3])
+    written = NgramVectorizer(vocabulary=ngrams)
+    dictionary = Dictionary(COUNTS, sureness=WEIGHTS)
+    vectorizer = written.with_parts(ngrams, dictionary)
+    encoder = Charagram(num_rows=written.num_rows, dim=4)
+    texts = ["vehicls on the raod", "the road", "raod", ""]
+    readings = vectorizer.reader.readings(string_tensor(texts))
+    assert readings.changed.numpy().tolist() == [0, 2]
+    read = TextEmbedder(written, encoder).encode(["vehicles on the road", texts[1], "road", ""])
+    expected = TextEmbedder(written, encoder).encode(texts)
+    shares = readings.shares.numpy()[:, np.newaxis]
+    assert 0.1 < shares.min() and shares.max() < 0.65
+    expected[[0, 2]] += shares * (read - expected)[[0, 2]]
+    vectors = TextEmbedder(vectorizer, encoder).encode(texts)
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)
+
+
+def test_unsure_words_are_read_as_written():
+    """All readings count a little in vectors; only those of more than a half are shown."""
+    weights = np.zeros_like(WEIGHTS)
+    vectorizer = NgramVectorizer(hash_buckets=1000, dictionary=Dictionary(COUNTS, sureness=weights))
+    assert read_as(vectorizer, "vehicls") == "vehicls"
+    readings = vectorizer.reader.readings(string_tensor(["vehicls on a raod", "vehicls"]))
+    assert readings.changed.numpy().tolist() == [0, 1]
+    np.testing.assert_allclose(readings.shares, 0.65 / 2, atol=0.01)
+
+
+def test_words_cut_off_change_no_share():
+    vectorizer = NgramVectorizer(
+        hash_buckets=1000, dictionary=Dictionary(COUNTS, sureness=WEIGHTS), max_chars=4
+    )
+    texts = ["road vehicls", "raod vehicls", "road"]
+    assert vectorizer.reader.readings(string_tensor(texts)).changed.numpy().tolist() == [1]

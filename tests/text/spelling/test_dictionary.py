@@ -53,6 +53,20 @@ def test_merged():
     assert first.merged(Dictionary({"cat": 1}, accepted_words)).accepted_words is accepted_words
 
 
+def test_sureness_is_kept():
+    weights = np.arange(22, dtype=np.int32)
+    dictionary = Dictionary({"caf\u00e9": 64}).with_sureness(weights)
+    other = Dictionary({"dog": 8})
+    same = [
+        dictionary.merged(other),
+        other.merged(dictionary),
+        dictionary.with_accepted_words(WordFilter.from_words(["ants"])),
+        dictionary.respelled(lambda words: ["cafe" for _ in words]),
+        Dictionary.from_arrays(dictionary.to_arrays()),
+    ]
+    assert all(found.sureness is weights for found in same)
+
+
 @pytest.mark.parametrize(("counts", "message"), [
     ({}, "at least one word of letters only"),
     ({"b4": 1, "": 1}, "at least one word of letters only"),
@@ -73,6 +87,7 @@ def test_errors(counts, message):
     ({"dictionary_utf8": np.frombuffer(b"ca\xff\ndog", np.uint8)}, "can't decode byte"),
     ({"dictionary_right_words": np.zeros(0, np.uint8)}, "accepted words of the dictionary must be"),
     ({"dictionary_right_words": np.zeros(9)}, "accepted words of the dictionary must be bytes"),
+    ({"dictionary_sureness": np.zeros(3, np.int32)}, "sureness of the dictionary must be 22"),
 ])  # fmt: skip
 def test_damaged_arrays(change, message):
     arrays = Dictionary({"cat": 1, "dog": 1}).to_arrays()

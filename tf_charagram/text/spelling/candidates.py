@@ -31,6 +31,16 @@ from tf_charagram.text.spelling.patterns import (
     Patterns,
     places_in_order,
 )
+from tf_charagram.text.spelling.sureness import (
+    ADDED_KIND,
+    DOUBLED_KIND,
+    FIRST,
+    FIRST_VARIANT,
+    INSIDE,
+    JOINED_ERROR,
+    LAST,
+    NUM_PLACES,
+)
 from tf_charagram.text.tensors import LookupTable
 from tf_charagram.text.vectors import column, selected
 
@@ -56,8 +66,8 @@ class CandidateTable:
         self._log_probabilities = tf.constant(patterns.log_probabilities)
         self.table = LookupTable(patterns.keys, patterns.rows, default=self.no_word + 1)
 
-    def readings(self, values: tf.Tensor, has_digits: tf.Tensor) -> tf.Tensor:
-        """Returns the most probable reading of each unknown word.
+    def readings(self, values: tf.Tensor, has_digits: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the most probable reading of each unknown word, and its error.
 
         Args:
             values: Values of the letters, int64 `(num_unknown, MAX_LETTERS + 1)`. A digit has the
@@ -67,7 +77,8 @@ class CandidateTable:
 
         Returns:
             The rows of one to three words, the last ones perhaps `no_word`, int32
-            `(num_unknown, 3)`. All are `no_word` if a word has no reading.
+            `(num_unknown, 3)`, all `no_word` if a word has no reading; and the error that explains
+            the written word, a number below `NUM_ERRORS`, int64 `(num_unknown,)`.
         """
         rows, scores = self._single_words(values, has_digits)
         best = tf.argmax(scores, axis=1)
@@ -77,6 +88,7 @@ class CandidateTable:
         rows = tf.where(is_read, best_rows, self.no_word)
         no_word = tf.fill(tf.shape(rows), self.no_word)
         readings = tf.stack([rows, no_word, no_word], axis=1)
+        errors = _errors(values, best)
         # Joined words replace a single word if they are more probable.
         words, parts, joined_scores = self._joined_words(values, has_digits)
         best_scores = tf.tensor_scatter_nd_max(
@@ -85,9 +97,11 @@ class CandidateTable:
             joined_scores,
         )
         is_best = joined_scores == tf.gather(best_scores, words)
-        words = selected(words, is_best)
+        words = column(selected(words, is_best))
         parts = selected(parts, is_best)
-        return tf.tensor_scatter_nd_update(readings, column(words), parts)
+        readings = tf.tensor_scatter_nd_update(readings, words, parts)
+        joined = tf.fill(tf.shape(words)[:1], np.int64(JOINED_ERROR))
+        return readings, tf.tensor_scatter_nd_update(errors, words, joined)
 
     def _lookup(self, keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the rows of words and their log probabilities, -inf for other keys."""
@@ -193,6 +207,32 @@ class CandidateTable:
         ]
         corrected_keys = tf.stack(corrected, axis=1)
         return tf.expand_dims(before, axis=1) + corrected_keys
+
+
+def _errors(values: tf.Tensor, candidates: tf.Tensor) -> tf.Tensor:
+    """Returns the error of a candidate of each word, int64 `(num_words,)`.
+
+    Args:
+        values: Values of the letters, 0 past the end, int64 `(num_words, width)`.
+        candidates: Columns of the candidates, int64 `(num_words,)`.
+    """
+    width = values.shape[1]
+    kinds = candidates // width
+    places = candidates % width
+    letters = tf.gather(values, places, batch_dims=1)
+    before = tf.gather(values, tf.maximum(places - 1, 0), batch_dims=1)
+    is_first = places == 0
+    is_doubled = (kinds == ADDED_KIND) & (letters == before) & ~is_first
+    kinds = tf.where(is_doubled, np.int64(DOUBLED_KIND), kinds)
+    lengths = tf.math.count_nonzero(values, axis=1)
+    parts = tf.where(places < lengths - 1, np.int64(INSIDE), np.int64(LAST))
+    parts = tf.where(is_first, np.int64(FIRST), parts)
+    variants = candidates - _NUM_KINDS * width
+    return tf.where(
+        variants < 0,
+        kinds * NUM_PLACES + parts,
+        FIRST_VARIANT + variants,
+    )
 
 
 def _with_variants(weights: tf.Tensor, number: int) -> tf.Tensor:

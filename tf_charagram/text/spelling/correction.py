@@ -12,13 +12,14 @@ the readings of the others.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.code_points import SPACE
 from tf_charagram.text.keys import mix64
-from tf_charagram.text.normalize import FlatTexts, replaced
+from tf_charagram.text.normalize import FlatTexts, Readings, certain, replaced, some_texts
 from tf_charagram.text.spelling.candidates import CandidateTable
 from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.spelling.letters import (
@@ -29,10 +30,12 @@ from tf_charagram.text.spelling.letters import (
     spelled,
 )
 from tf_charagram.text.spelling.patterns import Patterns
+from tf_charagram.text.spelling.shares import Shares
+from tf_charagram.text.spelling.sureness import Sureness, letter_numbers
 from tf_charagram.text.spelling.word_filter import NUM_BITS_SET, letter_values, powers
 from tf_charagram.text.tensors import LookupTable
-from tf_charagram.text.vectors import column, flatnonzero, ragged, selected
-from tf_charagram.text.word_boundaries import OTHER, SYMBOL
+from tf_charagram.text.vectors import between, column, flatnonzero, ragged, selected
+from tf_charagram.text.word_boundaries import CAPITAL, LETTER, SMALL, SYMBOL
 
 _SEED = 2016
 
@@ -71,11 +74,18 @@ class WordCorrector:
         values = letter_values(read_codes)
         # Tensors: a constant in each function would be saved with each.
         self._is_digit = tf.constant(is_digit)
+        self._letter_numbers = tf.constant(letter_numbers(read_codes))
         self._values = tf.constant(values)
         self._powers = powers(MAX_LETTERS + 1)
         self._known = self._known_words(letters, splits)
         patterns = Patterns(values[letters], splits, log_counts)
         self._candidates = CandidateTable(patterns)
+        self._shares = None
+        if dictionary.sureness is not None:
+            known_codes = read_codes[letters]
+            self._shares = Shares(
+                Sureness(dictionary.sureness, known_codes, splits, patterns.log_probabilities)
+            )
         # Two extra rows: an empty word, `no_word`, and a space.
         space = np.flatnonzero(code_points == SPACE)
         letters = np.append(letters, space.astype(np.int32))
@@ -105,8 +115,13 @@ class WordCorrector:
         """Lookup tables, which a SavedModel must track."""
         return [self._known, self._candidates.table]
 
-    def __call__(self, texts: FlatTexts) -> FlatTexts:
-        """Corrects the words of a batch whose symbols are `marked`."""
+    def __call__(self, texts: FlatTexts, min_share: tf.Tensor) -> Readings:
+        """Corrects the words of a batch whose symbols are `marked`.
+
+        Args:
+            texts: The batch.
+            min_share: The share that a reading must exceed, float32.
+        """
         marked = texts.symbols
         texts = texts._replace(symbols=marked & SYMBOL)
         symbols = tf.minimum(texts.symbols, self._last_symbol)
@@ -118,8 +133,8 @@ class WordCorrector:
         # A batch without unknown words skips the search for readings.
         return tf.cond(
             tf.size(unknown) > 0,
-            lambda: self._corrected(texts, marked, symbols, unknown),
-            lambda: texts,
+            lambda: self._corrected(texts, marked, symbols, unknown, min_share),
+            lambda: certain(texts),
         )
 
     def _window_keys(self, symbols: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
@@ -153,8 +168,13 @@ class WordCorrector:
         return keys
 
     def _corrected(
-        self, texts: FlatTexts, marked: tf.Tensor, symbols: tf.Tensor, words: tf.Tensor
-    ) -> FlatTexts:
+        self,
+        texts: FlatTexts,
+        marked: tf.Tensor,
+        symbols: tf.Tensor,
+        words: tf.Tensor,
+        min_share: tf.Tensor,
+    ) -> Readings:
         """Corrects unknown words.
 
         Args:
@@ -162,17 +182,18 @@ class WordCorrector:
             marked: Its symbols with marks.
             symbols: Its symbols, all symbols past the end equal.
             words: Starts and ends of the unknown words, int64 `(num_words, 2)`.
+            min_share: The share that a reading must exceed.
         """
-        words, values, has_digits = self._correctable(
-            marked,
-            symbols,
-            words,
-        )
-        rows = self._candidates.readings(values, has_digits)
+        unknown = self._correctable(texts, marked, symbols, words)
+        rows, errors = self._candidates.readings(unknown.values, unknown.has_digits)
         no_word = self._candidates.no_word
         space = no_word + 1
-        is_found = rows[:, 0] < no_word
-        words = selected(words, is_found)
+        shares = tf.ones(tf.shape(errors))
+        if self._shares is not None:
+            lengths = tf.math.count_nonzero(unknown.values, axis=1)
+            shares = self._shares(unknown.letters, lengths, rows, errors)
+        is_found = (rows[:, 0] < no_word) & (shares > min_share)
+        words = selected(unknown.words, is_found)
         rows = selected(rows, is_found)
         # A space before the second and the third word, if there are any.
         spaces = tf.where(rows < no_word, space, no_word)
@@ -186,22 +207,22 @@ class WordCorrector:
         pieces = tf.stack(pieces, axis=1)
         letters = tf.gather(self._letters, pieces)
         joined = letters.merge_dims(1, 2)
-        return replaced(texts, words, joined)
+        read = replaced(texts, words, joined)
+        if self._shares is None:
+            return certain(read)
+        changed, shares = _by_text(texts, words, selected(shares, is_found))
+        return Readings(read, some_texts(texts, changed), changed, shares)
 
     def _correctable(
-        self, marked: tf.Tensor, symbols: tf.Tensor, words: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        self, texts: FlatTexts, marked: tf.Tensor, symbols: tf.Tensor, words: tf.Tensor
+    ) -> _Unknown:
         """Selects the words that may be read as others.
 
         Args:
-            marked: The symbols of a batch with marks.
-            symbols: The symbols of the batch, all symbols past the end equal.
+            texts: The batch.
+            marked: Its symbols with marks.
+            symbols: Its symbols, all symbols past the end equal.
             words: Starts and ends of the unknown words, int64 `(num_words, 2)`.
-
-        Returns:
-            Starts and ends of the selected words, int64 `(num_words, 2)`; the values of their
-            letters, int64 `(num_words, MAX_LETTERS + 1)`, 0 past the end; and whether they have
-            digits, bool `(num_words,)`.
         """
         starts, ends = tf.unstack(words, axis=1)
         lengths = ends - starts
@@ -213,9 +234,8 @@ class WordCorrector:
         # Places past the end of a word are masked, but must be in the batch.
         places = tf.minimum(places, last)
         symbols = tf.gather(symbols, places)
-        marks = tf.gather(marked, places)
-        is_letter = marks < OTHER
-        is_letter &= is_inside
+        marks = tf.where(is_inside, tf.gather(marked, places), 0)
+        is_letter = (marks & LETTER) != 0
         is_digit = tf.gather(self._is_digit, symbols)
         is_digit &= is_inside
         num_letters = tf.math.count_nonzero(is_letter, axis=1)
@@ -223,17 +243,103 @@ class WordCorrector:
         # All other digits, marks and letters of scripts without spaces count as neither.
         is_word = num_letters + num_digits == lengths
         is_word &= num_letters >= num_digits
-        # "50ft" is a number with a unit.
+        # "50ft" is a number with a unit, and "port0" has a number.
         is_word &= ~tf.reduce_all(is_digit[:, :2], axis=1)
+        last_symbols = tf.gather(symbols, lengths - 1, batch_dims=1)
+        is_word &= ~tf.gather(self._is_digit, last_symbols)
+        is_word &= ~_is_joined_by_signs(marked, starts, ends)
+        capitals = (marks[:, 1:] & CAPITAL) != 0
+        is_word &= ~_is_shouted(texts, marked, starts, tf.reduce_any(capitals, axis=1))
         values = tf.gather(self._values, symbols)
         values = tf.where(is_inside, values, 0)
+        letters = tf.gather(self._letter_numbers, symbols)
+        letters = tf.where(is_inside, letters, 0)
         if self._accepted_bits is not None:
             keys = tf.reduce_sum(values * self._powers, axis=1)
             is_word &= ~_is_accepted(self._accepted_bits, keys)
-        words = selected(words, is_word)
-        values = selected(values, is_word)
-        has_digits = selected(num_digits > 0, is_word)
-        return words, values, has_digits
+        return _Unknown(
+            selected(words, is_word),
+            selected(values, is_word),
+            selected(letters, is_word),
+            selected(num_digits > 0, is_word),
+        )
+
+
+class _Unknown(NamedTuple):
+    """Unknown words that may be read as others.
+
+    Attributes:
+        words: Their starts and ends, int64 `(num_words, 2)`.
+        values: The values of their letters, int64 `(num_words, MAX_LETTERS + 1)`, 0 past the end.
+        letters: `letter_numbers` of their letters, int32 of the same shape.
+        has_digits: Whether they have digits, bool `(num_words,)`.
+    """
+
+    words: tf.Tensor
+    values: tf.Tensor
+    letters: tf.Tensor
+    has_digits: tf.Tensor
+
+
+def _is_joined_by_signs(marked: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
+    """Returns whether words are parts of addresses, paths or identifiers, bool `(num_words,)`.
+
+    Args:
+        marked: The symbols of a batch with marks.
+        starts: The starts of words, int64 `(num_words,)`.
+        ends: Their ends.
+    """
+    last = tf.size(marked, tf.int64) - 1
+    before = tf.gather(marked, starts - 1)
+    after = tf.gather(marked, ends)
+    following = tf.gather(marked, tf.minimum(ends + 1, last))
+    # A point at the end of a sentence joins nothing.
+    return (before < 0) | ((after < 0) & (following > SYMBOL))
+
+
+def _is_shouted(
+    texts: FlatTexts, marked: tf.Tensor, starts: tf.Tensor, has_capitals: tf.Tensor
+) -> tf.Tensor:
+    """Returns whether words have capitals inside, in a text that has small letters, too.
+
+    Args:
+        texts: The batch.
+        marked: Its symbols with marks.
+        starts: The starts of the words, int64 `(num_words,)`.
+        has_capitals: Whether they have capitals after the first letter, bool `(num_words,)`.
+    """
+    places = flatnonzero(has_capitals)
+    rows = _text_rows(texts, tf.gather(starts, places))
+    chars = between(marked, tf.gather(texts.starts, rows), tf.gather(texts.ends, rows))
+    is_small = chars.with_values((chars.values & SMALL) != 0)
+    has_small = tf.reduce_any(is_small, axis=1)
+    return tf.tensor_scatter_nd_update(has_capitals, column(places), has_small)
+
+
+def _text_rows(texts: FlatTexts, places: tf.Tensor) -> tf.Tensor:
+    """Returns the row of the text that each place of a batch is in or after, int64."""
+    places = tf.cast(places, tf.int32)
+    return tf.searchsorted(texts.starts, places, side="right", out_type=tf.int64) - 1
+
+
+def _by_text(texts: FlatTexts, words: tf.Tensor, shares: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Averages the shares of words by text.
+
+    Args:
+        texts: The batch.
+        words: Starts and ends of words, ascending, int64 `(num_words, 2)`.
+        shares: Their shares, float32 `(num_words,)`.
+
+    Returns:
+        The rows of the texts with such words, int64 `(num_changed,)`, and their mean shares.
+    """
+    starts = words[:, 0]
+    rows = _text_rows(texts, starts)
+    # Words after the end of a text were cut off.
+    ends = tf.gather(texts.ends, rows)
+    is_inside = starts < tf.cast(ends, tf.int64)
+    rows, index = tf.unique(selected(rows, is_inside))
+    return rows, tf.math.segment_mean(selected(shares, is_inside), index)
 
 
 def _word_spans(in_word: tf.Tensor) -> tf.Tensor:

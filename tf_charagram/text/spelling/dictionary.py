@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.spelling.sureness import NUM_WEIGHTS
 from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.word_boundaries import lowered
 
@@ -20,6 +22,7 @@ _UTF8 = "dictionary_utf8"
 _LOG_COUNTS = "dictionary_log_counts"
 # Files keep the name they were first written with.
 _ACCEPTED_WORDS = "dictionary_right_words"
+_SURENESS = "dictionary_sureness"
 
 
 class Dictionary:
@@ -32,16 +35,23 @@ class Dictionary:
         counts: Count of each word, at least 1. Only ratios matter, to about a tenth.
         accepted_words: Further correctly spelled words, such as names. They are left as they are
             written, and no word is corrected to them.
+        sureness: The weights of `Sureness`, int32 `(NUM_WEIGHTS,)`. Without, all readings are sure.
 
     Attributes:
         words: The words.
         accepted_words: Further correctly spelled words, or `None`.
+        sureness: The weights of `Sureness`, or `None`.
 
     Raises:
         ConfigError: There is no word of letters only.
     """
 
-    def __init__(self, counts: Mapping[str, int], accepted_words: WordFilter | None = None) -> None:
+    def __init__(
+        self,
+        counts: Mapping[str, int],
+        accepted_words: WordFilter | None = None,
+        sureness: NDArray[np.int32] | None = None,
+    ) -> None:
         summed: Counter[str] = Counter()
         for word, count in counts.items():
             if word.isalpha():
@@ -52,16 +62,21 @@ class Dictionary:
         log_counts = np.array([math.log2(summed[word]) for word in words])
         steps = np.round(_STEPS_PER_BIT * log_counts)
         steps = np.minimum(steps, _MAX_STEPS)
-        self._use(words, steps.astype(np.uint8), accepted_words)
+        self._use(words, steps.astype(np.uint8), accepted_words, sureness)
 
     def _use(
-        self, words: Sequence[str], steps: NDArray[np.uint8], accepted_words: WordFilter | None
+        self,
+        words: Sequence[str],
+        steps: NDArray[np.uint8],
+        accepted_words: WordFilter | None,
+        sureness: NDArray[np.int32] | None,
     ) -> None:
         # Negative bytes would wrap around; a stable sort keeps equal counts by code point.
         order = np.argsort(-steps.astype(np.int16), kind="stable")
         self.words = [words[index] for index in order.tolist()]
         self._steps = steps[order]
         self.accepted_words = accepted_words
+        self.sureness = sureness
 
     def __len__(self) -> int:
         return len(self.words)
@@ -74,7 +89,11 @@ class Dictionary:
 
     def with_accepted_words(self, accepted_words: WordFilter) -> Dictionary:
         """Returns this dictionary with other accepted words."""
-        return self._of(self.words, self._steps, accepted_words)
+        return self._of(self.words, self._steps, accepted_words, self.sureness)
+
+    def with_sureness(self, sureness: NDArray[np.int32]) -> Dictionary:
+        """Returns this dictionary with other weights of `Sureness`."""
+        return self._of(self.words, self._steps, self.accepted_words, sureness)
 
     def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
         """Respells words with non-ASCII letters; merges words that become equal, adds their counts.
@@ -92,12 +111,13 @@ class Dictionary:
         for word, log_count in zip(self.words, log_counts, strict=True):
             new = spelling.get(word, word)
             counts[new] += round(2**log_count)
-        return Dictionary(counts, self.accepted_words)
+        return Dictionary(counts, self.accepted_words, self.sureness)
 
     def merged(self, other: Dictionary | None) -> Dictionary:
         """Adds the words of another dictionary; for common words, counts of this one are kept.
 
-        Filters of accepted words cannot be merged: the filter of this dictionary is kept, if any.
+        Filters of accepted words and weights of sureness cannot be merged: those of this dictionary
+        are kept, if any.
         """
         if other is None:
             return self
@@ -106,14 +126,13 @@ class Dictionary:
         words = sorted(steps)
         merged_steps = np.array([steps[word] for word in words], np.uint8)
         accepted_words = self.accepted_words or other.accepted_words
-        return self._of(words, merged_steps, accepted_words)
+        sureness = other.sureness if self.sureness is None else self.sureness
+        return self._of(words, merged_steps, accepted_words, sureness)
 
     @classmethod
-    def _of(
-        cls, words: Sequence[str], steps: NDArray[np.uint8], accepted_words: WordFilter | None
-    ) -> Dictionary:
+    def _of(cls, *parts: Any) -> Dictionary:
         dictionary = cls.__new__(cls)
-        dictionary._use(words, steps, accepted_words)
+        dictionary._use(*parts)
         return dictionary
 
     def to_arrays(self) -> dict[str, np.ndarray]:
@@ -121,12 +140,14 @@ class Dictionary:
         order = sorted(range(len(self)), key=self.words.__getitem__)
         words = [self.words[index] for index in order]
         joined = "\n".join(words)
-        arrays = {
+        arrays: dict[str, np.ndarray] = {
             _UTF8: np.frombuffer(joined.encode(), np.uint8),
             _LOG_COUNTS: self._steps[order],
         }
         if self.accepted_words is not None:
             arrays[_ACCEPTED_WORDS] = self.accepted_words.bits
+        if self.sureness is not None:
+            arrays[_SURENESS] = self.sureness
         return arrays
 
     @classmethod
@@ -156,7 +177,10 @@ class Dictionary:
             if not _is_bytes(bits) or not len(bits):
                 raise ValueError("the accepted words of the dictionary must be bytes")
             accepted_words = WordFilter(bits)
-        return cls._of(words, steps, accepted_words)
+        sureness = arrays.get(_SURENESS)
+        if sureness is not None and sureness.shape != (NUM_WEIGHTS,):
+            raise ValueError(f"the sureness of the dictionary must be {NUM_WEIGHTS} weights")
+        return cls._of(words, steps, accepted_words, sureness)
 
 
 def _is_bytes(array: np.ndarray) -> bool:
@@ -165,7 +189,7 @@ def _is_bytes(array: np.ndarray) -> bool:
 
 def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Drops the arrays of `Dictionary.to_arrays`."""
-    own = {_UTF8, _LOG_COUNTS, _ACCEPTED_WORDS}
+    own = {_UTF8, _LOG_COUNTS, _ACCEPTED_WORDS, _SURENESS}
     return {name: array for name, array in arrays.items() if name not in own}
 
 
