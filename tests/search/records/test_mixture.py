@@ -9,6 +9,7 @@ import pytest
 
 from tests.search.records.conftest import COLUMNS, people
 from tests.texts import words
+from tf_charagram.search.grouping import components, inner_pairs, stars, weak_links
 from tf_charagram.search.records.blocking import candidate_pairs
 from tf_charagram.search.records.columns import make_column
 from tf_charagram.search.records.evidence import (
@@ -21,7 +22,6 @@ from tf_charagram.search.records.evidence import (
     num_levels,
     random_pairs,
 )
-from tf_charagram.search.records.grouping import components, inner_pairs, stars, weak_links
 from tf_charagram.search.records.linking import find_links, read_columns
 from tf_charagram.search.records.ngrams import trigram_tfidf, trigrams
 

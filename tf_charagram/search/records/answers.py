@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.search.learning import Learned
-from tf_charagram.search.records.estimates import THRESHOLDS, Estimate, estimate
-from tf_charagram.search.records.grouping import (
+from tf_charagram.search.grouping import (
     WeakLink,
     components,
     members,
     stars,
     weak_links,
 )
+from tf_charagram.search.learning import Learned
+from tf_charagram.search.records.estimates import THRESHOLDS, Estimate, estimate
 from tf_charagram.search.records.linking import (
     Evidence,
     Label,

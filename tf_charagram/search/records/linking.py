@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.search.grouping import components, inner_pairs
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.records.blocking import candidate_pairs
 from tf_charagram.search.records.columns import Column, cells_of, make_column
@@ -23,7 +24,6 @@ from tf_charagram.search.records.evidence import (
     compare_columns,
     random_pairs,
 )
-from tf_charagram.search.records.grouping import components, inner_pairs
 from tf_charagram.search.records.mixture import Mixture, fit_mixture
 from tf_charagram.search.records.rows import RowTexts
 from tf_charagram.search.records.values import folded
