@@ -1,15 +1,12 @@
-"""Trigrams, candidates, evidence, the mixture and groups, next to slow versions of them."""
+"""Trigrams, candidates, evidence and the mixture, next to slow versions of them."""
 
 from __future__ import annotations
-
-from itertools import combinations
 
 import numpy as np
 import pytest
 
 from tests.search.records.conftest import COLUMNS, people
 from tests.texts import words
-from tf_charagram.search.grouping import components, inner_pairs, stars, weak_links
 from tf_charagram.search.records.blocking import candidate_pairs
 from tf_charagram.search.records.columns import make_column
 from tf_charagram.search.records.evidence import (
@@ -122,25 +119,3 @@ def test_probabilities_are_those_of_the_classes():
         weighed = np.exp(mixture.log_priors) * [*classes, chance.prod()]
         expected = weighed[0] / weighed.sum()
         np.testing.assert_allclose(links.probabilities[pair], expected, rtol=1e-6)
-
-
-PAIRS = np.array([[0, 1], [1, 2], [2, 3], [5, 6]])
-
-
-def test_groups():
-    assert components(8, PAIRS).tolist() == [0, 0, 0, 0, 1, 2, 2, 3]
-    found = stars(8, PAIRS, np.ones(4))
-    # Row 1 has two partners, and comes before row 2.
-    assert found[0] == found[1] == found[2] != found[3] and found[5] == found[6]
-    inner = set(map(tuple, inner_pairs(components(8, PAIRS), 100).tolist()))
-    assert inner == {*combinations(range(4), 2), (5, 6)}
-    assert inner_pairs(components(8, PAIRS), 1).tolist() == [[5, 6]]
-
-
-def test_weak_links():
-    probabilities = np.array([0.95, 0.6, 0.95, 0.6])
-    [link] = weak_links(8, PAIRS, probabilities, 0.9)
-    assert link == (1, 2, 0.6, 4)
-    # Two weak pairs hold the group together.
-    pairs = np.concatenate([PAIRS, [[0, 3]]])
-    assert not weak_links(8, pairs, np.append(probabilities, 0.6), 0.9)
