@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from tf_charagram.reporting import ProgressLine
+from tf_charagram.search.rare_keys import nearest_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
 
@@ -22,8 +21,7 @@ _GROWTH = 4
 # Candidates of all texts together that are added at each step. Without a limit, a list of texts
 # that are all alike would have as many as all pairs.
 _MAX_ADDED = 5_000_000
-# N-grams of a text are looked up from the rarest on, until this many texts were found, with
-# repetitions: frequent n-grams tell little and are in most texts.
+# Texts that are found by the rare n-grams of a text, with repetitions.
 _MAX_POSTINGS = 5000
 # Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
 # would take longest.
@@ -148,7 +146,7 @@ def _candidates(
     if scorer.embedder is not None and (is_small or not scorer.is_lexical):
         keys += _by_vectors(left.vectors[rows], right.vectors, k)
     if scorer.is_lexical:
-        keys += _by_ngrams(left.ngrams[rows], right.by_ngram, k)
+        keys.append(nearest_pairs(left.ngrams[rows], right.by_ngram, k, _MAX_POSTINGS))
     # All find many of the same pairs.
     distinct_keys = np.unique(np.concatenate(keys))
     places, columns = np.divmod(distinct_keys, max(num_right, 1))
@@ -206,57 +204,3 @@ def _by_vectors(
         block_keys = rows[:, np.newaxis] * num_right + columns
         keys.append(block_keys.ravel())
     return keys
-
-
-def _by_ngrams(
-    left: sparse.csr_array, by_ngram: sparse.csr_array, k: int
-) -> list[NDArray[np.int64]]:
-    """Returns the k pairs with the largest cosines of rare n-grams of each left text."""
-    keys = []
-    num_right = by_ngram.shape[1]
-    document_counts = np.diff(by_ngram.indptr)
-    cosines = _rare_ngrams(left, document_counts) @ by_ngram
-    for row, (start, stop) in enumerate(pairwise(cosines.indptr.tolist())):
-        columns = cosines.indices[start:stop].astype(np.int64)
-        if len(columns) > k:
-            columns = _nearest(cosines.data[start:stop], columns, k)
-        keys.append(row * num_right + columns)
-    return keys
-
-
-def _nearest(cosines: NDArray[np.float32], columns: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Returns the columns of the k largest cosines; of equal cosines, the lower columns."""
-    order = np.argpartition(cosines, -k)
-    last = cosines[order[-k]]
-    if np.count_nonzero(cosines >= last) == k:
-        return columns[order[-k:]]
-    larger = columns[cosines > last]
-    equal = np.sort(columns[cosines == last])
-    return np.concatenate([larger, equal[: k - len(larger)]])
-
-
-def _rare_ngrams(
-    ngrams: sparse.csr_array, document_counts: NDArray[np.integer]
-) -> sparse.csr_array:
-    """Drops the frequent n-grams of each text.
-
-    The n-grams that stay are in at most `_MAX_POSTINGS` texts, with repetitions.
-
-    Args:
-        ngrams: Tf-idf of texts, `(num_texts, num_ngrams)`.
-        document_counts: Number of texts with each n-gram, `(num_ngrams,)`.
-    """
-    rows = ngrams.tocoo().row
-    counts = document_counts[ngrams.indices]
-    # Text by text, the rarest n-grams first; each text keeps its place.
-    order = np.lexsort((counts, rows))
-    totals = np.cumsum(counts[order])
-    # Where the text of each n-gram starts.
-    starts = ngrams.indptr[rows]
-    totals_before = np.append(0, totals)[starts]
-    is_kept = totals - totals_before <= _MAX_POSTINGS
-    # The rarest n-gram stays: a text whose n-grams are all frequent would find nothing.
-    is_kept[starts] = True
-    kept = np.sort(order[is_kept])
-    splits = np.searchsorted(kept, ngrams.indptr)
-    return sparse.csr_array((ngrams.data[kept], ngrams.indices[kept], splits), ngrams.shape)

@@ -47,6 +47,15 @@ def test_candidates_have_all_equal_and_misspelled_rows(seed):
     assert (pairs[:, 0] < pairs[:, 1]).all()
 
 
+def test_copies_do_not_crowd_out_others():
+    table = {"name": ["anna smith", "anne smith", "", *["anna smith"] * 9, ""]}
+    table["town"] = [value and "leeds" for value in table["name"]]
+    pairs = set(
+        map(tuple, candidate_pairs(read_columns(table, None, ["name", "town"]), k=2).tolist())
+    )
+    assert pairs == {(0, 1), *((0, copy) for copy in range(3, 12))}
+
+
 def test_levels():
     left = ["Anna", "Anna", "Anna", "Anna", "", "Bob"]
     right = ["anna", "Annna", "Zoe", "", "Bob", "Bob"]
