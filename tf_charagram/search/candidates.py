@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.reporting import ProgressLine
-from tf_charagram.search.rare_keys import nearest_pairs
+from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
 
@@ -148,7 +148,7 @@ def _candidates(
     if scorer.is_lexical:
         keys.append(nearest_pairs(left.ngrams[rows], right.by_ngram, k, _MAX_POSTINGS))
     # All find many of the same pairs.
-    distinct_keys = np.unique(np.concatenate(keys))
+    distinct_keys = distinct_integers(np.concatenate(keys))
     places, columns = np.divmod(distinct_keys, max(num_right, 1))
     return np.stack([rows[places], columns], axis=1)
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Sequence, Set
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import add
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tf_charagram.text.arguments import distinct
+from tf_charagram.search.rare_keys import distinct_integers
 
-# Letters of a word that may be split, or written as several words.
+# Letters of a word that may be split.
 _MAX_LETTERS = 40
-# The hash of a word is that of its start, times this for each byte of its end, plus the hash of the
-# end: adjacent words need not be joined.
-_BASE = 0x5851F42D4C957F2D
-_MODULUS = 1 << 64
 
 
 class JoinedWords:
@@ -30,55 +26,27 @@ class JoinedWords:
     """
 
     def __init__(self, bags: Sequence[Sequence[str]]) -> None:
-        words, ids = distinct(chain.from_iterable(bags))
-        self._words = set(words)
-        self._first_parts = self._find_first_parts()
-        hashes = np.array([_hash(word) for word in words], np.uint64)[ids]
-        shifts = np.array([_shift(word) for word in words], np.uint64)[ids]
-        texts = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
-        pairs = hashes[:-1] * shifts[1:] + hashes[1:]
-        triples = pairs[:-1] * shifts[2:] + hashes[2:]
-        inner_pairs = pairs[texts[:-1] == texts[1:]]
-        inner_triples = triples[texts[:-2] == texts[2:]]
+        self._words: set[str] = set().union(*bags)
+        hashes = [np.zeros(0, np.int64)]
+        for bag in bags:
+            pairs, triples = _adjacent(bag)
+            joined = pairs + triples
+            hashes.append(np.fromiter(map(_hash, joined), np.int64, len(joined)))
         # Hashes of adjacent words, joined, ascending: strings would take ten times the memory.
-        self._adjacent: NDArray[np.uint64] = np.unique(np.append(inner_pairs, inner_triples))
-
-    def _find_first_parts(self) -> set[str]:
-        """Returns the known words that are the first of two or three parts of a known word."""
-        first_parts = set()
-        for word in self._words:
-            for end in range(1, min(len(word), _MAX_LETTERS)):
-                if word[:end] in self._words and self._is_known(word[end:]):
-                    first_parts.add(word[:end])
-        return first_parts
-
-    def _is_known(self, rest: str) -> bool:
-        """Returns whether the rest of a word is one or two known words."""
-        if rest in self._words:
-            return True
-        for end in range(1, min(len(rest), _MAX_LETTERS)):
-            if rest[:end] in self._words and rest[end:] in self._words:
-                return True
-        return False
+        self._adjacent = distinct_integers(np.concatenate(hashes))
 
     def respelled(self, bags: Iterable[list[str]]) -> list[list[str]]:
         """Joins and splits the words of texts."""
         spelled = []
         for bag in bags:
-            # Most texts of the list itself stay as they are.
-            is_known = self._words.issuperset(bag)
-            if not is_known or not self._first_parts.isdisjoint(bag):
-                bag = self._respelled(bag)
+            pairs, triples = _adjacent(bag)
+            known = self._words.intersection(pairs) | self._words.intersection(triples)
+            if known:
+                bag = _joined(bag, pairs, triples, known)
+            if not self._words.issuperset(bag):
+                bag = [part for word in bag for part in self._split(word)]
             spelled.append(bag)
         return spelled
-
-    def _respelled(self, bag: list[str]) -> list[str]:
-        pairs = list(map(add, bag, bag[1:]))
-        triples = list(map(add, pairs, bag[2:]))
-        known = self._words.intersection(pairs) | self._words.intersection(triples)
-        if known:
-            bag = _joined(bag, pairs, triples, known)
-        return [part for word in bag for part in self._split(word)]
 
     def _split(self, word: str) -> list[str]:
         """Splits a word that no text has, if a text has its parts next to each other."""
@@ -96,23 +64,22 @@ class JoinedWords:
         return [word]
 
     def _is_adjacent(self, word: str) -> bool:
-        key = np.uint64(_hash(word))
+        key = _hash(word)
         row = np.searchsorted(self._adjacent, key)
         return bool(row < len(self._adjacent) and self._adjacent[row] == key)
 
 
 def _hash(word: str) -> int:
     """Returns a hash that is the same in all processes, because scorers are pickled."""
-    value = 0
-    for byte in word.encode("utf-8", "surrogatepass"):
-        value = (value * _BASE + byte) % _MODULUS
-    return value
+    data = word.encode("utf-8", "surrogatepass")
+    return zlib.crc32(data) << 31 ^ zlib.adler32(data)
 
 
-def _shift(word: str) -> int:
-    """Returns the factor of the hash of a word before this one."""
-    num_bytes = len(word.encode("utf-8", "surrogatepass"))
-    return pow(_BASE, num_bytes, _MODULUS)
+def _adjacent(bag: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Joins each two and each three adjacent words of a text."""
+    pairs = list(map(add, bag, bag[1:]))
+    triples = list(map(add, pairs, bag[2:]))
+    return pairs, triples
 
 
 def _joined(

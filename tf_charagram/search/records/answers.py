@@ -23,6 +23,7 @@ from tf_charagram.search.grouping import (
     weak_links,
 )
 from tf_charagram.search.learning import Learned
+from tf_charagram.search.rare_keys import distinct_integers
 from tf_charagram.search.records.estimates import THRESHOLDS, Estimate, estimate
 from tf_charagram.search.records.linking import (
     Evidence,
@@ -178,7 +179,7 @@ def _best_of_either(links: Links) -> NDArray[np.intp]:
         order = np.lexsort((-links.probabilities, rows))
         is_first = np.diff(rows[order], prepend=-1) > 0
         best.append(order[is_first])
-    return np.unique(np.concatenate(best))
+    return distinct_integers(np.concatenate(best))
 
 
 def _one_to_one(links: Links) -> NDArray[np.intp]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search.rare_keys import nearest_pairs
+from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs
 from tf_charagram.search.records.columns import MISSING, Column
 from tf_charagram.search.records.names import other_forms
 from tf_charagram.search.records.ngrams import trigram_tfidf
@@ -42,8 +42,7 @@ def candidate_pairs(columns: Sequence[Column], k: int = NUM_CANDIDATES) -> NDArr
     else:
         pairs = _nearest(left, _keys(columns, "right"), k)
     num_right = max(len(columns[0].right), 1)
-    # NumPy finds distinct integers faster than distinct rows of an array.
-    distinct = np.unique(pairs[:, 0] * num_right + pairs[:, 1])
+    distinct = distinct_integers(pairs[:, 0] * num_right + pairs[:, 1])
     return np.stack(np.divmod(distinct, num_right), axis=1)
 
 

@@ -188,7 +188,8 @@ class Links:
         probable = self.pairs[self.probabilities >= threshold]
         inner = inner_pairs(components(num_rows, probable), _MAX_INNER)
         known = self.pairs[:, 0] * num_rows + self.pairs[:, 1]
-        keys = np.setdiff1d(inner[:, 0] * num_rows + inner[:, 1], known)
+        keys = inner[:, 0] * num_rows + inner[:, 1]
+        keys = keys[~np.isin(keys, known, assume_unique=True)]
         added = np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
         probabilities = np.append(self.probabilities, self.probabilities_of(added))
         order = np.argsort(np.append(known, keys))
