@@ -20,7 +20,7 @@ _NUM_SIMILAR = 20
 _GROWTH = 4
 # Candidates of all texts together that are added at each step. Without a limit, a list of texts
 # that are all alike would have as many as all pairs.
-_MAX_ADDED = 5_000_000
+_MAX_ADDED = 3_000_000
 # Texts that are found by the rare n-grams of a text, with repetitions.
 _MAX_POSTINGS = 5000
 # Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
