@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shlex
 import subprocess
 from itertools import pairwise
@@ -85,6 +86,19 @@ def test_dedupe(table, capsys):
     assert call("dedupe", *arguments, "--drop", "--threshold", 1, "--overwrite") == 0
     assert read_table(output).columns == COLUMNS
     assert cells(output, "id") == ["1", "2", "5", "6"]
+
+
+def test_dedupe_warns_of_weak_links(tmp_path, capsys):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("apple pear\napple pear plum\npear plum fig\nplum fig\n")
+    arguments = ["dedupe", texts, "--model", "none", "--threshold", 0.5, "--drop"]
+    assert call(*arguments) == 0
+    assert "warning" not in capsys.readouterr().err
+    assert call(*arguments, "--groups", "components") == 0
+    streams = capsys.readouterr()
+    warning = r"warning: only rows 1 and 2 \(score 0.5\d\) hold two parts of a group of 4 rows"
+    assert re.search(warning, streams.err)
+    assert streams.out.splitlines()[1:] == ["apple pear plum"]
 
 
 def test_dedupe_on_two_columns(csv_file, tmp_path, capsys):

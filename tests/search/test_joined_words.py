@@ -19,6 +19,10 @@ from tf_charagram.search.joined_words import JoinedWords
     (["12"], "1 2", ["1", "2"]),
     ([], "wal mart", ["wal", "mart"]),
     (["cat"], "", []),
+    (["walmart", "wal", "mart x"], "mart wal mart", ["mart", "walmart"]),
+    (["a b", "bc"], "abc", ["abc"]),
+    (["caf\u00e9 noir"], "caf\u00e9noir", ["caf\u00e9", "noir"]),
+    (["wal", "mart", "i wal", "mart x"], "walmart", ["walmart"]),
 ])  # fmt: skip
 def test_respelled(counted, bag, expected):
     joints = JoinedWords([text.split() for text in counted])

@@ -98,6 +98,30 @@ def test_scores_of_groups():
     assert len(deduplicate(["cat"] * 500, None).groups[0].rows) == 500
 
 
+def test_large_groups_are_whole():
+    number = 150
+    texts = [f"honeywell laboratories amsterdam {row}" for row in range(number)]
+    texts += [f"{word} {word[::-1]}" for word in words(number)]
+    found = deduplicate(texts, None, threshold=0.5)
+    largest = max(found.groups, key=lambda group: len(group.rows))
+    assert sorted(largest.rows) == list(range(number))
+    assert min(largest.scores) >= found.threshold
+
+
+def test_components_follow_chains():
+    texts = ["apple pear", "apple pear plum", "zucchini", "pear plum fig", "plum fig"]
+    stars = deduplicate(texts, None, threshold=0.5)
+    assert [group.rows for group in stars.groups] == [[1, 0, 3]]
+    # All rows of a star match its first row.
+    assert not stars.weak_links
+    found = deduplicate(texts, None, threshold=0.5, groups="components")
+    assert [group.rows for group in found.groups] == [[1, 0, 3, 4]] and found.kept == [1, 2]
+    scores = TextScorer(texts, None).score([texts[1]] * 4, [texts[row] for row in (1, 0, 3, 4)])
+    # Rows that others connect have their own scores.
+    assert found.groups[0].scores == pytest.approx(scores, abs=0.02) and scores[3] < 0.5
+    assert found.weak_links == [(1, 3, found.groups[0].scores[2], 4)]
+
+
 def test_labels():
     texts, truth = misspelled(0)
     draw = np.random.default_rng(0)
@@ -137,3 +161,5 @@ def test_errors(find):
         find("cat", None)
     with pytest.raises(ConfigError, match="there is nothing to compare"):
         find(TEXTS, None, lexical=False)
+    with pytest.raises(ConfigError, match="Unknown kind of groups"):
+        deduplicate(TEXTS, None, groups="star")

@@ -40,6 +40,20 @@ def test_equals_the_definition(embedder, has_model):
     np.testing.assert_allclose(scorer.score(lefts, rights), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("has_model", [False, True])
+def test_only_pairs_below_the_minimum_change(embedder, has_model):
+    scorer = TextScorer(LISTED, embedder if has_model else None)
+    texts = scorer.prepare(LISTED + UNLISTED)
+    rows = np.arange(len(texts))
+    pairs = np.stack([np.repeat(rows, len(rows)), np.tile(rows, len(rows))], axis=1)
+    scores = scorer.pair_scores(texts, texts, pairs)
+    for minimum in (0.3, 0.7, 1.0):
+        found = scorer.pair_scores(texts, texts, pairs, minimum)
+        is_skipped = (found == 0) & (scores > 0)
+        assert is_skipped.any() and (scores[is_skipped] < minimum).all()
+        np.testing.assert_allclose(found[~is_skipped], scores[~is_skipped], atol=1e-6)
+
+
 def test_vectors_only(embedder):
     scorer = TextScorer(LISTED, embedder, lexical=False)
     cosines = embedder.similarity(LISTED, LISTED[::-1])

@@ -19,8 +19,12 @@ from tf_charagram.cli.table_flags import check_table_output, read_input
 
 if TYPE_CHECKING:
     from tf_charagram.data.tables import Table
+    from tf_charagram.search.grouping import WeakLink
     from tf_charagram.search.matching import Duplicates
     from tf_charagram.search.records.answers import RecordGroups
+
+# Weak links that are shown.
+_NUM_SHOWN = 5
 
 
 def _make_parser() -> Parser:
@@ -34,8 +38,7 @@ def _make_parser() -> Parser:
         "--groups",
         choices=("stars", "components"),
         default="stars",
-        help="with several columns: all rows of a group match the kept row, or are connected "
-        "[stars]",
+        help="all rows of a group match the kept row, or chains of pairs connect them [stars]",
     )
     parser.add_argument(
         "--drop",
@@ -63,6 +66,7 @@ def dedupe(arguments: Sequence[str]) -> int:
             lexical=not values.vectors_only,
             threshold=values.threshold,
             labels=read_labels(values.labels) if values.labels else None,
+            groups=values.groups,
             shows_progress=True,
         )
     num_rows = len(table)
@@ -72,6 +76,7 @@ def dedupe(arguments: Sequence[str]) -> int:
         _add_columns(table, found, values.explain)
     table.write(values.output)
     say_learned(found.learned)
+    _warn(found.weak_links)
     shown: list[float] = []
     for group in found.groups:
         # The first row of a group is the one that is kept, with itself as its partner.
@@ -82,6 +87,17 @@ def dedupe(arguments: Sequence[str]) -> int:
         f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
     )
     return 0
+
+
+def _warn(links: Sequence[WeakLink]) -> None:
+    """Warns of pairs that alone hold a group together."""
+    for link in links[:_NUM_SHOWN]:
+        sys.stderr.write(
+            f"warning: only rows {link.left} and {link.right} (score {link.probability:.2f}) "
+            f"hold two parts of a group of {link.size} rows together\n"
+        )
+    if len(links) > _NUM_SHOWN:
+        sys.stderr.write(f"warning: {len(links) - _NUM_SHOWN:,} more such pairs\n")
 
 
 def _add_columns(table: Table, found: Duplicates | RecordGroups, explains: bool) -> None:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from tf_charagram.search.records.estimates import Estimate
     from tf_charagram.search.records.linking import Evidence, Label
 
-# Weak links that are shown.
-_NUM_SHOWN = 5
-
 
 def add_column_flag(parser: Parser) -> None:
     """Adds `--column`, the kind of a column."""
@@ -153,11 +150,6 @@ def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
     )
     say_kinds(found.links.columns)
     _say_estimates(found.estimates, found.threshold)
-    for link in found.weak_links[:_NUM_SHOWN]:
-        sys.stderr.write(
-            f"warning: rows {link.left} and {link.right} (probability {link.probability:.2f}) "
-            f"alone hold a group of {link.size} rows together\n"
-        )
     return found
 
 

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from tf_charagram.reporting import ProgressLine
+from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
 
 #: Candidates per text from each of the two indexes (vectors, n-grams).
 NUM_CANDIDATES = 40
-# N-grams of a text are looked up from the rarest on, until this many texts were found, with
-# repetitions: frequent n-grams tell little and are in most texts.
+# The same to find all similar texts of a list. If half of them are similar, there may be others,
+# and more are taken.
+_NUM_SIMILAR = 20
+_GROWTH = 4
+# Candidates of all texts together that are added at each step. Without a limit, a list of texts
+# that are all alike would have as many as all pairs.
+_MAX_ADDED = 3_000_000
+# Texts that are found by the rare n-grams of a text, with repetitions.
 _MAX_POSTINGS = 5000
 # Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
 # would take longest.
 _MAX_PRODUCTS = 2_000_000_000
 # Cosines in memory at the same time: 64 MB.
 _MAX_COSINES = 1 << 24
-# Left texts whose candidates are in memory at the same time.
+# Left texts whose candidates are in memory at the same time, and their candidates.
 _BATCH = 2000
+_MAX_BATCH_PAIRS = 100_000
 
 
 def best_pairs(
@@ -33,7 +39,6 @@ def best_pairs(
     right: Texts,
     k: int,
     min_score: float,
-    num_candidates: int = NUM_CANDIDATES,
     *,
     shows_progress: bool = False,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -45,7 +50,6 @@ def best_pairs(
         right: Texts.
         k: Number of right texts for each left text.
         min_score: Minimum score.
-        num_candidates: Candidates per text from each of the two indexes; at least k are used.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Returns:
@@ -53,36 +57,100 @@ def best_pairs(
         text first, then by right rows; and the scores, float32 `(num_pairs,)`. Pairs with a score
         of 0 are left out.
     """
-    num_candidates = max(k, num_candidates)
-    num_left = len(left)
-    num_right = len(right)
-    is_small = num_left * num_right <= _MAX_PRODUCTS
-    uses_vectors = scorer.embedder is not None and (is_small or not scorer.is_lexical)
+    num_candidates = max(k, NUM_CANDIDATES)
     best = [np.zeros((0, 2), np.int64)]
     best_scores = [np.zeros(0, np.float32)]
-    with ProgressLine(num_left, is_wanted=shows_progress) as progress:
-        for start in range(0, num_left, _BATCH):
-            stop = min(start + _BATCH, num_left)
-            keys = [np.zeros(0, np.int64)]
-            if uses_vectors:
-                vectors = left.vectors[start:stop]
-                keys += _by_vectors(vectors, right.vectors, num_candidates)
-            if scorer.is_lexical:
-                ngrams = left.ngrams[start:stop]
-                keys += _by_ngrams(ngrams, right.by_ngram, num_candidates)
-            keys.append(_same_texts(left.texts[start:stop], right))
-            # All find many of the same pairs.
-            distinct_keys = np.unique(np.concatenate(keys))
-            rows, columns = np.divmod(distinct_keys, num_right)
-            rows += start
-            pairs = np.stack([rows, columns], axis=1)
-            scores = scorer.pair_scores(left, right, pairs)
-            is_same = left.text_hashes[rows] == right.text_hashes[columns]
-            chosen = _best(rows, scores, is_same, k, min_score)
+    with ProgressLine(len(left), is_wanted=shows_progress) as progress:
+        for rows in _batches(np.arange(len(left)), num_candidates):
+            pairs = _candidates(scorer, left, right, rows, num_candidates)
+            scores = scorer.pair_scores(left, right, pairs, min_score)
+            left_rows, right_rows = pairs.T
+            is_same = left.text_hashes[left_rows] == right.text_hashes[right_rows]
+            chosen = _best(left_rows, scores, is_same, k, min_score)
             best.append(pairs[chosen])
             best_scores.append(scores[chosen])
-            progress.update(f"{stop:,} texts", (), advance=stop - start)
+            progress.update(f"{rows[-1] + 1:,} texts", (), advance=len(rows))
     return np.concatenate(best), np.concatenate(best_scores)
+
+
+def similar_pairs(
+    scorer: TextScorer, texts: Texts, min_score: float, *, shows_progress: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Finds the pairs of different texts of a list that have a minimum score.
+
+    Texts with many similar texts are searched again with more candidates, so that large groups are
+    found whole.
+
+    Args:
+        scorer: The scorer.
+        texts: Distinct texts.
+        min_score: Minimum score; pairs with a score of 0 are left out.
+        shows_progress: Whether progress is shown on standard error, if it is a terminal.
+
+    Returns:
+        Rows of the pairs, `(num_pairs, 2)`, the smaller row first, sorted; and the scores, float32
+        `(num_pairs,)`.
+    """
+    found = [np.zeros((0, 2), np.int64)]
+    found_scores = [np.zeros(0, np.float32)]
+    rows = np.arange(len(texts))
+    num_candidates = _NUM_SIMILAR
+    while len(rows):
+        num_similar = np.zeros(len(texts), np.int64)
+        with ProgressLine(len(rows), is_wanted=shows_progress) as progress:
+            for batch in _batches(rows, num_candidates):
+                # A text finds itself, too.
+                pairs = _candidates(scorer, texts, texts, batch, num_candidates + 1)
+                pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+                scores = scorer.pair_scores(texts, texts, pairs, min_score)
+                is_similar = (scores >= min_score) & (scores > 0)
+                found.append(pairs[is_similar])
+                found_scores.append(scores[is_similar])
+                num_similar += np.bincount(found[-1][:, 0], minlength=len(texts))
+                progress.update(f"{len(batch):,} texts", (), advance=len(batch))
+        rows = np.flatnonzero(num_similar >= num_candidates / 2)
+        num_candidates *= _GROWTH
+        rows = rows[: _MAX_ADDED // num_candidates]
+    return _undirected(np.concatenate(found), np.concatenate(found_scores))
+
+
+def _undirected(
+    pairs: NDArray[np.int64], scores: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Keeps each pair once, with its larger score, sorted.
+
+    The scores of (a, b) and (b, a) differ a little: soft tf-idf takes partners for the words of the
+    first text only.
+    """
+    pairs = np.sort(pairs, axis=1)
+    order = np.lexsort((-scores, pairs[:, 1], pairs[:, 0]))
+    pairs = pairs[order]
+    is_new = np.diff(pairs, axis=0, prepend=-1).any(axis=1)
+    return pairs[is_new], scores[order][is_new]
+
+
+def _batches(rows: NDArray[np.int64], num_candidates: int) -> Iterator[NDArray[np.int64]]:
+    """Yields rows by turns, as many as fit into memory with their candidates."""
+    step = min(_BATCH, max(_MAX_BATCH_PAIRS // num_candidates, 1))
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step]
+
+
+def _candidates(
+    scorer: TextScorer, left: Texts, right: Texts, rows: NDArray[np.int64], k: int
+) -> NDArray[np.int64]:
+    """Returns the pairs of some left rows that are worth comparing, `(num_pairs, 2)`, sorted."""
+    num_right = len(right)
+    is_small = len(left) * num_right <= _MAX_PRODUCTS
+    keys = _same_texts([left.texts[row] for row in rows.tolist()], right)
+    if scorer.embedder is not None and (is_small or not scorer.is_lexical):
+        keys += _by_vectors(left.vectors[rows], right.vectors, k)
+    if scorer.is_lexical:
+        keys.append(nearest_pairs(left.ngrams[rows], right.by_ngram, k, _MAX_POSTINGS))
+    # All find many of the same pairs.
+    distinct_keys = distinct_integers(np.concatenate(keys))
+    places, columns = np.divmod(distinct_keys, max(num_right, 1))
+    return np.stack([rows[places], columns], axis=1)
 
 
 def _best(
@@ -108,14 +176,14 @@ def _best(
 # integers faster than distinct rows of an array.
 
 
-def _same_texts(left: Sequence[str], right: Texts) -> NDArray[np.int64]:
+def _same_texts(left: Sequence[str], right: Texts) -> list[NDArray[np.int64]]:
     """Returns the pairs of left texts and the first right rows with the same text."""
     keys = []
     for row, text in enumerate(left):
         column = right.row_of.get(text)
         if column is not None:
             keys.append(row * len(right) + column)
-    return np.array(keys, np.int64)
+    return [np.array(keys, np.int64)]
 
 
 def _by_vectors(
@@ -136,57 +204,3 @@ def _by_vectors(
         block_keys = rows[:, np.newaxis] * num_right + columns
         keys.append(block_keys.ravel())
     return keys
-
-
-def _by_ngrams(
-    left: sparse.csr_array, by_ngram: sparse.csr_array, k: int
-) -> list[NDArray[np.int64]]:
-    """Returns the k pairs with the largest cosines of rare n-grams of each left text."""
-    keys = []
-    num_right = by_ngram.shape[1]
-    document_counts = np.diff(by_ngram.indptr)
-    cosines = _rare_ngrams(left, document_counts) @ by_ngram
-    for row, (start, stop) in enumerate(pairwise(cosines.indptr.tolist())):
-        columns = cosines.indices[start:stop].astype(np.int64)
-        if len(columns) > k:
-            columns = _nearest(cosines.data[start:stop], columns, k)
-        keys.append(row * num_right + columns)
-    return keys
-
-
-def _nearest(cosines: NDArray[np.float32], columns: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Returns the columns of the k largest cosines; of equal cosines, the lower columns."""
-    order = np.argpartition(cosines, -k)
-    last = cosines[order[-k]]
-    if np.count_nonzero(cosines >= last) == k:
-        return columns[order[-k:]]
-    larger = columns[cosines > last]
-    equal = np.sort(columns[cosines == last])
-    return np.concatenate([larger, equal[: k - len(larger)]])
-
-
-def _rare_ngrams(
-    ngrams: sparse.csr_array, document_counts: NDArray[np.integer]
-) -> sparse.csr_array:
-    """Drops the frequent n-grams of each text.
-
-    The n-grams that stay are in at most `_MAX_POSTINGS` texts, with repetitions.
-
-    Args:
-        ngrams: Tf-idf of texts, `(num_texts, num_ngrams)`.
-        document_counts: Number of texts with each n-gram, `(num_ngrams,)`.
-    """
-    rows = ngrams.tocoo().row
-    counts = document_counts[ngrams.indices]
-    # Text by text, the rarest n-grams first; each text keeps its place.
-    order = np.lexsort((counts, rows))
-    totals = np.cumsum(counts[order])
-    # Where the text of each n-gram starts.
-    starts = ngrams.indptr[rows]
-    totals_before = np.append(0, totals)[starts]
-    is_kept = totals - totals_before <= _MAX_POSTINGS
-    # The rarest n-gram stays: a text whose n-grams are all frequent would find nothing.
-    is_kept[starts] = True
-    kept = np.sort(order[is_kept])
-    splits = np.searchsorted(kept, ngrams.indptr)
-    return sparse.csr_array((ngrams.data[kept], ngrams.indices[kept], splits), ngrams.shape)

@@ -8,7 +8,8 @@ from itertools import pairwise
 from operator import add
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tf_charagram.search.rare_keys import distinct_integers
 
 # Letters of a word that may be split.
 _MAX_LETTERS = 40
@@ -32,7 +33,7 @@ class JoinedWords:
             joined = pairs + triples
             hashes.append(np.fromiter(map(_hash, joined), np.int64, len(joined)))
         # Hashes of adjacent words, joined, ascending: strings would take ten times the memory.
-        self._adjacent: NDArray[np.int64] = np.unique(np.concatenate(hashes))
+        self._adjacent = distinct_integers(np.concatenate(hashes))
 
     def respelled(self, bags: Iterable[list[str]]) -> list[list[str]]:
         """Joins and splits the words of texts."""

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tf_charagram.data.readers.pairs import LabelledPair
 from tf_charagram.errors import ConfigError, check_fraction
 from tf_charagram.reader.choice import Embedder
-from tf_charagram.search.candidates import best_pairs
+from tf_charagram.search.candidates import best_pairs, similar_pairs
+from tf_charagram.search.grouping import (
+    Group,
+    WeakLink,
+    check_groups,
+    degrees_of,
+    group_numbers,
+    kept_rows,
+    make_groups,
+    weak_links,
+)
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.records.answers import (
-    Group,
     Match,
     RecordGroups,
     RecordMatches,
@@ -24,11 +34,13 @@ from tf_charagram.search.records.answers import (
 )
 from tf_charagram.search.records.linking import Label
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.text.arguments import rows_by_text, strings_of
+from tf_charagram.text.arguments import distinct, strings_of
 
 # Minimum score of duplicates.
 _THRESHOLD = 0.7
-# Partners considered per text for one-to-one matches and groups; some may already be taken.
+# Pairs are weak in this part of the scores from the threshold to 1.
+_WEAK_PART = 1 / 3
+# Partners considered per text for one-to-one matches; some may already be taken.
 _NUM_PARTNERS = 20
 
 
@@ -54,12 +66,15 @@ class Duplicates(NamedTuple):
         kept: Rows that are left if each group keeps its first row, ascending.
         threshold: Minimum score within a group.
         learned: The threshold that was learned from labels, with precision and recall.
+        weak_links: Pairs of rows that alone connect two parts of a group of `components`, and that
+            may be wrong.
     """
 
     groups: list[Group]
     kept: list[int]
     threshold: float
     learned: Learned | None
+    weak_links: list[WeakLink]
 
 
 @overload
@@ -183,6 +198,7 @@ def deduplicate(
     lexical: bool = ...,
     threshold: float | None = ...,
     labels: Iterable[LabelledPair] | None = ...,
+    groups: str = ...,
     shows_progress: bool = ...,
 ) -> Duplicates: ...
 
@@ -217,8 +233,8 @@ def deduplicate(
 
     Texts with the most duplicates come first: each is kept, and the texts that are similar to it
     form its group. So all texts of a group have at least the threshold with the text that is kept.
-    Texts without words are in no group. With `on`, the columns of the rows are compared one by one,
-    and scores are probabilities.
+    Groups may have any size. Texts without words are in no group. With `on`, the columns of the
+    rows are compared one by one, and scores are probabilities.
 
     Args:
         texts: Texts: a list, an array, a column of a data frame. With `on`, a table: a data frame
@@ -233,13 +249,14 @@ def deduplicate(
             `on`.
         labels: Pairs of texts and whether they match, to learn weights and threshold from. With
             `on`, pairs of row numbers; texts are the cells of a row, joined by spaces.
-        groups: With `on`, `stars`, so that all rows of a group match its first row; or
-            `components`, so that rows that pairs connect are in the same group.
+        groups: `stars`, so that all rows of a group match its first row; or `components`, so that
+            rows are in the same group if a chain of pairs connects them.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Raises:
         ConfigError: `texts` is a single string or contains other values, `threshold` is not in
-            [0, 1], there is neither a model nor `lexical`, or there are too few labels.
+            [0, 1], `groups` is unknown, there is neither a model nor `lexical`, or there are too
+            few labels.
         RunError: The model cannot be loaded.
 
     Example:
@@ -256,39 +273,41 @@ def deduplicate(
             model=model,
             groups=groups,
         )
+    check_groups(groups)
     all_texts = strings_of(texts)
     scorer, threshold, learned = _make_scorer(
         all_texts, model, lexical, labels, threshold, default_threshold=_THRESHOLD
     )
     # Equal texts are compared once, and share their group.
-    rows_of = rows_by_text(all_texts)
-    prepared = scorer.prepare(list(rows_of))
-    pairs, scores = best_pairs(
-        scorer,
-        prepared,
-        prepared,
-        _NUM_PARTNERS,
-        threshold,
-        _NUM_PARTNERS,
-        shows_progress=shows_progress,
-    )
-    similar = _similar_texts(len(rows_of), pairs, scores)
-    equal_rows = list(rows_of.values())
-    sizes = [len(rows) for rows in equal_rows]
-    found = []
-    for star in _stars(similar, sizes):
-        center = star[0]
-        group = Group([], [])
-        for text in star:
-            score = 1.0 if text == center else similar[center][text]
-            group.rows.extend(equal_rows[text])
-            group.scores.extend([score] * sizes[text])
-        if len(group.rows) > 1 and prepared.words[center]:
-            found.append(group)
-    found.sort(key=lambda group: min(group.rows))
-    dropped = {row for group in found for row in group.rows[1:]}
-    kept = [row for row in range(len(all_texts)) if row not in dropped]
-    return Duplicates(found, kept, threshold, learned)
+    distinct_texts, text_of_row = distinct(all_texts)
+    sizes = np.bincount(text_of_row, minlength=len(distinct_texts))
+    prepared = scorer.prepare(distinct_texts)
+    pairs, scores = similar_pairs(scorer, prepared, threshold, shows_progress=shows_progress)
+    known = sparse.csr_array((scores, pairs.T), (len(sizes), len(sizes)))
+
+    def scores_of(row_pairs: NDArray[np.int64]) -> NDArray[np.floating]:
+        text_pairs = np.sort(text_of_row[row_pairs], axis=1)
+        left, right = text_pairs.T
+        found = np.asarray(known[left, right])
+        found[left == right] = 1
+        # Texts that other texts connect were not compared.
+        missing = found == 0
+        found[missing] = scorer.pair_scores(prepared, prepared, text_pairs[missing])
+        return found
+
+    numbers = group_numbers(groups, pairs, sizes)
+    degrees = degrees_of(pairs, sizes)
+    found = make_groups(numbers[text_of_row], degrees[text_of_row], scores_of)
+    found = [group for group in found if prepared.words[text_of_row[group.rows[0]]]]
+    kept = kept_rows(found, len(all_texts))
+    weak = []
+    if groups == "components":
+        _, first_rows = np.unique(text_of_row, return_index=True)
+        below = threshold + _WEAK_PART * (1 - threshold)
+        for link in weak_links(pairs, scores, sizes, below):
+            ends = {"left": int(first_rows[link.left]), "right": int(first_rows[link.right])}
+            weak.append(link._replace(**ends))
+    return Duplicates(found, kept, threshold, learned, weak)
 
 
 def _make_scorer(
@@ -329,44 +348,3 @@ def _one_to_one(pairs: Sequence[Match]) -> list[Match]:
             taken_left.add(pair.left)
             taken_right.add(pair.right)
     return sorted(chosen)
-
-
-def _similar_texts(
-    num_texts: int, pairs: NDArray[np.int64], scores: NDArray[np.float32]
-) -> list[dict[int, float]]:
-    """Returns for each text the texts that are similar to it, with scores, in both directions."""
-    similar: list[dict[int, float]] = [{} for _ in range(num_texts)]
-    for (left, right), score in zip(pairs.tolist(), scores.tolist(), strict=True):
-        # The scores of (a, b) and (b, a) differ a little: soft tf-idf takes partners for the words
-        # of the first text only. The larger score counts.
-        larger = max(score, similar[left].get(right, 0.0))
-        similar[left][right] = larger
-        similar[right][left] = larger
-    return similar
-
-
-def _stars(similar: Sequence[Mapping[int, float]], sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Yields groups of texts, each with all texts that are similar to its first text.
-
-    The text that is similar to the most rows comes first (Aslam, Pelekhov and Rus, *The Star
-    Clustering Algorithm*, 2004).
-
-    Args:
-        similar: For each text, the similar texts.
-        sizes: Number of rows of each text.
-    """
-    degrees = []
-    for text, others in enumerate(similar):
-        degrees.append(sum(sizes[other] for other in {*others, text}))
-    is_free = [True] * len(similar)
-    # Equal degrees stay in order, because sorting is stable.
-    for center in sorted(range(len(similar)), key=lambda text: -degrees[text]):
-        if not is_free[center]:
-            continue
-        is_free[center] = False
-        star = [center]
-        for other in similar[center]:
-            if is_free[other]:
-                is_free[other] = False
-                star.append(other)
-        yield star

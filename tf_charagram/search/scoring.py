@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +22,8 @@ from tf_charagram.search.similarities import (
     Texts,
     codes_of,
     compare,
+    compare_wholes,
+    compare_words,
 )
 from tf_charagram.search.tfidf import CharacterTfidf
 from tf_charagram.text.arguments import paired_texts, strings_of
@@ -134,15 +138,15 @@ class TextScorer:
         letters = [" ".join(bag[:MAX_WORDS]) for bag in written]
         bags = self._joints.respelled(written)
         words = []
-        weights = []
         codes = []
         for text, bag in zip(texts, bags, strict=True):
-            first_words = _bounded(bag[:MAX_WORDS])
-            # Words that were not counted are as rare as can be.
-            idf = [self._idf.get(word, self._max_idf) for word in first_words]
-            weights.append(np.array(idf, np.float32))
+            # Most words repeat; of a million texts, copies would take half of the memory.
+            first_words = list(map(sys.intern, _bounded(bag[:MAX_WORDS])))
             words.append(first_words)
             codes.append(codes_of(text, first_words))
+        # Words that were not counted are as rare as can be.
+        idf = [self._idf.get(word, self._max_idf) for word in chain.from_iterable(words)]
+        weights = np.array(idf, np.float32)
         ngrams = self._tfidf.transform_words(bags)
         return Texts(texts, words, weights, letters, codes, ngrams, vectors)
 
@@ -229,7 +233,7 @@ class TextScorer:
         return left_texts, right_texts, np.stack([rows, rows], axis=1)
 
     def pair_scores(
-        self, left: Texts, right: Texts, pairs: NDArray[np.integer]
+        self, left: Texts, right: Texts, pairs: NDArray[np.integer], min_score: float = 0.0
     ) -> NDArray[np.float32]:
         """Returns the scores of pairs of prepared texts, float32 `(num_pairs,)`, from 0 to 1.
 
@@ -237,13 +241,41 @@ class TextScorer:
             left: Texts.
             right: Texts.
             pairs: Rows of both, `(num_pairs, 2)`, sorted by the left rows.
+            min_score: Pairs that cannot reach this score may get 0.
         """
-        scores = np.empty(len(pairs), np.float32)
+        scores = np.zeros(len(pairs), np.float32)
         for start in range(0, len(pairs), _MAX_PAIRS):
-            block = slice(start, start + _MAX_PAIRS)
-            features = compare(left, right, pairs[block], self.is_lexical)
-            scores[block] = self._combine(features)
+            block = pairs[start : start + _MAX_PAIRS]
+            features = compare_wholes(left, right, block, self.is_lexical)
+            rows = np.arange(len(block))
+            if self.is_lexical:
+                rows = self._promising(left, right, block, features, min_score)
+                features = Features(*(values[rows] for values in features))
+                compare_words(left, right, block[rows], features)
+            scores[start + rows] = self._combine(features)
         return scores
+
+    def _promising(
+        self,
+        left: Texts,
+        right: Texts,
+        pairs: NDArray[np.integer],
+        features: Features,
+        min_score: float,
+    ) -> NDArray[np.intp]:
+        """Returns the indices of the pairs whose words and codes may take the score to a minimum.
+
+        To compare words takes most of the time.
+        """
+        if self._learned is not None:
+            # Weights may be negative.
+            return np.arange(len(pairs))
+        may_share_code = left.has_codes[pairs[:, 0]] & right.has_codes[pairs[:, 1]]
+        best = features._replace(
+            words=np.ones_like(features.words), shared_code=may_share_code.astype(np.float32)
+        )
+        # Rounding may take the score a little above the bound.
+        return np.flatnonzero(self._combine(best) >= min_score - 1e-5)
 
     def pair_features(
         self, left: Texts, right: Texts, pairs: NDArray[np.integer]

@@ -51,7 +51,8 @@ class Texts:
         texts: The texts.
         words: The first words of each text, lowercase and without accents, joined or split as
             other texts have them.
-        weights: Inverse document frequencies of these words, float32.
+        weights: Inverse document frequencies of the words of all texts, one after the other,
+            float32 `(num_words,)`.
         letters: The first words as they are written, with spaces between them.
         codes: The distinct codes of each text, such as model numbers, amounts and dates.
         ngrams: Tf-idf of character n-grams, rows of unit length.
@@ -60,7 +61,7 @@ class Texts:
 
     texts: Sequence[str]
     words: list[list[str]]
-    weights: list[Floats]
+    weights: Floats
     letters: list[str]
     codes: list[frozenset[str]]
     ngrams: sparse.csr_array
@@ -73,6 +74,26 @@ class Texts:
     def num_words(self) -> NDArray[np.int64]:
         """Number of `words` of each text, `(num_texts,)`."""
         return np.array([len(words) for words in self.words], np.int64)
+
+    @cached_property
+    def splits(self) -> NDArray[np.int64]:
+        """Where the words of each text start and end in `weights`, `(num_texts + 1,)`."""
+        return np.append(0, np.cumsum(self.num_words))
+
+    @cached_property
+    def square_sums(self) -> Floats:
+        """Sum of the squared weights of each text, float32 `(num_texts,)`."""
+        sums = np.zeros(len(self), np.float32)
+        has_words = self.num_words > 0
+        # `reduceat` needs ranges of at least one word.
+        starts = self.splits[:-1][has_words]
+        sums[has_words] = np.add.reduceat(self.weights**2, starts)
+        return sums
+
+    @cached_property
+    def has_codes(self) -> NDArray[np.bool_]:
+        """Whether each text has codes, `(num_texts,)`."""
+        return np.array([bool(codes) for codes in self.codes], bool)
 
     @cached_property
     def row_of(self) -> dict[str, int]:
@@ -91,11 +112,6 @@ class Texts:
     def word_hashes(self) -> NDArray[np.int64]:
         """A hash of the words of each text as they are written, `(num_texts,)`."""
         return np.array([hash(letters) for letters in self.letters], np.int64)
-
-    @cached_property
-    def joined(self) -> list[str]:
-        """The words of each text without spaces."""
-        return [letters.replace(" ", "") for letters in self.letters]
 
     @cached_property
     def by_ngram(self) -> sparse.csr_array:
@@ -129,13 +145,31 @@ class Features(NamedTuple):
 
 
 def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool) -> Features:
-    """Measures pairs of texts.
+    """Compares pairs of texts.
 
     Args:
         left: Texts.
         right: Texts.
-        pairs: Rows of both, `(num_pairs, 2)`, with equal left rows next to each other.
+        pairs: Rows of both, `(num_pairs, 2)`; pairs of the same left row must be next to each
+            other.
         lexical: Whether n-grams, words, letters and codes are compared; otherwise they are 0.
+    """
+    features = compare_wholes(left, right, pairs, lexical)
+    if lexical:
+        compare_words(left, right, pairs, features)
+    return features
+
+
+def compare_wholes(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
+) -> Features:
+    """Compares pairs of texts as a whole: all features but `words` and the features of codes.
+
+    Args:
+        left: Texts.
+        right: Texts.
+        pairs: Rows of both, `(num_pairs, 2)`.
+        lexical: Whether n-grams and letters are compared; otherwise they are 0.
     """
     left_rows, right_rows = pairs.T
     zeros = np.zeros((len(Features._fields), len(pairs)), np.float32)
@@ -156,7 +190,9 @@ def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
         right_ngrams = right.ngrams[right_rows]
         products = left_ngrams.multiply(right_ngrams)
         features.ngrams[:] = products.sum(axis=1)
-        _compare_words(left, right, left_rows, right_rows, features)
+        left_letters = [left.letters[row] for row in left_rows.tolist()]
+        right_letters = [right.letters[row] for row in right_rows.tolist()]
+        features.letters[:] = _letter_similarities(left_letters, right_letters)
     has_equal_words = left.word_hashes[left_rows] == right.word_hashes[right_rows]
     has_equal_vectors = features.vectors >= _MIN_EQUAL
     if not left.vectors.shape[1]:
@@ -197,87 +233,83 @@ def _is_code(word: str) -> bool:
     return len(word) >= _MIN_CODE and _HAS_DIGIT.search(word) is not None
 
 
-def _compare_words(
-    left: Texts,
-    right: Texts,
-    left_rows: NDArray[np.integer],
-    right_rows: NDArray[np.integer],
-    features: Features,
+def compare_words(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
 ) -> None:
-    """Fills the features of words, letters and codes.
+    """Fills the features of words and codes.
 
-    RapidFuzz compares a left text with all its right texts in one call, much faster than in a call
-    per pair.
+    RapidFuzz compares the words of a left text with those of all its right texts in one call, much
+    faster than in a call per pair.
+
+    Args:
+        left: Texts.
+        right: Texts.
+        pairs: Rows of both, `(num_pairs, 2)`; pairs of the same left row must be next to each
+            other.
+        features: The features of the pairs, which are changed.
     """
+    left_rows, right_rows = pairs.T
     starts = np.flatnonzero(np.diff(left_rows, prepend=-1)).tolist()
     for start, stop in pairwise([*starts, len(left_rows)]):
-        row = left_rows[start]
-        others = right_rows[start:stop].tolist()
-        words = left.words[row]
-        other_words = [right.words[other] for other in others]
-        other_weights = [right.weights[other] for other in others]
         block = slice(start, stop)
-        features.words[block] = _soft_tfidf(words, left.weights[row], other_words, other_weights)
-        other_letters = [right.letters[other] for other in others]
-        features.letters[block] = _letter_similarities(left.letters[row], other_letters)
-        for pair, other in enumerate(others, start):
-            if left.codes[row] or right.codes[other]:
-                sides = left.codes[row], right.codes[other]
-                shared, differ = _compare_codes(*sides, left.joined[row], right.joined[other])
-                features.shared_code[pair] = shared
-                features.codes_differ[pair] = differ
+        features.words[block] = _soft_tfidf(left, left_rows[start], right, right_rows[block])
+    has_codes = left.has_codes[left_rows] | right.has_codes[right_rows]
+    for pair in np.flatnonzero(has_codes).tolist():
+        row, other = pairs[pair].tolist()
+        shared, differ = _compare_codes(
+            left.codes[row], right.codes[other], left.letters[row], right.letters[other]
+        )
+        features.shared_code[pair] = shared
+        features.codes_differ[pair] = differ
 
 
-def _soft_tfidf(
-    words: Sequence[str],
-    weights: Floats,
-    other_words: Sequence[Sequence[str]],
-    other_weights: Sequence[Floats],
-) -> Floats:
-    """Returns the soft tf-idf of a text and others, float32 `(num_others,)`.
+def _soft_tfidf(left: Texts, row: int, right: Texts, others: NDArray[np.integer]) -> Floats:
+    """Returns the soft tf-idf of a left text and right texts, float32 `(num_others,)`.
 
     The sum of (weight x similarity to the most similar other word)^2 over the words of the text,
     divided by the lengths of both vectors of weights; at most 1. After Cohen, Ravikumar and
     Fienberg, *A Comparison of String Distance Metrics for Name-Matching Tasks* (2003), but with
     squared similarities.
     """
-    scores = np.zeros(len(other_words), np.float32)
+    scores = np.zeros(len(others), np.float32)
+    words = left.words[row]
     if not words:
         return scores
+    # Texts without words keep 0: `reduceat` needs ranges of at least one word.
+    has_words = right.num_words[others] > 0
+    others = others[has_words]
     similarities = process.cdist(
         words,
-        list(chain.from_iterable(other_words)),
+        list(chain.from_iterable([right.words[other] for other in others.tolist()])),
         scorer=OSA.normalized_similarity,
         score_cutoff=_MIN_SIMILARITY,
         dtype=np.float32,
     )
-    lengths = np.array([len(other) for other in other_words])
-    # Texts without words keep 0: `reduceat` needs ranges of at least one word.
-    has_words = lengths > 0
-    lengths = lengths[has_words]
+    lengths = right.num_words[others]
     starts = np.cumsum(lengths) - lengths
     nearest = np.maximum.reduceat(similarities, starts, axis=1)
-    squares = weights**2
-    other_squares = np.concatenate(other_weights) ** 2
-    other_sums = np.add.reduceat(other_squares, starts)
-    norms = np.sqrt(np.sum(squares) * other_sums)
-    shared = squares @ nearest**2
+    weights = left.weights[left.splits[row] : left.splits[row + 1]]
+    norms = np.sqrt(left.square_sums[row] * right.square_sums[others])
+    shared = weights**2 @ nearest**2
     # A word that repeats in the text may take the quotient above 1.
     scores[has_words] = np.minimum(shared / norms, 1)
     return scores
 
 
-def _letter_similarities(letters: str, others: Sequence[str]) -> Floats:
-    """Returns 1 - the edit distance over the longer length, float32 `(num_others,)`."""
-    # Two texts without words would be equal.
-    if not letters:
-        return np.zeros(len(others), np.float32)
-    if max(map(len, [letters, *others])) > MAX_LETTERS:
-        similarities = [_long_similarity(letters, other) for other in others]
-        return np.array(similarities, np.float32)
-    [similarities] = process.cdist(
-        [letters], others, scorer=OSA.normalized_similarity, dtype=np.float32
+def _letter_similarities(left: Sequence[str], right: Sequence[str]) -> Floats:
+    """Returns 1 - the edit distance over the longer length of pairs, float32 `(num_pairs,)`."""
+    lengths = np.array([list(map(len, left)), list(map(len, right))], np.int64)
+    longer = lengths.max(axis=0)
+    similarities = process.cpdist(
+        [letters[:MAX_LETTERS] for letters in left],
+        [letters[:MAX_LETTERS] for letters in right],
+        scorer=OSA.normalized_similarity,
+        dtype=np.float32,
     )
+    for pair in np.flatnonzero(longer > MAX_LETTERS).tolist():
+        similarities[pair] = _long_similarity(left[pair], right[pair])
+    # Two texts without words would be equal.
+    similarities[longer == 0] = 0
     return similarities
 
 
@@ -314,12 +346,15 @@ def _compare_codes(
     Args:
         left: Codes.
         right: Codes.
-        left_letters: The words of the left text without spaces: "KD-55 X9000" has kd55x9000.
-        right_letters: The words of the right text without spaces.
+        left_letters: The words of the left text.
+        right_letters: The words of the right text.
     """
     if left == right:
         longest = max(map(len, left))
         return min(longest / _LONG_CODE, 1), 0
+    # "KD-55 X9000" has kd55x9000.
+    left_letters = left_letters.replace(" ", "")
+    right_letters = right_letters.replace(" ", "")
     left_rest = [code for code in left - right if not _has_code(right_letters, code)]
     right_rest = [code for code in right - left if not _has_code(left_letters, code)]
     num_different = min(len(left_rest), len(right_rest))

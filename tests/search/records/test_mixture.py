@@ -1,8 +1,6 @@
-"""Trigrams, candidates, evidence, the mixture and groups, next to slow versions of them."""
+"""Trigrams, candidates, evidence and the mixture, next to slow versions of them."""
 
 from __future__ import annotations
-
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -21,7 +19,6 @@ from tf_charagram.search.records.evidence import (
     num_levels,
     random_pairs,
 )
-from tf_charagram.search.records.grouping import components, inner_pairs, stars, weak_links
 from tf_charagram.search.records.linking import find_links, read_columns
 from tf_charagram.search.records.ngrams import trigram_tfidf, trigrams
 
@@ -48,6 +45,15 @@ def test_candidates_have_all_equal_and_misspelled_rows(seed):
     num_left = len(left["first"])
     assert {(row, num_left + other) for row, other in truth} <= set(map(tuple, pairs.tolist()))
     assert (pairs[:, 0] < pairs[:, 1]).all()
+
+
+def test_copies_do_not_crowd_out_others():
+    table = {"name": ["anna smith", "anne smith", "", *["anna smith"] * 9, ""]}
+    table["town"] = [value and "leeds" for value in table["name"]]
+    pairs = set(
+        map(tuple, candidate_pairs(read_columns(table, None, ["name", "town"]), k=2).tolist())
+    )
+    assert pairs == {(0, 1), *((0, copy) for copy in range(3, 12))}
 
 
 def test_levels():
@@ -122,25 +128,3 @@ def test_probabilities_are_those_of_the_classes():
         weighed = np.exp(mixture.log_priors) * [*classes, chance.prod()]
         expected = weighed[0] / weighed.sum()
         np.testing.assert_allclose(links.probabilities[pair], expected, rtol=1e-6)
-
-
-PAIRS = np.array([[0, 1], [1, 2], [2, 3], [5, 6]])
-
-
-def test_groups():
-    assert components(8, PAIRS).tolist() == [0, 0, 0, 0, 1, 2, 2, 3]
-    found = stars(8, PAIRS, np.ones(4))
-    # Row 1 has two partners, and comes before row 2.
-    assert found[0] == found[1] == found[2] != found[3] and found[5] == found[6]
-    inner = set(map(tuple, inner_pairs(components(8, PAIRS), 100).tolist()))
-    assert inner == {*combinations(range(4), 2), (5, 6)}
-    assert inner_pairs(components(8, PAIRS), 1).tolist() == [[5, 6]]
-
-
-def test_weak_links():
-    probabilities = np.array([0.95, 0.6, 0.95, 0.6])
-    [link] = weak_links(8, PAIRS, probabilities, 0.9)
-    assert link == (1, 2, 0.6, 4)
-    # Two weak pairs hold the group together.
-    pairs = np.concatenate([PAIRS, [[0, 3]]])
-    assert not weak_links(8, pairs, np.append(probabilities, 0.6), 0.9)

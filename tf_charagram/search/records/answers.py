@@ -10,17 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError
 from tf_charagram.reader.choice import Embedder
-from tf_charagram.search.learning import Learned
-from tf_charagram.search.records.estimates import THRESHOLDS, Estimate, estimate
-from tf_charagram.search.records.grouping import (
+from tf_charagram.search.grouping import (
+    Group,
     WeakLink,
-    components,
-    members,
-    stars,
+    check_groups,
+    degrees_of,
+    group_numbers,
+    kept_rows,
+    make_groups,
     weak_links,
 )
+from tf_charagram.search.learning import Learned
+from tf_charagram.search.rare_keys import distinct_integers
+from tf_charagram.search.records.estimates import THRESHOLDS, Estimate, estimate
 from tf_charagram.search.records.linking import (
     Evidence,
     Label,
@@ -31,7 +35,6 @@ from tf_charagram.search.records.linking import (
 
 #: Minimum probability of a match.
 THRESHOLD = 0.5
-GROUPS = ("stars", "components")
 # Groups that hang on a pair below this probability are worth a look.
 _WEAK = 0.9
 
@@ -85,18 +88,6 @@ class RecordMatches:
         return self.links.explain(row, right)
 
 
-class Group(NamedTuple):
-    """Texts or rows that are the same thing.
-
-    Attributes:
-        rows: The rows; the first row is kept.
-        scores: Score of each row with the first row.
-    """
-
-    rows: list[int]
-    scores: list[float]
-
-
 @dataclass
 class RecordGroups:
     """The result of `deduplicate` with columns.
@@ -107,7 +98,8 @@ class RecordGroups:
         threshold: Minimum probability of the pairs that make the groups.
         estimates: Expected precision and recall of the pairs in groups.
         learned: Precision and recall on held-out labels, or `None` without labels.
-        weak_links: Pairs without which a group would fall apart, and that may be wrong.
+        weak_links: Pairs of rows that alone connect two parts of a group of `components`, and that
+            may be wrong.
         links: All candidates.
     """
 
@@ -187,7 +179,7 @@ def _best_of_either(links: Links) -> NDArray[np.intp]:
         order = np.lexsort((-links.probabilities, rows))
         is_first = np.diff(rows[order], prepend=-1) > 0
         best.append(order[is_first])
-    return np.unique(np.concatenate(best))
+    return distinct_integers(np.concatenate(best))
 
 
 def _one_to_one(links: Links) -> NDArray[np.intp]:
@@ -230,49 +222,23 @@ def deduplicate_table(
             [0, 1], or there are too few labels.
     """
     threshold = _checked_threshold(threshold)
-    if groups not in GROUPS:
-        raise ConfigError(unknown_name("kind of groups", groups, GROUPS))
+    check_groups(groups)
     links = find_links(read_columns(table, None, on, None, kinds), labels, model)
     num_rows = len(links.columns[0].left)
     if num_rows:
         links.add_inner_pairs(threshold)
-    numbers = _group_numbers(links, threshold, groups)
     is_probable = links.probabilities >= threshold
     pairs = links.pairs[is_probable]
-    probabilities = links.probabilities[is_probable]
-    found = _groups(numbers, pairs, probabilities)
-    dropped = {row for group in found for row in group.rows[1:]}
-    kept = [row for row in range(num_rows) if row not in dropped]
-    weak = weak_links(num_rows, pairs, probabilities, _WEAK)
+    sizes = np.ones(num_rows, np.int64)
+    numbers = group_numbers(groups, pairs, sizes)
+    found = make_groups(numbers, degrees_of(pairs, sizes), links.probabilities_of)
+    kept = kept_rows(found, num_rows)
+    weak = []
+    if groups == "components":
+        weak = weak_links(pairs, links.probabilities[is_probable], sizes, _WEAK)
     thresholds = sorted({*THRESHOLDS, threshold})
     estimates = [_group_estimate(links, each, groups) for each in thresholds]
     return RecordGroups(found, kept, threshold, estimates, links.learned, weak, links)
-
-
-def _group_numbers(links: Links, threshold: float, groups: str) -> NDArray[np.int64]:
-    """Returns the number of the group of each row."""
-    num_rows = len(links.columns[0].left)
-    is_probable = links.probabilities >= threshold
-    pairs = links.pairs[is_probable]
-    if groups == "stars":
-        return stars(num_rows, pairs, links.probabilities[is_probable])
-    return components(num_rows, pairs)
-
-
-def _groups(
-    numbers: NDArray[np.int64], pairs: NDArray[np.int64], probabilities: NDArray[np.floating]
-) -> list[Group]:
-    """Returns the groups; the row with the most partners is first."""
-    degrees = np.bincount(pairs.ravel(), minlength=len(numbers))
-    score_of = dict(zip(map(tuple, pairs.tolist()), probabilities.tolist(), strict=True))
-    found = []
-    for rows in members(numbers):
-        first = int(rows[np.argmax(degrees[rows])])
-        others = [row for row in rows.tolist() if row != first]
-        # Rows that others connect have no probability of their own.
-        scores = [score_of.get((min(first, row), max(first, row)), 0.0) for row in others]
-        found.append(Group([first, *others], [1.0, *scores]))
-    return sorted(found, key=lambda group: min(group.rows))
 
 
 def _group_estimate(links: Links, threshold: float, groups: str) -> Estimate:
@@ -280,7 +246,9 @@ def _group_estimate(links: Links, threshold: float, groups: str) -> Estimate:
 
     Two rows of a group that differ are the same if both are the same as a third row.
     """
-    numbers = _group_numbers(links, threshold, groups)
+    num_rows = len(links.columns[0].left)
+    probable = links.pairs[links.probabilities >= threshold]
+    numbers = group_numbers(groups, probable, np.ones(num_rows, np.int64))
     probabilities = links.probabilities.copy()
     left, right = links.pairs.T
     is_inside = numbers[left] == numbers[right]

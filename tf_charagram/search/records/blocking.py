@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search.records.columns import Column
+from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs
+from tf_charagram.search.records.columns import MISSING, Column
 from tf_charagram.search.records.names import other_forms
 from tf_charagram.search.records.ngrams import trigram_tfidf
 
 #: Candidates per row.
 NUM_CANDIDATES = 40
-# Keys of a row are looked up from the rarest on, until so many rows were found, with repetitions:
-# frequent keys tell little.
+# Rows that are found by the rare keys of a row, with repetitions.
 _MAX_POSTINGS = 5000
 # The same of all rows together, which bounds the time for large tables.
 _MAX_ALL_POSTINGS = 1_500_000_000
@@ -37,31 +36,49 @@ def candidate_pairs(columns: Sequence[Column], k: int = NUM_CANDIDATES) -> NDArr
         Rows of both tables, `(num_pairs, 2)`, sorted. With one table, each pair once, and the left
         row is the smaller one.
     """
-    is_one_table = columns[0].right is columns[0].left
     left = _keys(columns, "left")
-    right = left if is_one_table else _keys(columns, "right")
-    num_right = right.shape[0]
-    postings = min(_MAX_POSTINGS, _MAX_ALL_POSTINGS // max(left.shape[0], 1))
-    left = _rare_keys(left, np.bincount(right.indices, minlength=right.shape[1]), postings)
+    if columns[0].right is columns[0].left:
+        pairs = _pairs_in_one_table(columns, left, k)
+    else:
+        pairs = _nearest(left, _keys(columns, "right"), k)
+    num_right = max(len(columns[0].right), 1)
+    distinct = distinct_integers(pairs[:, 0] * num_right + pairs[:, 1])
+    return np.stack(np.divmod(distinct, num_right), axis=1)
+
+
+def _pairs_in_one_table(
+    columns: Sequence[Column], keys: sparse.csr_array, k: int
+) -> NDArray[np.int64]:
+    """Finds the candidates in one table, the smaller row first.
+
+    A copy of a row has this row as its only candidate: copies would crowd out other rows.
+    """
+    values = np.stack([column.left for column in columns], axis=1)
+    _, firsts, numbers = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    all_rows = np.arange(len(values))
+    first_of = firsts[numbers.ravel()]
+    # Rows without values say nothing.
+    is_copy = (first_of != all_rows) & (values != MISSING).any(axis=1)
+    copies = np.stack([first_of, all_rows], axis=1)[is_copy]
+    rows = np.sort(firsts)
+    # A row finds itself, too.
+    pairs = rows[_nearest(keys[rows], keys[rows], k + 1)]
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return np.concatenate([np.sort(pairs, axis=1), copies])
+
+
+def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int) -> NDArray[np.int64]:
+    """Returns the k most similar right rows of each left row as pairs, `(num_pairs, 2)`."""
+    num_left = left.shape[0]
     by_key = right.T.tocsr()
-    # A row of one table finds itself, too.
-    k += is_one_table
-    keys = [np.zeros(0, np.int64)]
-    for start in range(0, left.shape[0], _BATCH):
-        similarities = left[start : start + _BATCH] @ by_key
-        for row, (first, last) in enumerate(pairwise(similarities.indptr.tolist()), start):
-            found = similarities.indices[first:last]
-            if len(found) > k:
-                nearest = np.argpartition(similarities.data[first:last], -k)[-k:]
-                found = found[nearest]
-            found = found.astype(np.int64)
-            if is_one_table:
-                found = found[found != row]
-                keys.append(np.minimum(found, row) * num_right + np.maximum(found, row))
-            else:
-                keys.append(row * num_right + found)
-    distinct_keys = np.unique(np.concatenate(keys))
-    return np.stack(np.divmod(distinct_keys, max(num_right, 1)), axis=1)
+    max_postings = min(_MAX_POSTINGS, _MAX_ALL_POSTINGS // max(num_left, 1))
+    found = [np.zeros((0, 2), np.int64)]
+    for start in range(0, num_left, _BATCH):
+        batch = left[start : start + _BATCH]
+        keys = nearest_pairs(batch, by_key, k, max_postings)
+        rows, columns = np.divmod(keys, max(right.shape[0], 1))
+        found.append(np.stack([rows + start, columns], axis=1))
+    return np.concatenate(found)
 
 
 def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
@@ -90,30 +107,3 @@ def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
 def _with_forms(value: str) -> str:
     """Appends other forms of a name, which share no trigram with it: `bill` and `william`."""
     return " ".join([value, *other_forms(value)])
-
-
-def _rare_keys(
-    keys: sparse.csr_array, num_rows: NDArray[np.integer], postings: int
-) -> sparse.csr_array:
-    """Drops the frequent keys of each row.
-
-    The keys that stay are in at most `postings` rows, with repetitions. The rarest key always
-    stays.
-
-    Args:
-        keys: Weights of keys, `(num_left, num_keys)`.
-        num_rows: Number of right rows with each key.
-        postings: Maximum number of right rows.
-    """
-    rows = np.repeat(np.arange(keys.shape[0]), np.diff(keys.indptr))
-    counts = num_rows[keys.indices]
-    # Row by row, the rarest keys first; each row keeps its place.
-    order = np.lexsort((counts, rows))
-    totals = np.cumsum(counts[order])
-    starts = keys.indptr[:-1][rows]
-    totals_before = np.append(0, totals)[starts]
-    is_kept = totals - totals_before <= postings
-    is_kept[starts] = True
-    kept = np.sort(order[is_kept])
-    splits = np.searchsorted(kept, keys.indptr)
-    return sparse.csr_array((keys.data[kept], keys.indices[kept], splits), keys.shape)

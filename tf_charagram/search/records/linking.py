@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reader.choice import Embedder
+from tf_charagram.search.grouping import components, inner_pairs
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.records.blocking import candidate_pairs
 from tf_charagram.search.records.columns import Column, cells_of, make_column
@@ -23,7 +24,6 @@ from tf_charagram.search.records.evidence import (
     compare_columns,
     random_pairs,
 )
-from tf_charagram.search.records.grouping import components, inner_pairs
 from tf_charagram.search.records.mixture import Mixture, fit_mixture
 from tf_charagram.search.records.rows import RowTexts
 from tf_charagram.search.records.values import folded
@@ -188,7 +188,8 @@ class Links:
         probable = self.pairs[self.probabilities >= threshold]
         inner = inner_pairs(components(num_rows, probable), _MAX_INNER)
         known = self.pairs[:, 0] * num_rows + self.pairs[:, 1]
-        keys = np.setdiff1d(inner[:, 0] * num_rows + inner[:, 1], known)
+        keys = inner[:, 0] * num_rows + inner[:, 1]
+        keys = keys[~np.isin(keys, known, assume_unique=True)]
         added = np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
         probabilities = np.append(self.probabilities, self.probabilities_of(added))
         order = np.argsort(np.append(known, keys))

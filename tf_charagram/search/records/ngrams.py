@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.search.rare_keys import distinct_integers
+
 # Bits of a code point in the key of a trigram.
 _BITS = 21
 
@@ -38,7 +40,7 @@ def trigram_tfidf(texts: Sequence[str]) -> sparse.csr_array:
     """
     rows, keys = trigrams(texts)
     known, columns = np.unique(keys, return_inverse=True)
-    pairs = np.unique(rows * max(len(known), 1) + columns)
+    pairs = distinct_integers(rows * max(len(known), 1) + columns)
     rows, columns = np.divmod(pairs, max(len(known), 1))
     counts = np.bincount(columns, minlength=len(known))
     idf = 1 + np.log((1 + len(texts)) / (1 + counts))

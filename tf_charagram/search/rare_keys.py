@@ -1,0 +1,87 @@
+"""Finds the rows of a sparse matrix that share rare keys with other rows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+
+def nearest_pairs(
+    left: sparse.csr_array, by_key: sparse.csr_array, k: int, max_postings: int
+) -> NDArray[np.int64]:
+    """Finds for each left row the k right rows with the largest products of rare keys.
+
+    Frequent keys tell little and are in most rows: the keys of a left row are looked up from the
+    rarest on, until so many right rows were found, with repetitions. The rarest key is always
+    looked up.
+
+    Args:
+        left: Weights of the keys of left rows, `(num_left, num_keys)`.
+        by_key: Weights of the keys of right rows, one row per key, `(num_keys, num_right)`.
+        k: Number of right rows; of equal products, lower rows come first.
+        max_postings: Maximum number of right rows to look up, with repetitions.
+
+    Returns:
+        Pairs as one integer each, `left_row * num_right + right_row`, by left rows: NumPy finds
+        distinct integers faster than distinct rows of an array.
+    """
+    num_right = by_key.shape[1]
+    num_rows = np.diff(by_key.indptr)
+    products = _rare(left, num_rows, max_postings) @ by_key
+    pairs = [np.zeros(0, np.int64)]
+    for row, (start, stop) in enumerate(pairwise(products.indptr.tolist())):
+        columns = products.indices[start:stop].astype(np.int64)
+        if len(columns) > k:
+            columns = _largest(products.data[start:stop], columns, k)
+        pairs.append(row * num_right + columns)
+    return np.concatenate(pairs)
+
+
+def distinct_integers(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns distinct integers, ascending; all must be at least 0.
+
+    NumPy puts them into a hash table, which takes 50 times as long for millions of integers.
+    """
+    ordered = np.sort(values)
+    is_new = np.diff(ordered, prepend=-1) > 0
+    return ordered[is_new]
+
+
+def _largest(
+    products: NDArray[np.float32], columns: NDArray[np.int64], k: int
+) -> NDArray[np.int64]:
+    """Returns the columns of the k largest products; of equal products, the lower columns."""
+    order = np.argpartition(products, -k)
+    last = products[order[-k]]
+    if np.count_nonzero(products >= last) == k:
+        return columns[order[-k:]]
+    larger = columns[products > last]
+    equal = np.sort(columns[products == last])
+    return np.concatenate([larger, equal[: k - len(larger)]])
+
+
+def _rare(
+    keys: sparse.csr_array, num_rows: NDArray[np.integer], max_postings: int
+) -> sparse.csr_array:
+    """Drops the frequent keys of each row.
+
+    Args:
+        keys: Weights of keys, `(num_left, num_keys)`.
+        num_rows: Number of right rows with each key, `(num_keys,)`.
+        max_postings: Maximum number of right rows of all keys of a row.
+    """
+    rows = np.repeat(np.arange(keys.shape[0]), np.diff(keys.indptr))
+    counts = num_rows[keys.indices]
+    # Row by row, the rarest keys first; each row keeps its place.
+    order = np.lexsort((counts, rows))
+    totals = np.cumsum(counts[order])
+    starts = keys.indptr[:-1][rows]
+    totals_before = np.append(0, totals)[starts]
+    is_kept = totals - totals_before <= max_postings
+    is_kept[starts] = True
+    kept = np.sort(order[is_kept])
+    splits = np.searchsorted(kept, keys.indptr)
+    return sparse.csr_array((keys.data[kept], keys.indices[kept], splits), keys.shape)
