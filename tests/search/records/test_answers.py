@@ -124,6 +124,23 @@ def test_evidence_sums_to_the_log_odds():
     assert len(scores) == 5 and scores == sorted(scores, reverse=True)
 
 
+def test_learned_evidence_sums_to_the_log_odds():
+    left, right, truth = people(1, typos=0.5)
+    draw = np.random.default_rng(0)
+    candidates = match(left, right, on=COLUMNS).links.pairs
+    chosen = candidates[draw.permutation(len(candidates))[:100]].tolist() + sorted(truth)[:40]
+    labels = [(row, other, int((row, other) in truth)) for row, other in chosen]
+    found = match(left, right, on=COLUMNS, labels=labels)
+    for pair in found.pairs[::20]:
+        evidence = found.explain(pair.left, pair.right)
+        assert [each.column for each in evidence] == ["prior", *COLUMNS, "together"]
+        odds = 2.0 ** sum(each.weight for each in evidence)
+        assert odds / (1 + odds) == pytest.approx(pair.score, abs=1e-6)
+    same = found.explain(0, 0)
+    other = found.explain(0, 1)
+    assert all(one.weight > two.weight for one, two in zip(same[1:3], other[1:3], strict=True))
+
+
 def test_a_missing_value_is_no_evidence():
     left, right, _ = people(2)
     right = {**right, "born": ["N/A"] * len(right["born"])}
