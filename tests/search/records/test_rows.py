@@ -10,7 +10,8 @@ from tests.texts import words
 from tf_charagram.search import TextScorer
 from tf_charagram.search.records.learned import LearnedLinks
 from tf_charagram.search.records.linking import find_links, read_columns
-from tf_charagram.search.records.rows import Rivals, SharedWords
+from tf_charagram.search.records.rows import Rivals
+from tf_charagram.search.records.shared_words import SharedWords
 
 
 def test_shared_words():

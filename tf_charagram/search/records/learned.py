@@ -12,8 +12,9 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.records.columns import Column
 from tf_charagram.search.records.evidence import ABSENT, Agreement, compare_columns
-from tf_charagram.search.records.mixture import Mixture
-from tf_charagram.search.records.rows import Rivals, RowTexts, SharedWords
+from tf_charagram.search.records.mixture import Mixture, TextOdds
+from tf_charagram.search.records.rows import PairRivals, RowTexts
+from tf_charagram.search.records.shared_words import SharedWords
 
 Array = NDArray[np.float64]
 # The L2 penalty of the regression is for larger features than shares. Chosen on pairs of products,
@@ -37,7 +38,7 @@ class LearnedLinks:
     def __init__(
         self,
         columns: Sequence[Column],
-        mixture: Mixture,
+        mixture: Mixture | TextOdds,
         pairs: NDArray[np.int64],
         model: str | Path | TextEmbedder | None,
     ) -> None:
@@ -55,13 +56,9 @@ class LearnedLinks:
                     self._words[number] = SharedWords(column.values)
         numbers: dict[str, int] = {}
         texts = [numbers.setdefault(text, len(numbers)) for text in all_texts]
-        self._left_texts, self._right_texts = np.split(np.array(texts), [self._num_left])
+        left_texts, right_texts = np.split(np.array(texts), [self._num_left])
         scores = self._rows.scores(pairs)
-        left, right = pairs.T
-        self._rivals = [
-            Rivals(left, self._right_texts[right], scores, self._num_left),
-            Rivals(right, self._left_texts[left], scores, len(self._rows.right)),
-        ]
+        self._rivals = PairRivals(columns, (left_texts, right_texts), pairs, scores)
         self.weights: Array = np.zeros(0)
         self._means: Array = np.zeros(0)
 
@@ -130,8 +127,6 @@ class LearnedLinks:
 
     def _row_features(self, pairs: NDArray[np.int64]) -> Array:
         left, right = pairs.T
-        left_rival = self._rivals[0].scores(left, self._right_texts[right])
-        right_rival = self._rivals[1].scores(right, self._left_texts[left])
         words = self._row_words.features(left, right + self._num_left)
-        rivals = np.stack([left_rival, right_rival], axis=1)
+        rivals = self._rivals.scores(pairs)
         return np.concatenate([words, rivals, self._rows.features(pairs)], axis=1)

@@ -19,13 +19,15 @@ from tf_charagram.search.records.columns import Column, cells_of, make_column
 from tf_charagram.search.records.evidence import (
     ABSENT,
     EQUAL,
+    Agreement,
     chance_levels,
     compare_columns,
     random_pairs,
 )
 from tf_charagram.search.records.grouping import components, inner_pairs
 from tf_charagram.search.records.learned import LearnedLinks
-from tf_charagram.search.records.mixture import Mixture, fit_mixture
+from tf_charagram.search.records.mixture import Mixture, TextOdds, fit_mixture, rival_evidence
+from tf_charagram.search.records.rows import PairRivals
 from tf_charagram.search.records.values import folded
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
@@ -65,14 +67,16 @@ class Links:
         mixture: The model without labels.
         pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
         probabilities: Probabilities that they match, `(num_pairs,)`.
+        rivals: Other partners of the rows of a single column of texts, or `None`.
         model: The model with labels, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
     """
 
     columns: list[Column]
-    mixture: Mixture
+    mixture: Mixture | TextOdds
     pairs: NDArray[np.int64]
     probabilities: NDArray[np.float64]
+    rivals: PairRivals | None = None
     model: LearnedLinks | None = None
     learned: Learned | None = None
 
@@ -84,7 +88,10 @@ class Links:
         if self.model is not None:
             return self.model.log_odds(pairs)
         agreements = compare_columns(self.columns, pairs)
-        return self.mixture.log_odds(self.mixture.column_evidence(agreements))
+        log_odds = self.mixture.log_odds(self.mixture.column_evidence(agreements))
+        if self.rivals is not None:
+            log_odds = log_odds + rival_evidence(log_odds, self.rivals.scores(pairs))
+        return log_odds
 
     def learn_from(self, labels: Iterable[Label], model: str | Path | TextEmbedder | None) -> None:
         """Learns the weights of the columns, and of the rows as a whole, from labelled pairs.
@@ -241,7 +248,9 @@ def read_columns(
     for name, right_name in zip(on, on_right, strict=True):
         left_cells = cells_of(left, name, "left")
         right_cells = None if right is None else cells_of(right, right_name, "right")
-        columns.append(make_column(name, left_cells, right_cells, kinds.get(name)))
+        columns.append(
+            make_column(name, left_cells, right_cells, kinds.get(name), is_alone=len(on) == 1)
+        )
     if len({(len(column.left), len(column.right)) for column in columns}) > 1:
         raise ConfigError("All columns of a table must have the same length.")
     return columns
@@ -262,20 +271,31 @@ def find_links(
     Raises:
         ConfigError: There are too few labels.
     """
+    pairs = candidate_pairs(columns)
+    agreements = compare_columns(columns, pairs)
+    is_single_text = len(columns) == 1 and columns[0].is_whole
+    mixture = TextOdds() if is_single_text else _fitted_mixture(columns, agreements)
+    probabilities = expit(mixture.log_odds(mixture.column_evidence(agreements)))
+    links = Links(list(columns), mixture, pairs, probabilities)
+    if is_single_text:
+        texts = columns[0].left, columns[0].right
+        links.rivals = PairRivals(columns, texts, pairs, probabilities)
+        links.probabilities = links.probabilities_of(pairs)
+    if labels is not None:
+        links.learn_from(labels, model)
+    return links
+
+
+def _fitted_mixture(columns: Sequence[Column], agreements: Sequence[Agreement]) -> Mixture:
+    """Fits the model without labels to candidate pairs."""
     num_left = len(columns[0].left)
     num_right = len(columns[0].right)
     num_all = num_left * num_right
     if columns[0].left is columns[0].right:
         num_all = num_left * (num_left - 1) // 2
-    pairs = candidate_pairs(columns)
-    agreements = compare_columns(columns, pairs)
     samples = random_pairs(columns)
     chance = [chance_levels(column, samples) for column in columns]
     num_expected = _EXPECTED_SHARE * max(min(num_left, num_right), 1)
-    is_stable = [column.is_stable for column in columns]
-    mixture = fit_mixture(agreements, chance, is_stable, num_all, num_expected)
-    probabilities = mixture.probabilities(mixture.column_evidence(agreements))
-    links = Links(list(columns), mixture, pairs, probabilities)
-    if labels is not None:
-        links.learn_from(labels, model)
-    return links
+    # Prices change; names and dates of birth do not.
+    is_stable = [column.kind.name != "number" for column in columns]
+    return fit_mixture(agreements, chance, is_stable, num_all, num_expected)
