@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.search.records.conftest import COLUMNS, as_table, changed, f1, misspelled, people, person
+from tests.search.records.conftest import (
+    COLUMNS,
+    as_table,
+    changed,
+    f1,
+    firms,
+    invoices,
+    misspelled,
+    people,
+    person,
+    products,
+)
 from tests.texts import words
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import deduplicate, match
@@ -87,6 +98,35 @@ def test_estimates_are_near_the_truth(seed, typos):
     assert chosen.num_pairs == len(found.pairs)
     assert chosen.precision == pytest.approx(hits / len(found.pairs), abs=0.05)
     assert chosen.recall == pytest.approx(hits / len(truth), abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("make", "on", "min_f1"),
+    [
+        (people, COLUMNS, 0.97),
+        (people, ["first", "last"], 0.9),
+        (firms, ["firm", "town", "zip"], 0.97),
+        (firms, ["firm"], 0.8),
+        (products, ["brand", "title", "price"], 0.96),
+        (products, ["title"], 0.9),
+        (invoices, ["number", "firm", "amount", "date"], 0.97),
+    ],
+)
+def test_the_truth_is_between_the_bounds(make, on, min_f1, seed):
+    left, right, truth = make(seed)
+    found = match(left, right, on=on)
+    pairs = pairs_of(found)
+    assert f1(pairs, truth) > min_f1
+    [chosen] = [each for each in found.estimates if each.threshold == 0.5]
+    hits = len(pairs & truth)
+    lower, upper = chosen.precision_bounds
+    assert lower <= hits / len(pairs) <= upper and upper - lower < 0.4
+    if len(on) == 1:
+        assert np.isnan([chosen.recall, *chosen.recall_bounds]).all()
+    else:
+        lower, upper = chosen.recall_bounds
+        assert lower <= hits / len(truth) <= upper and upper - lower < 0.4
 
 
 def test_labels_of_rows_and_texts():

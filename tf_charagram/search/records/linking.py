@@ -80,6 +80,14 @@ class Links:
     model: LearnedLinks | None = None
     learned: Learned | None = None
 
+    @property
+    def knows_recall(self) -> bool:
+        """Whether small probabilities say how many matches are missing.
+
+        The probabilities of a single text are not fitted to the tables.
+        """
+        return self.rivals is None or self.model is not None
+
     def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
         return expit(self._log_odds(pairs))
