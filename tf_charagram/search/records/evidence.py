@@ -31,7 +31,7 @@ _PRIOR_NEAREST = 0.02
 _UNSEEN = (0.02, 0.3)
 _UNSEEN_ONE_TABLE = 0.1
 # In tables of few rows it counts more.
-_PSEUDO_ROWS = 3
+_PSEUDO_ROWS = 8
 # An amount has more rows elsewhere than a name.
 _PSEUDO_ROWS_OF_NUMBERS = 30
 
