@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.learning import Learned, learn_weights
@@ -23,6 +24,7 @@ _FEATURE_SCALE = 3.0
 # The log-odds without labels, as a feature: their limit, and their scale.
 _MAX_LOG_ODDS = 10
 _LOG_ODDS_SCALE = 0.2
+_MIN_SIMILARITY = 0.002
 
 
 class LearnedLinks:
@@ -116,10 +118,15 @@ class LearnedLinks:
         self, number: int, agreement: Agreement, pairs: NDArray[np.int64]
     ) -> Array:
         """Returns the similarity, whether a value is missing, and the words of a column."""
+        column = self._columns[number]
         is_absent = agreement.levels == ABSENT
-        features = [np.stack([agreement.similarities, is_absent], axis=1)]
+        similarities = agreement.similarities
+        if column.is_whole:
+            # Probabilities are linear in the score of the texts on this scale only.
+            bounded = np.clip(similarities, _MIN_SIMILARITY, 1 - _MIN_SIMILARITY)
+            similarities = _LOG_ODDS_SCALE * logit(bounded)
+        features = [np.stack([similarities, is_absent], axis=1)]
         if number in self._words:
-            column = self._columns[number]
             left = column.left[pairs[:, 0]]
             right = column.right[pairs[:, 1]]
             features.append(self._words[number].features(left, right))
