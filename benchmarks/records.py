@@ -16,6 +16,7 @@ and are scored on the pairs of their test file: `match` with columns, the joined
 from __future__ import annotations
 
 import csv
+import io
 import json
 import subprocess
 import sys
@@ -203,13 +204,14 @@ def dedupe(texts: LabelledTexts, labels: list, asked: list) -> list[bool]:
 
     left = {f"l{row}": {"text": text} for row, text in enumerate(texts.left)}
     right = {f"r{row}": {"text": text} for row, text in enumerate(texts.right)}
-    linker = package.RecordLink([package.variables.Text("text")], num_cores=1)
-    linker.prepare_training(left, right, sample_size=1000)
     answers: dict[str, list] = {"match": [], "distinct": []}
     for row, other, is_match in labels:
         kind = "match" if is_match else "distinct"
-        answers[kind].append((left[f"l{row}"], right[f"r{other}"]))
-    linker.mark_pairs(answers)
+        records = [left[f"l{row}"], right[f"r{other}"]]
+        answers[kind].append({"__class__": "tuple", "__value__": records})
+    linker = package.RecordLink([package.variables.String("text")], num_cores=1)
+    # The labels belong to the sample only if they are read from a file.
+    linker.prepare_training(left, right, io.StringIO(json.dumps(answers)), sample_size=1000)
     linker.train(index_predicates=False)
     pairs = [(f"l{row}", f"r{other}") for row, other, _ in asked]
     scored = linker.score(((one, left[one]), (other, right[other])) for one, other in pairs)
