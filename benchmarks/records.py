@@ -7,11 +7,16 @@ of pairs at the default threshold, x 100, the F1 of the best threshold, and seco
 the pairs at the default threshold are those of connected groups. The sets are
 the files of `--sets`: `febrl2-left.csv` and `febrl2-right.csv`, `febrl3.csv` and `fake1000.csv`,
 where equal values of the column `entity` are the same thing.
+
+Others learn from 300 labelled pairs of `pairs-abt-buy` and `pairs-dblp-acm`, in the folder above,
+and are scored on the pairs of their test file: `match` with columns, the joined string, and dedupe
+(3.0.3 needs BTrees 6.1).
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import subprocess
 import sys
@@ -34,6 +39,10 @@ class Job(NamedTuple):
     on: list[str]
 
 
+# Pairs with labels that others learn from, and the seed that chooses them.
+_NUM_LABELS = 300
+_SEED = 0
+LABELLED = ("abt-buy", "dblp-acm")
 JOBS = {
     "febrl2": Job(["febrl2-left.csv", "febrl2-right.csv"], _PEOPLE),
     "febrl2, 3 columns": Job(
@@ -140,6 +149,100 @@ def closed(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
 PEERS = {"charagram": ours, "splink": splink, "recordlinkage": recordlinkage}
 
 
+class LabelledTexts(NamedTuple):
+    """Pairs of texts: the distinct texts of both sides, and their rows with 1 or 0."""
+
+    left: list[str]
+    right: list[str]
+    pairs: list[tuple[int, int, int]]
+
+
+def read_labelled(folder: Path, name: str) -> tuple[LabelledTexts, int]:
+    """Returns the pairs of two files, and how many are in the first file."""
+    sides: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    pairs = []
+    sizes = []
+    for split in ("train", "test"):
+        text = (folder / f"pairs-{name}.{split}.tsv").read_text(encoding="utf-8")
+        for line in text.splitlines():
+            label, left, right = line.split("\t")[:3]
+            row = sides[0].setdefault(left, len(sides[0]))
+            other = sides[1].setdefault(right, len(sides[1]))
+            pairs.append((row, other, int(label)))
+        sizes.append(len(pairs))
+    return LabelledTexts(list(sides[0]), list(sides[1]), pairs), sizes[0]
+
+
+# Each learner returns whether the pairs of `asked` match.
+
+
+def learned_columns(texts: LabelledTexts, labels: list, asked: list) -> list[bool]:
+    """Learns with this package, from columns."""
+    from tf_charagram.search import match
+
+    tables = {"text": texts.left}, {"text": texts.right}
+    links = match(*tables, None, on=["text"], labels=labels).links
+    rows = np.array(asked, np.int64)[:, :2]
+    return (links.probabilities_of(rows) >= _THRESHOLD).tolist()
+
+
+def learned_texts(texts: LabelledTexts, labels: list, asked: list) -> list[bool]:
+    """Learns with this package, from texts."""
+    from tf_charagram.search import TextScorer
+
+    def sides(pairs: list) -> tuple[list[str], list[str]]:
+        return [texts.left[pair[0]] for pair in pairs], [texts.right[pair[1]] for pair in pairs]
+
+    scorer = TextScorer([*texts.left, *texts.right], None)
+    learned = scorer.learn(*sides(labels), [pair[2] for pair in labels])
+    return (scorer.score(*sides(asked)) >= learned.threshold).tolist()
+
+
+def dedupe(texts: LabelledTexts, labels: list, asked: list) -> list[bool]:
+    """Learns with dedupe."""
+    import dedupe as package
+
+    left = {f"l{row}": {"text": text} for row, text in enumerate(texts.left)}
+    right = {f"r{row}": {"text": text} for row, text in enumerate(texts.right)}
+    answers: dict[str, list] = {"match": [], "distinct": []}
+    for row, other, is_match in labels:
+        kind = "match" if is_match else "distinct"
+        records = [left[f"l{row}"], right[f"r{other}"]]
+        answers[kind].append({"__class__": "tuple", "__value__": records})
+    linker = package.RecordLink([package.variables.String("text")], num_cores=1)
+    # The labels belong to the sample only if they are read from a file.
+    linker.prepare_training(left, right, io.StringIO(json.dumps(answers)), sample_size=1000)
+    linker.train(index_predicates=False)
+    pairs = [(f"l{row}", f"r{other}") for row, other, _ in asked]
+    scored = linker.score(((one, left[one]), (other, right[other])) for one, other in pairs)
+    scores = {tuple(pair): score for pair, score in scored}
+    return [scores.get(pair, 0) >= _THRESHOLD for pair in pairs]
+
+
+LEARNERS = {"charagram": learned_columns, "joined string": learned_texts, "dedupe": dedupe}
+
+
+def labelled_child(peer: str, folder: str, name: str) -> None:
+    """Runs a learner on labelled pairs; prints a line of JSON."""
+    texts, num_train = read_labelled(Path(folder), name)
+    chosen = np.random.default_rng(_SEED).permutation(num_train)[:_NUM_LABELS]
+    labels = [texts.pairs[pair] for pair in chosen]
+    asked = texts.pairs[num_train:]
+    start = time.perf_counter()
+    found = LEARNERS[peer](texts, labels, asked)
+    seconds = time.perf_counter() - start
+    hits = sum(is_found and label for is_found, (_, _, label) in zip(found, asked, strict=True))
+    num_found = sum(found)
+    num_matches = sum(label for _, _, label in asked)
+    result = {
+        "precision": 100 * hits / max(num_found, 1),
+        "recall": 100 * hits / num_matches,
+        "F1": 200 * hits / (num_found + num_matches),
+        "seconds": seconds,
+    }
+    print(json.dumps({key: round(float(value), 1) for key, value in result.items()}))
+
+
 def child(peer: str, folder: str, name: str) -> None:
     """Runs a peer on a set; prints a line of JSON."""
     job = JOBS[name]
@@ -179,28 +282,36 @@ def main() -> None:
 
     parser = common.make_parser(__doc__, rounds=None, peers=True)
     parser.add_argument("--sets", type=Path, default=common.SHARED / "jobs" / "records")
-    parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--peers", default=",".join({**PEERS, **LEARNERS}))
     arguments = parser.parse_args()
     columns = ("precision", "recall", "F1", "best F1", "seconds")
     print("| | |" + "".join(f" {name} |" for name in columns))
     print("|---|---|" + "---:|" * len(columns))
     found: dict[str, Any] = {}
-    for name in JOBS:
-        for peer in arguments.peers.split(","):
-            python = sys.executable if peer == "charagram" else arguments.peer_python
-            command = [python, __file__, "--child", peer, str(arguments.sets), name]
-            done = subprocess.run(command, text=True, capture_output=True, check=False)
-            if done.returncode:
-                reason = done.stderr.strip().rpartition("\n")[2]
-                print(f"{peer} is left out: {reason or done.returncode}", file=sys.stderr)
-                continue
-            result = json.loads(done.stdout.splitlines()[-1])
-            cells = "".join(f" {result[column]:.1f} |" for column in columns)
-            print(f"| {name} | {peer} |{cells}", flush=True)
-            values = {key: common.Sample([result[key]], "points") for key in ("F1", "best F1")}
-            found.setdefault(peer, {})[name] = values["F1"]
+    chosen = arguments.peers.split(",")
+    runs = [(name, peer, "--child", arguments.sets) for name in JOBS for peer in PEERS]
+    folder = arguments.sets.parent
+    for name in LABELLED:
+        runs += [(name, peer, "--labelled", folder) for peer in LEARNERS]
+    for name, peer, mode, sets in runs:
+        if peer not in chosen:
+            continue
+        is_ours = peer in ("charagram", "joined string")
+        python = sys.executable if is_ours else arguments.peer_python
+        command = [python, __file__, mode, peer, str(sets), name]
+        done = subprocess.run(command, text=True, capture_output=True, check=False)
+        if done.returncode:
+            reason = done.stderr.strip().rpartition("\n")[2]
+            print(f"{peer} is left out: {reason or done.returncode}", file=sys.stderr)
+            continue
+        result = json.loads(done.stdout.splitlines()[-1])
+        cells = "".join(f" {result.get(column, '')} |" for column in columns)
+        print(f"| {name} | {peer} |{cells}", flush=True)
+        found.setdefault(peer, {})[name] = common.Sample([result["F1"]], "points")
     common.finish("records", found, arguments)
 
 
 if __name__ == "__main__":
-    child(*sys.argv[2:]) if sys.argv[1:2] == ["--child"] else main()
+    CHILDREN = {"--child": child, "--labelled": labelled_child}
+    run = CHILDREN.get(sys.argv[1]) if len(sys.argv) == 5 else None
+    run(*sys.argv[2:]) if run else main()

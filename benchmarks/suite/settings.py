@@ -97,6 +97,10 @@ BENCHMARKS = {
         "Search, matching, intents and topics",
         "--sets DATA/jobs --peers search,english,tfidf-chars", needs=("DATA/jobs",),
     ),
+    "records": Benchmark(
+        "Tables with columns", "--sets DATA/jobs/records --peer-python PYTHON",
+        needs=("DATA/jobs/records",),
+    ),
     "sizes": Benchmark(
         "Smaller models", f"{_ROUNDS} --budgets 20 15 --eval-data DATA/sts", needs=("DATA/sts",)
     ),

@@ -138,7 +138,7 @@ def test_match_on_columns(people_files, tmp_path, capsys):
     arguments = ["match", left, right, "--on", "first,last,street,town,born", "--output", output]
     assert call(*arguments, "--explain") == 0
     err = capsys.readouterr().err
-    assert "threshold     pairs  precision  recall (estimated)\n" in err
+    assert "threshold     pairs  precision         recall (estimated, with bounds)\n" in err
     assert " 0.50 " in err and " of 300 rows matched in " in err
     found = set(zip(cells(output, "key"), cells(output, "key_2"), strict=True))
     expected = {(f"key{row}", f"key{other}") for row, other in truth}

@@ -167,13 +167,21 @@ def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
     if chosen.num_pairs < MIN_MATCHES:
         sys.stderr.write("too few matches to estimate precision and recall\n")
         return
-    sys.stderr.write("threshold     pairs  precision  recall (estimated)\n")
+    sys.stderr.write("threshold     pairs  precision         recall (estimated, with bounds)\n")
     for each in estimates:
         mark = " *" if each.threshold == threshold else ""
+        precision = _bounded_text(each.precision, each.precision_bounds)
+        recall = _bounded_text(each.recall, each.recall_bounds)
         sys.stderr.write(
-            f"{each.threshold:9.2f} {each.num_pairs:9,} {each.precision:10.2f} "
-            f"{each.recall:7.2f}{mark}\n"
+            f"{each.threshold:9.2f} {each.num_pairs:9,}  {precision:16}  {recall}{mark}\n"
         )
+
+
+def _bounded_text(value: float, bounds: tuple[float, float]) -> str:
+    """Returns a value with its bounds, `0.95 (0.90-0.98)`."""
+    lower, upper = bounds
+    # The only value that differs from itself is NaN.
+    return f"{value:.2f} ({lower:.2f}-{upper:.2f})" if value == value else "not known"
 
 
 def evidence_text(evidence: Iterable[Evidence]) -> str:

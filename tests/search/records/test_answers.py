@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.search.records.conftest import COLUMNS, as_table, changed, f1, people, person
+from tests.search.records.conftest import (
+    COLUMNS,
+    as_table,
+    changed,
+    f1,
+    firms,
+    invoices,
+    misspelled,
+    people,
+    person,
+    products,
+)
 from tests.texts import words
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import deduplicate, match
@@ -89,6 +100,35 @@ def test_estimates_are_near_the_truth(seed, typos):
     assert chosen.recall == pytest.approx(hits / len(truth), abs=0.05)
 
 
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("make", "on", "min_f1"),
+    [
+        (people, COLUMNS, 0.97),
+        (people, ["first", "last"], 0.9),
+        (firms, ["firm", "town", "zip"], 0.97),
+        (firms, ["firm"], 0.8),
+        (products, ["brand", "title", "price"], 0.96),
+        (products, ["title"], 0.9),
+        (invoices, ["number", "firm", "amount", "date"], 0.97),
+    ],
+)
+def test_the_truth_is_between_the_bounds(make, on, min_f1, seed):
+    left, right, truth = make(seed)
+    found = match(left, right, on=on)
+    pairs = pairs_of(found)
+    assert f1(pairs, truth) > min_f1
+    [chosen] = [each for each in found.estimates if each.threshold == 0.5]
+    hits = len(pairs & truth)
+    lower, upper = chosen.precision_bounds
+    assert lower <= hits / len(pairs) <= upper and upper - lower < 0.4
+    if len(on) == 1:
+        assert np.isnan([chosen.recall, *chosen.recall_bounds]).all()
+    else:
+        lower, upper = chosen.recall_bounds
+        assert lower <= hits / len(truth) <= upper and upper - lower < 0.4
+
+
 def test_labels_of_rows_and_texts():
     left, right, truth = people(0, typos=0.5)
     draw = np.random.default_rng(0)
@@ -124,6 +164,23 @@ def test_evidence_sums_to_the_log_odds():
     assert len(scores) == 5 and scores == sorted(scores, reverse=True)
 
 
+def test_learned_evidence_sums_to_the_log_odds():
+    left, right, truth = people(1, typos=0.5)
+    draw = np.random.default_rng(0)
+    candidates = match(left, right, on=COLUMNS).links.pairs
+    chosen = candidates[draw.permutation(len(candidates))[:100]].tolist() + sorted(truth)[:40]
+    labels = [(row, other, int((row, other) in truth)) for row, other in chosen]
+    found = match(left, right, on=COLUMNS, labels=labels)
+    for pair in found.pairs[::20]:
+        evidence = found.explain(pair.left, pair.right)
+        assert [each.column for each in evidence] == ["prior", *COLUMNS, "together"]
+        odds = 2.0 ** sum(each.weight for each in evidence)
+        assert odds / (1 + odds) == pytest.approx(pair.score, abs=1e-6)
+    same = found.explain(0, 0)
+    other = found.explain(0, 1)
+    assert all(one.weight > two.weight for one, two in zip(same[1:3], other[1:3], strict=True))
+
+
 def test_a_missing_value_is_no_evidence():
     left, right, _ = people(2)
     right = {**right, "born": ["N/A"] * len(right["born"])}
@@ -153,9 +210,15 @@ FIRMS = {
     ]
 }
 BUTTER = {"name": ["Butter salted", "Butter unsalted"]}
+VERSIONS = {"name": ["Python 3.8", "Python 3.9", "Python 3.10"]}
+LANGUAGES = {"job": ["C developer", "C++ developer", "C# developer", "Java developer"]}
+DOSES = {"drug": ["Aspirin 100 mg", "Aspirin 500 mg", "Ibuprofen 400 mg"]}
 
 
-@pytest.mark.parametrize("table", [INVOICES, HOUSEHOLD, TWO_BIRTHS, FIRMS, BUTTER])
+SMALL_TABLES = [INVOICES, HOUSEHOLD, TWO_BIRTHS, FIRMS, BUTTER, VERSIONS, LANGUAGES, DOSES]
+
+
+@pytest.mark.parametrize("table", SMALL_TABLES)
 def test_small_tables_without_duplicates(table):
     assert not deduplicate(table, on=list(table)).groups
 
@@ -169,6 +232,65 @@ def test_small_tables_without_duplicates(table):
 )  # fmt: skip
 def test_small_tables_with_a_duplicate(table):
     assert [group.rows for group in deduplicate(table, on=list(table)).groups] == [[0, 1]]
+
+
+FIRST = "Ann Bob Carl Dora Eve Finn Gus Hal Ida Jon".split()
+OTHER_FIRST = "Anne Bob Karl Dora Eve Max Leo Sam Tim Jon".split()
+LAST = "Lee Ray Fox Kay Orr Day May Poe Roe Sun".split()
+OTHER_LAST = "Lee Ray Fox Kay Orr Zed Yak Box Cox Sun".split()
+TOWNS = ["Rome"] * 5 + ["Oslo"] * 5
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "pairs"),
+    [
+        (
+            {"firm": ["Acme", "Globex", "Initech"]},
+            {"firm": ["Acme Inc", "Globex Corporation", "Umbrella"]},
+            {(0, 0), (1, 1)},
+        ),
+        (
+            {"city": ["Munich", "Vienna", "Prague"], "country": ["DE", "AT", "CZ"]},
+            {"city": ["Munich", "Viena", "Rome"], "country": ["DE", "AT", "IT"]},
+            {(0, 0), (1, 1)},
+        ),
+        (
+            {"name": ["अमित शर्मा", "प्रिया सिंह", "राहुल वर्मा"]},
+            {"name": ["अमीत शर्मा", "प्रिया सिंह", "सुनील गुप्ता"]},
+            {(0, 0), (1, 1)},
+        ),
+        (
+            {"name": ["Ann Lee", "Bob Ray"], "mail": ["ann@x.org", "bob@x.org"]},
+            {"name": ["Ann M. Lee", "Robert Ray"], "mail": ["ann@x.org", "bob@x.org"]},
+            {(0, 0), (1, 1)},
+        ),
+        (
+            {"first": FIRST, "last": LAST, "town": TOWNS},
+            {"first": OTHER_FIRST, "last": OTHER_LAST, "town": TOWNS},
+            {(row, row) for row in (0, 1, 2, 3, 4, 9)},
+        ),
+    ],
+)
+def test_small_tables_to_match(left, right, pairs):
+    assert pairs_of(match(left, right, on=list(left))) == pairs
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_single_text_is_matched_as_in_a_list(seed):
+    draw = np.random.default_rng(seed)
+    names = words(200, seed)
+    products = [" ".join([*draw.choice(names, 4), f"x{row:03}"]) for row in range(450)]
+    offers = []
+    for product in products[:300]:
+        kept = draw.permutation(product.split())[:4]
+        offers.append(" ".join([misspelled(draw, kept[0]), *kept[1:], draw.choice(names)]))
+    # Half of the offers have no product.
+    products = products[:150] + products[300:]
+    truth = {(row, row) for row in range(150)}
+    found = match({"a": offers}, {"b": products}, on=["a"], on_right=["b"])
+    in_lists = match(offers, products, None)
+    assert f1(pairs_of(found), truth) > f1(pairs_of(in_lists), truth) + 0.1
+    assert f1(pairs_of(found), truth) > 0.9
 
 
 def test_odd_tables():

@@ -153,7 +153,9 @@ def match_tables(
     probabilities = links.probabilities
     chosen = _one_to_one(links) if one_to_one else _best_of_either(links)
     all_thresholds = sorted({*THRESHOLDS, threshold})
-    estimates = estimate(probabilities[chosen], probabilities, all_thresholds)
+    best = probabilities[chosen]
+    # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
+    estimates = estimate(best, best, all_thresholds, knows_recall=links.knows_recall)
     chosen = chosen[probabilities[chosen] >= threshold]
     order = np.lexsort((-probabilities[chosen], links.pairs[chosen, 0]))
     chosen = chosen[order]
@@ -253,7 +255,9 @@ def _group_estimate(links: Links, threshold: float, groups: str) -> Estimate:
     left, right = links.pairs.T
     is_inside = numbers[left] == numbers[right]
     probabilities[is_inside] = _through_thirds(links, is_inside)
-    [found] = estimate(probabilities[is_inside], probabilities, [0.0])
+    [found] = estimate(
+        probabilities[is_inside], probabilities, [0.0], knows_recall=links.knows_recall
+    )
     return found._replace(threshold=threshold)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,13 +14,13 @@ from tf_charagram.data.readers.table_rows import as_text
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search.records.kinds import KINDS, Kind, kind_of
 from tf_charagram.search.records.values import is_missing
-
-# Names of columns about places, ways to reach somebody, and prices.
-_UNSTABLE = re.compile(
-    r"addr|street|road|city|town|suburb|place|state|region|county|country|zip|post|phone|tel|fax"
-    r"|mobile|mail|web|url|price|amount|cost",
-    re.IGNORECASE,
+from tf_charagram.search.records.whole_texts import (
+    CUTOFFS,
+    WholeTexts,
+    are_long,
+    read_whole_text,
 )
+
 Ids = NDArray[np.int64]
 #: Position of a missing value.
 MISSING = -1
@@ -39,6 +38,8 @@ class Column:
         right: The same of the right rows; the same array if there is one table only.
         left_cells: Cells of the left rows as they are in the table, empty if missing.
         right_cells: Cells of the right rows.
+        is_whole: Whether texts are compared as lists of texts are, and similarities are
+            probabilities.
     """
 
     name: str
@@ -48,14 +49,7 @@ class Column:
     right: Ids
     left_cells: Sequence[str]
     right_cells: Sequence[str]
-
-    @property
-    def is_stable(self) -> bool:
-        """Whether two rows of the same thing rarely differ here.
-
-        People move, and prices change; names and dates of birth do not.
-        """
-        return self.kind.name != "number" and not _UNSTABLE.search(self.name)
+    is_whole: bool = False
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -112,7 +106,12 @@ def _columns_in(table: Any, argument: str) -> list[str]:
 
 
 def make_column(
-    name: str, left: Sequence[str], right: Sequence[str] | None, kind: str | None = None
+    name: str,
+    left: Sequence[str],
+    right: Sequence[str] | None,
+    kind: str | None = None,
+    *,
+    is_alone: bool = False,
 ) -> Column:
     """Makes a column from the cells of one or two tables.
 
@@ -121,6 +120,7 @@ def make_column(
         left: Cells; missing ones are empty.
         right: Cells of the other table, or `None` if there is one table only.
         kind: Name of its kind. Default: told from the values.
+        is_alone: Whether the tables have no other column.
 
     Raises:
         ConfigError: The kind is unknown.
@@ -130,15 +130,22 @@ def make_column(
     cells = [*left, *(right or ())]
     distinct_cells = [cell for cell in dict.fromkeys(cells) if cell]
     chosen = kind_of(distinct_cells) if kind is None else KINDS[kind]
+    is_whole = chosen.name == "text" and are_long(distinct_cells)
+    if is_alone and chosen.name in ("text", "name"):
+        is_whole = True
+    if is_whole:
+        chosen = chosen._replace(read=read_whole_text, cutoffs=CUTOFFS)
     forms = {cell: chosen.read(cell) for cell in distinct_cells}
     positions: dict[str, int] = {}
     for form in forms.values():
         if form:
             positions.setdefault(form, len(positions))
+    if is_whole:
+        chosen = chosen._replace(similarities=WholeTexts(list(positions)).similarities)
     # Empty cells, and cells that do not have the form of the kind.
     position_of = {cell: positions.get(form, MISSING) for cell, form in forms.items()}
     ids = np.array([position_of.get(cell, MISSING) for cell in cells], np.int64)
     left_ids = ids[: len(left)]
     right_ids = left_ids if right is None else ids[len(left) :]
     right_cells = left if right is None else right
-    return Column(name, chosen, list(positions), left_ids, right_ids, left, right_cells)
+    return Column(name, chosen, list(positions), left_ids, right_ids, left, right_cells, is_whole)

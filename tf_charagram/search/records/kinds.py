@@ -27,6 +27,8 @@ _NOT_DIGITS = re.compile(r"\D")
 # Factor of the similarity of codes with letters whose digits differ.
 _OTHER_DIGITS = 0.7
 _DATE_LIKE = re.compile(r"[\d\W]{6,12}([T ].*)?")
+# Similarity of two names that are known to be forms of the same name.
+_ALIAS = 0.93
 # Days between two dates that may be the same event in two books.
 _NEAR_DAYS = 31
 
@@ -66,7 +68,7 @@ def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
         _pairwise(values, pairs, JaroWinkler.similarity),
         _pairwise(ordered, pairs, JaroWinkler.similarity),
     )
-    return np.maximum(similarities, ALIAS * _aliases(values, pairs))
+    return np.maximum(similarities, alias_similarities(values, pairs))
 
 
 def _text_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
@@ -74,17 +76,17 @@ def _text_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     ordered = [" ".join(sorted(value.split())) for value in values]
     letters = _pairwise(ordered, pairs, OSA.normalized_similarity)
     similarities = (letters + trigram_cosines(values, pairs)) / 2
-    return np.maximum(similarities, ALIAS * _aliases(values, pairs))
+    return np.maximum(similarities, alias_similarities(values, pairs))
 
 
-def _aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Compares pairs: 1 for two forms of the same name, else 0."""
+def alias_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
+    """Compares pairs: 0.93 for two forms of the same name, else 0."""
     found = np.zeros(len(pairs), np.float32)
     chosen = may_be_aliases(values, pairs)
     found[chosen] = [
         are_aliases(values[left], values[right]) for left, right in pairs[chosen].tolist()
     ]
-    return found
+    return _ALIAS * found
 
 
 def _code_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
@@ -144,8 +146,6 @@ def _read_date(text: str) -> str:
     return date_of(text) or "".join(letter for letter in text if letter.isdigit())
 
 
-#: Similarity of two names that are known to be forms of the same name.
-ALIAS = 0.93
 KINDS = {
     kind.name: kind
     for kind in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,18 +14,20 @@ from scipy.special import expit
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.grouping import components, inner_pairs
-from tf_charagram.search.learning import Learned, learn_weights
+from tf_charagram.search.learning import Learned
 from tf_charagram.search.records.blocking import candidate_pairs
 from tf_charagram.search.records.columns import Column, cells_of, make_column
 from tf_charagram.search.records.evidence import (
     ABSENT,
     EQUAL,
+    Agreement,
     chance_levels,
     compare_columns,
     random_pairs,
 )
-from tf_charagram.search.records.mixture import Mixture, fit_mixture
-from tf_charagram.search.records.rows import RowTexts
+from tf_charagram.search.records.learned import LearnedLinks
+from tf_charagram.search.records.mixture import Mixture, TextOdds, fit_mixture, rival_evidence
+from tf_charagram.search.records.rows import PairRivals
 from tf_charagram.search.records.values import folded
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
@@ -34,11 +36,6 @@ Label = tuple[int | str, int | str, int]
 _EXPECTED_SHARE = 0.5
 # Pairs inside of groups that are looked at in addition to the candidates.
 _MAX_INNER = 20_000_000
-# Chosen on pairs of products, papers and beers with 300 labels.
-_FEATURE_SCALE = 3
-# Weight of the log-odds without labels that learning starts from, and their limit.
-_PRIOR = 1.0
-_MAX_LOG_ODDS = 10
 
 
 class Evidence(NamedTuple):
@@ -46,8 +43,8 @@ class Evidence(NamedTuple):
 
     Attributes:
         column: Name of the column; `prior` for the knowledge before any column is seen, and
-            `together` for all columns as a whole: agreement as of relatives, or the learned
-            weights.
+            `together` for the rows as a whole: agreement as of relatives, and what labels taught
+            about whole rows.
         left: Cell of the left row, empty if it is missing.
         right: Cell of the right row.
         agreement: `equal`, `near`, `different`, or `missing`.
@@ -70,51 +67,39 @@ class Links:
         mixture: The model without labels.
         pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
         probabilities: Probabilities that they match, `(num_pairs,)`.
-        rows: The rows as a whole, which are compared if there are labels.
-        texts: The columns of names and texts, by position, which are compared if there are labels.
-        weights: Learned weights of the features, or `None` without labels.
+        rivals: Other partners of the rows of a single column of texts, or `None`.
+        model: The model with labels, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
     """
 
     columns: list[Column]
-    mixture: Mixture
+    mixture: Mixture | TextOdds
     pairs: NDArray[np.int64]
     probabilities: NDArray[np.float64]
-    rows: RowTexts | None = None
-    texts: dict[int, RowTexts] = field(default_factory=dict)
-    weights: NDArray[np.float64] | None = None
+    rivals: PairRivals | None = None
+    model: LearnedLinks | None = None
     learned: Learned | None = None
+
+    @property
+    def knows_recall(self) -> bool:
+        """Whether small probabilities say how many matches are missing.
+
+        The probabilities of a single text are not fitted to the tables.
+        """
+        return self.rivals is None or self.model is not None
 
     def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
         return expit(self._log_odds(pairs))
 
     def _log_odds(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-        if self.weights is not None:
-            return self._features(pairs) @ self.weights
+        if self.model is not None:
+            return self.model.log_odds(pairs)
         agreements = compare_columns(self.columns, pairs)
-        return self.mixture.log_odds(self.mixture.column_evidence(agreements))
-
-    def _features(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Returns the inputs of the logistic regression, `(num_pairs, num_features)`.
-
-        The log-odds without labels; for each column its evidence, its similarities, and whether a
-        value is missing; and the features of the rows as a whole, with a constant.
-        """
-        agreements = compare_columns(self.columns, pairs)
-        ratios = self.mixture.column_evidence(agreements)
-        log_odds = np.clip(self.mixture.log_odds(ratios), -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
-        # Evidence is up to 10 large.
-        parts: list[NDArray[Any]] = [log_odds[:, np.newaxis] / 5, ratios / 5]
-        for number, agreement in enumerate(agreements):
-            is_absent = agreement.levels == ABSENT
-            parts.append(np.stack([agreement.similarities, is_absent], axis=1))
-            if number in self.texts:
-                parts.append(self.texts[number].scores(pairs)[:, np.newaxis])
-        if self.rows is not None:
-            parts.append(self.rows.features(pairs))
-        # The penalty of the regression is for larger features than shares.
-        return _FEATURE_SCALE * np.concatenate(parts, axis=1)
+        log_odds = self.mixture.log_odds(self.mixture.column_evidence(agreements))
+        if self.rivals is not None:
+            log_odds = log_odds + rival_evidence(log_odds, self.rivals.scores(pairs))
+        return log_odds
 
     def learn_from(self, labels: Iterable[Label], model: str | Path | Embedder | None) -> None:
         """Learns the weights of the columns, and of the rows as a whole, from labelled pairs.
@@ -127,11 +112,6 @@ class Links:
             ConfigError: A row does not exist, or there are fewer than two matches or two others.
         """
         rows = self._numbered(labels)
-        if self.rows is None:
-            self.rows = RowTexts(self.columns, model)
-            for number, column in enumerate(self.columns):
-                if column.kind.name in ("name", "text"):
-                    self.texts[number] = RowTexts([column], None)
         is_match = rows[:, 2] == 1
         num_ones = int(is_match.sum())
         num_zeros = int((rows[:, 2] == 0).sum())
@@ -140,11 +120,9 @@ class Links:
                 "`labels` must be 1 or 0 for each pair, both at least twice. "
                 f"Received: {len(rows)} pairs, {num_ones} ones, {num_zeros} zeros"
             )
-        features = self._features(rows[:, :2])
-        prior = np.zeros(features.shape[1])
-        # The first feature: few labels change the answer without labels little.
-        prior[0] = _PRIOR * 5 / _FEATURE_SCALE
-        self.weights, self.learned = learn_weights(features, is_match, prior)
+        if self.model is None:
+            self.model = LearnedLinks(self.columns, self.mixture, self.pairs, model)
+        self.learned = self.model.learn(rows[:, :2], is_match)
         self.probabilities = self.probabilities_of(self.pairs)
 
     def _numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
@@ -200,18 +178,25 @@ class Links:
         """Returns the evidence about a pair; the weights sum to the log-odds of its probability."""
         pair = np.array([[left, right]])
         agreements = compare_columns(self.columns, pair)
-        [ratios] = self.mixture.column_evidence(agreements) / np.log(2)
+        [weights] = self.mixture.column_evidence(agreements)
         log_priors = self.mixture.log_priors
-        prior = float((log_priors[0] - log_priors[-1]) / np.log(2))
-        lines = [Evidence("prior", "", "", "", prior)]
-        for column, agreement, weight in zip(self.columns, agreements, ratios, strict=True):
-            left_value = column.left_cells[left]
-            right_value = column.right_cells[right]
+        prior = log_priors[0] - log_priors[-1]
+        [log_odds] = self._log_odds(pair)
+        if self.model is not None:
+            share, learned = self.model.evidence(pair)
+            prior *= share
+            weights = share * weights + learned
+        rest = log_odds - prior - weights.sum()
+        lines = [Evidence("prior", "", "", "", _bits(prior))]
+        for column, agreement, weight in zip(self.columns, agreements, weights, strict=True):
+            cells = column.left_cells[left], column.right_cells[right]
             level = _level_name(column, int(agreement.levels[0]))
-            lines.append(Evidence(column.name, left_value, right_value, level, float(weight)))
-        [log_odds] = self._log_odds(pair) / np.log(2)
-        rest = log_odds - sum(line.weight for line in lines)
-        return [*lines, Evidence("together", "", "", "", float(rest))]
+            lines.append(Evidence(column.name, *cells, level, _bits(weight)))
+        return [*lines, Evidence("together", "", "", "", _bits(rest))]
+
+
+def _bits(log_ratio: float) -> float:
+    return float(log_ratio / np.log(2))
 
 
 def _rows_by_text(columns: Sequence[Column], side: str) -> dict[str, int]:
@@ -272,7 +257,9 @@ def read_columns(
     for name, right_name in zip(on, on_right, strict=True):
         left_cells = cells_of(left, name, "left")
         right_cells = None if right is None else cells_of(right, right_name, "right")
-        columns.append(make_column(name, left_cells, right_cells, kinds.get(name)))
+        columns.append(
+            make_column(name, left_cells, right_cells, kinds.get(name), is_alone=len(on) == 1)
+        )
     if len({(len(column.left), len(column.right)) for column in columns}) > 1:
         raise ConfigError("All columns of a table must have the same length.")
     return columns
@@ -293,20 +280,31 @@ def find_links(
     Raises:
         ConfigError: There are too few labels.
     """
+    pairs = candidate_pairs(columns)
+    agreements = compare_columns(columns, pairs)
+    is_single_text = len(columns) == 1 and columns[0].is_whole
+    mixture = TextOdds() if is_single_text else _fitted_mixture(columns, agreements)
+    probabilities = expit(mixture.log_odds(mixture.column_evidence(agreements)))
+    links = Links(list(columns), mixture, pairs, probabilities)
+    if is_single_text:
+        texts = columns[0].left, columns[0].right
+        links.rivals = PairRivals(columns, texts, pairs, probabilities)
+        links.probabilities = links.probabilities_of(pairs)
+    if labels is not None:
+        links.learn_from(labels, model)
+    return links
+
+
+def _fitted_mixture(columns: Sequence[Column], agreements: Sequence[Agreement]) -> Mixture:
+    """Fits the model without labels to candidate pairs."""
     num_left = len(columns[0].left)
     num_right = len(columns[0].right)
     num_all = num_left * num_right
     if columns[0].left is columns[0].right:
         num_all = num_left * (num_left - 1) // 2
-    pairs = candidate_pairs(columns)
-    agreements = compare_columns(columns, pairs)
     samples = random_pairs(columns)
     chance = [chance_levels(column, samples) for column in columns]
     num_expected = _EXPECTED_SHARE * max(min(num_left, num_right), 1)
-    is_stable = [column.is_stable for column in columns]
-    mixture = fit_mixture(agreements, chance, is_stable, num_all, num_expected)
-    probabilities = mixture.probabilities(mixture.column_evidence(agreements))
-    links = Links(list(columns), mixture, pairs, probabilities)
-    if labels is not None:
-        links.learn_from(labels, model)
-    return links
+    # Prices change; names and dates of birth do not.
+    is_stable = [column.kind.name != "number" for column in columns]
+    return fit_mixture(agreements, chance, is_stable, num_all, num_expected)

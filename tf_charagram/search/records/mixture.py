@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
+from scipy.special import logit, logsumexp
 
 from tf_charagram.search.records.evidence import ABSENT, EQUAL, Agreement
 
@@ -45,6 +45,10 @@ _MIN_SHARED = 0.003
 _MIN_MOSTLY = 0.5
 # Equal values fall into bins of their log frequency, so that few patterns are fitted.
 _BIN = 0.25
+# Equal texts may be different things.
+_MAX_TEXT = 0.98
+# Fitted to the same labelled pairs as the weights of texts.
+_RIVAL_WEIGHT = 0.6
 
 
 class _Patterns(NamedTuple):
@@ -137,9 +141,37 @@ class Mixture:
         classes = self.log_classes(ratios)
         return classes[:, 0] - logsumexp(classes[:, 1:], axis=1)
 
-    def probabilities(self, ratios: Array) -> Array:
-        """Returns the probabilities of matches, `(num_pairs,)`."""
-        return expit(self.log_odds(ratios))
+
+class TextOdds:
+    """The model of a single column of texts, whose similarities are probabilities.
+
+    A single column tells too little about matches to fit a model.
+    """
+
+    log_priors = np.zeros(2)
+
+    def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
+        """Returns the log-odds of pairs, `(num_pairs, 1)`."""
+        [agreement] = agreements
+        probabilities = np.clip(agreement.similarities, 1 - _MAX_TEXT, _MAX_TEXT)
+        return logit(probabilities.astype(np.float64))[:, np.newaxis]
+
+    def log_odds(self, ratios: Array) -> Array:
+        """Returns the log-odds of matches, `(num_pairs,)`."""
+        return ratios[:, 0]
+
+
+def rival_evidence(log_odds: Array, rivals: NDArray[np.floating]) -> Array:
+    """Returns the evidence of pairs whose rows have no other good partner, `(num_pairs,)`.
+
+    Rivals are no evidence against a pair: they may be duplicates.
+
+    Args:
+        log_odds: Log-odds of pairs by `TextOdds`.
+        rivals: Probabilities of the best other partners of both rows, `(num_pairs, 2)`.
+    """
+    best = np.clip(rivals.max(axis=1), 1 - _MAX_TEXT, _MAX_TEXT)
+    return _RIVAL_WEIGHT * np.maximum(log_odds - logit(best), 0)
 
 
 def _log_ratios(

@@ -42,10 +42,10 @@ for _line in _NICKNAMES.replace("\n", ";").split(";"):
     for _name in _short:
         _FORMS.setdefault(_name, set()).add(_full)
 _KNOWN = {*_FORMS, *(full for forms in _FORMS.values() for full in forms)}
-#: Words that tell the form of a firm and nothing about which firm.
-LEGAL_FORMS = frozenset(
+#: Words at the end of the name of a firm that tell nothing about which firm.
+LEGAL_ENDINGS = frozenset(
     "inc incorporated ltd limited llc llp lp plc corp corporation co company gmbh ag kg ohg sa sas "
-    "sarl srl bv nv ab oy aps kk pty pvt lda sro".split()
+    "sarl srl bv nv ab oy aps kk pty pvt lda sro liability private public &".split()
 )
 # Spellings of umlauts, in a language that has them, and in one that has not.
 _UMLAUTS = {"ae": "a", "oe": "o", "ue": "u"}
@@ -132,7 +132,8 @@ def _is_same_word(one: str, other: str) -> bool:
         return True
     shorter, longer = sorted([one, other], key=len)
     if len(shorter) == 1:
-        return longer.startswith(shorter)
+        # C++ is not C.
+        return longer.startswith(shorter) and longer.isalpha()
     full = _FORMS.get(one, set()) | {one}
     if full & (_FORMS.get(other, set()) | {other}):
         return True
@@ -153,9 +154,6 @@ def without_legal_forms(name: str) -> str:
         ('acme trading', 'co')
     """
     words = name.split()
-    while len(words) > 1 and words[-1] in _ENDINGS:
+    while len(words) > 1 and words[-1] in LEGAL_ENDINGS:
         words.pop()
     return " ".join(words)
-
-
-_ENDINGS = LEGAL_FORMS | {"liability", "private", "public"}
