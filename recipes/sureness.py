@@ -25,8 +25,8 @@ from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import KINDS, add_typos
 from tf_charagram.files.writing import whole_file
-from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.reader.candidates import Candidates
+from tf_charagram.reader.files import read_dictionary
 from tf_charagram.text.spelling.letters import DIGITS, MAX_LETTERS, MIN_LETTERS, spelled
 from tf_charagram.text.spelling.patterns import Patterns
 from tf_charagram.text.spelling.sureness import (
