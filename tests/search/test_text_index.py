@@ -192,7 +192,7 @@ def npy(vectors):
 
 
 def scorer(**settings):
-    return json.dumps({"lexical": True, "learned": None, **settings})
+    return json.dumps({"lexical": True, "learned": None, "own_words": {}, **settings})
 
 
 def hostile_files(saved):
@@ -233,6 +233,10 @@ def hostile_files(saved):
                 ({"learned": [10**400] * 11}, "index is damaged"),
                 ({"learned": "x"}, "index is damaged"),
                 ({"learned": {"a": 1}}, "index is damaged"),
+                ({"own_words": "/dev/zero"}, "index is damaged"),
+                ({"own_words": {"a": 0}}, "index is damaged"),
+                ({"own_words": {"a": None}}, "index is damaged"),
+                ({"own_words": {"1": 1}}, "at least one word of letters"),
             ]
         ],
         (SETTINGS, "[]", "index is damaged"),
@@ -270,7 +274,24 @@ def test_other_models_and_folders(saved, other_model, tmp_path):
     assert json.loads((saved / SETTINGS).read_text())["scorer"] == {
         "lexical": True,
         "learned": None,
+        "own_words": {},
     }
+
+
+def test_frequent_words_are_right(tmp_path):
+    texts = [f"linq with arrays {number}" for number in range(20)]
+    index = TextIndex([*texts, "a line with pasword"])
+    assert index.scorer.embedder.read_as(["linq pasword"]) == ["linq password"]
+    # As the texts change, vectors of the same texts must not.
+    index.add(f"timex with {number}" for number in range(20))
+    index.save(tmp_path / "index")
+    loaded = TextIndex.load(tmp_path / "index")
+    assert loaded.scorer.settings() == index.scorer.settings()
+    assert loaded.scorer.embedder.read_as(["linq timex"]) == ["linq time"]
+    queries = ["linqq arrays", "timex", "line"]
+    assert loaded.search(queries) == index.search(queries)
+    shared = TextIndex(texts, scorer=loaded.scorer)
+    assert shared.scorer.settings() == index.scorer.settings()
 
 
 @pytest.mark.parametrize("has_model", [False, True])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.text.spelling import own_words as module
+from tf_charagram.reader import TextReader
+from tf_charagram.reader import own_words as module
+from tf_charagram.reader.own_words import WordCounts
 from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.own_words import WordCounts
 
 KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
 
@@ -14,8 +15,7 @@ KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
 def own_words(texts):
     words = WordCounts()
     assert list(words.of(iter(texts))) == texts
-    own = words.own_words(KNOWN)
-    return [] if own is None else own.words
+    return list(words.own_words(KNOWN))
 
 
 @pytest.mark.parametrize(("texts", "expected"), [
@@ -45,8 +45,7 @@ def test_own_words(texts, expected):
 def test_counts_are_those_of_the_texts():
     words = WordCounts()
     list(words.of(["weka weka", "treebank"] * 8))
-    own = words.own_words(KNOWN)
-    assert own.words == ["weka", "treebank"] and own.log_counts.tolist() == [4.0, 3.0]
+    assert words.own_words(KNOWN) == {"weka": 16, "treebank": 8}
 
 
 def test_many_words_at_once():
@@ -67,3 +66,16 @@ def test_rare_words_are_forgotten(monkeypatch):
         most = max(most, len(words.counts))
         assert words.counts["weka"] == index + 1
     assert 50 < most <= 100
+
+
+def test_own_words_of_a_model():
+    texts = [*["linq to a list of lines"] * 20, "linqq", "pasword"]
+    own = module.own_words("english", texts)
+    assert own == {"linq": 20}
+    before = TextReader.load("english")
+    reader = TextReader.load("english", keep_words=own)
+    words = ["linq linqq pasword"]
+    assert before.read_as(words) == ["line linqq password"]
+    assert reader.read_as(words) == ["linq linq password"]
+    assert module.own_words("english", texts[:4]) == {}
+    assert TextReader.load("english", keep_words={}).read_as(words) == before.read_as(words)
