@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import RunError
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reader import TextReader
 from tf_charagram.reader import own_words as module
 from tf_charagram.reader.own_words import WordCounts
 from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.vectorizer import NgramVectorizer
 
 KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
 
@@ -68,14 +72,19 @@ def test_rare_words_are_forgotten(monkeypatch):
     assert 50 < most <= 100
 
 
-def test_own_words_of_a_model():
-    texts = [*["linq to a list of lines"] * 20, "linqq", "pasword"]
-    own = module.own_words("english", texts)
-    assert own == {"linq": 20}
-    before = TextReader.load("english")
-    reader = TextReader.load("english", keep_words=own)
-    words = ["linq linqq pasword"]
-    assert before.read_as(words) == ["line linqq password"]
-    assert reader.read_as(words) == ["linq linq password"]
-    assert module.own_words("english", texts[:4]) == {}
-    assert TextReader.load("english", keep_words={}).read_as(words) == before.read_as(words)
+def test_own_words_of_a_model(tmp_path):
+    vectorizer = NgramVectorizer(hash_buckets=99, dictionary=KNOWN)
+    model = TextEmbedder(vectorizer, Charagram(num_rows=99, dim=2))
+    model.save(tmp_path / "model")
+    texts = [*["weka the toolkit"] * 20, "wekaa", "tolkit"]
+    own = module.own_words(tmp_path / "model", texts)
+    assert own == {"weka": 20}
+    words = ["weka wekaa tolkit"]
+    for kept, expected in (({}, "weak wekaa toolkit"), (own, "weka weka toolkit")):
+        reader = TextReader.load(tmp_path / "model", keep_words=kept)
+        assert reader.read_as(words) == [expected]
+    assert module.own_words(tmp_path / "model", texts[:4]) == {}
+    TextEmbedder(vectorizer.with_parts(None, None), model.encoder).save(tmp_path / "plain")
+    assert module.own_words(tmp_path / "plain", texts) == {}
+    with pytest.raises(RunError, match="is not a model folder"):
+        module.own_words(tmp_path / "nothing", texts)
