@@ -42,7 +42,7 @@ def loaded_once(request, monkeypatch):
     load = TextEmbedder.load
 
     def load_once(path, *, folded=False, keep_words=None):
-        if str(path) == str(model) and keep_words is None:
+        if str(path) == str(model) and not keep_words:
             return embedders(folded=folded)
         return load(path, folded=folded, keep_words=keep_words)
 

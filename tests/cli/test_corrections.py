@@ -96,6 +96,13 @@ def test_commands(tmp_path, capsys):
             *texts,
         ]
     assert said(*evaluate) == ["english: 1 of 6 words read as others: vehicls as vehicles"]
+    frequent = tmp_path / "frequent.txt"
+    frequent.write_text("\n".join([*TEXTS, *["vehicls"] * 9]))
+    of_frequent = ["embed", "english", "--input", frequent]
+    for output in (tmp_path / "f.npy", f"{tmp_path}/frequent/"):
+        assert said(*of_frequent, "--output", output)[0].startswith("3 of 17 words read as others")
+    shard = np.load(tmp_path / "frequent" / "part-00000-00000.npy")
+    np.testing.assert_allclose(shard, np.load(tmp_path / "f.npy"), atol=1e-5)
     keep = ["--keep-words", lines]
     for output in (tmp_path / "kept.npy", f"{tmp_path}/kept/"):
         assert said(*embed, *keep, "--output", output) == texts

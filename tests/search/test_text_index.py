@@ -15,10 +15,14 @@ import pytest
 from tests.reference import search as reference
 from tests.search.conftest import TEXTS
 from tests.texts import NASTY, words
+from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search.scoring import LONG, SINGLE
 from tf_charagram.search.text_index import SETTINGS
+from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.vectorizer import NgramVectorizer
 
 QUERIES = ["cat 3", "dogedly 4", "hoarse 1 horse", "byrd", "zzz", ""]
 
@@ -192,7 +196,7 @@ def npy(vectors):
 
 
 def scorer(**settings):
-    return json.dumps({"lexical": True, "learned": None, **settings})
+    return json.dumps({"lexical": True, "learned": None, "own_words": {}, **settings})
 
 
 def hostile_files(saved):
@@ -233,6 +237,10 @@ def hostile_files(saved):
                 ({"learned": [10**400] * 11}, "index is damaged"),
                 ({"learned": "x"}, "index is damaged"),
                 ({"learned": {"a": 1}}, "index is damaged"),
+                ({"own_words": "/dev/zero"}, "index is damaged"),
+                ({"own_words": {"a": 0}}, "index is damaged"),
+                ({"own_words": {"a": None}}, "index is damaged"),
+                ({"own_words": {"1": 1}}, "at least one word of letters"),
             ]
         ],
         (SETTINGS, "[]", "index is damaged"),
@@ -270,7 +278,28 @@ def test_other_models_and_folders(saved, other_model, tmp_path):
     assert json.loads((saved / SETTINGS).read_text())["scorer"] == {
         "lexical": True,
         "learned": None,
+        "own_words": {},
     }
+
+
+def test_frequent_words_are_right(tmp_path):
+    known = Dictionary({"line": 900, "time": 900, "password": 90, "with": 9000})
+    vectorizer = NgramVectorizer(hash_buckets=1000, dictionary=known)
+    model = tmp_path / "model"
+    TextEmbedder(vectorizer, Charagram(num_rows=1000, dim=12)).save(model)
+    texts = [f"linq with {number}" for number in range(20)]
+    index = TextIndex([*texts, "a line with pasword"], model)
+    assert index.scorer.embedder.read_as(["linq pasword"]) == ["linq password"]
+    # Vectors of the first texts stay, so the words do.
+    index.add(f"timex with {number}" for number in range(20))
+    index.save(tmp_path / "index")
+    loaded = TextIndex.load(tmp_path / "index", model)
+    assert loaded.scorer.settings() == index.scorer.settings()
+    assert loaded.scorer.embedder.read_as(["linq timex"]) == ["linq time"]
+    queries = ["linqq", "timex", "line"]
+    assert loaded.search(queries) == index.search(queries)
+    others = TextIndex(["line"], scorer=loaded.scorer)
+    assert others.scorer.settings() == index.scorer.settings()
 
 
 @pytest.mark.parametrize("has_model", [False, True])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tf_charagram.bulk.folder import FORMATS, Record
-from tf_charagram.bulk.inputs import InputFile, Shard, read_shards
+from tf_charagram.bulk.inputs import InputFile, Shard, read_shards, read_texts
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
 from tf_charagram.files.writing import check_is_file, sha256_of, whole_file
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.locations import model_sha256
-from tf_charagram.reader.choice import Embedder, load_embedder
+from tf_charagram.reader.choice import Embedder, first_texts, load_embedder
+from tf_charagram.reader.own_words import own_words
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class EmbedJob:
         output: Folder of the shards.
         format: `"npy"` or `"parquet"`.
         shard_lines: Maximum number of lines of a shard.
-        keep_words: File of correctly spelled words that are read as written; or `None`.
+        keep_words: File of correctly spelled words that are read as written; or `None` for words
+            that are frequent in the first texts.
 
     Raises:
         ConfigError: A value is out of range, or an input is a stream.
@@ -59,7 +62,13 @@ class EmbedJob:
     def embedder(self) -> Embedder:
         """The model, which is loaded when it is first used."""
         sizes = [file.size or 0 for file in self.inputs]
-        return load_embedder(self.model, sum(sizes), keep_words=self.keep_words)
+        kept = self.keep_words or own_words(self.model, first_texts(self._readable_texts()))
+        return load_embedder(self.model, sum(sizes), keep_words=kept)
+
+    def _readable_texts(self) -> Iterator[str]:
+        """Yields texts up to a damaged line, which is reported when its shard is embedded."""
+        with suppress(DataError):
+            yield from read_texts(self.inputs)
 
     def identity(self) -> dict[str, Any]:
         """Returns the settings, and the files with their sizes, that a resumed run must share."""

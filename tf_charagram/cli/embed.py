@@ -135,6 +135,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import LineProgress, to_text
     from tf_charagram.models.locations import read_config
     from tf_charagram.reader.choice import first_texts, load_embedder, num_chars_of
+    from tf_charagram.reader.own_words import own_words
 
     model, output = values["model"], values["output"]
     # Errors before standard input is awaited.
@@ -143,7 +144,8 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     check_output(output, values["overwrite"])
     lines = _texts(files, values)
     first = first_texts(lines)
-    embedder = load_embedder(model, num_chars_of(first), keep_words=values["keep_words"])
+    kept = values["keep_words"] or own_words(model, first)
+    embedder = load_embedder(model, num_chars_of(first), keep_words=kept)
     batches = embedder.encode_batches(chain(first, lines))
     with (
         _open_vector_file(output, embedder.dim) as write,

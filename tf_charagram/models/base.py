@@ -199,8 +199,9 @@ class TextModel(keras.Model):
             correct_spelling: Let a model with a dictionary read misspelled words as known words.
                 `read_as` shows the effect.
             keep_words: Correctly spelled words, or texts made of them, such as all texts that are
-                searched; or the path of a UTF-8 file with such lines. These words are read as
-                written, and misspelled words may be read as them.
+                searched; or the path of a UTF-8 file with such lines; or a mapping of words to
+                their counts. These words are read as written, and misspelled words may be read as
+                them.
 
         Raises:
             ConfigError: `keep_words` is neither a path nor a list of texts.

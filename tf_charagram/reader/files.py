@@ -109,8 +109,9 @@ def read_dictionary(path: str | Path) -> Dictionary | None:
         path: Model folder, run folder, or name of a shipped model.
 
     Raises:
-        RunError: The file is missing or damaged.
+        RunError: The folder is not a model, or is damaged.
     """
+    read_config(path)
     file = model_folder(path) / FILES.vocabulary
     try:
         return Dictionary.from_arrays(read_arrays(file, "iu"))

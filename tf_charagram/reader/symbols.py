@@ -41,8 +41,8 @@ class Symbols:
         lowercase: bool,
         unicode_form: str | None,
         max_chars: int | None,
-        fold_characters: bool,
-        keep_unknown: bool,
+        fold_characters: bool = False,
+        keep_unknown: bool = False,
     ) -> None:
         self._alphabet = alphabet
         self._unicode_form = unicode_form

@@ -59,8 +59,9 @@ class TextReader:
             path: A model folder, a run folder, or the name of a model that ships with the package.
             correct_spelling: Let a model with a dictionary read misspelled words as known words.
             keep_words: Correctly spelled words, or texts made of them, such as all texts that are
-                searched; or the path of a UTF-8 file with such lines. These words are read as
-                written, and misspelled words may be read as them.
+                searched; or the path of a UTF-8 file with such lines; or a mapping of words to
+                their counts. These words are read as written, and misspelled words may be read as
+                them.
 
         Raises:
             ConfigError: The encoder does not sum n-grams, or `keep_words` is neither a path nor a

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.reader.choice import Embedder, load_embedder, num_chars_of
+from tf_charagram.reader.own_words import own_words
 from tf_charagram.search.joined_words import JoinedWords
 from tf_charagram.search.similarities import (
     MAX_LETTERS,
@@ -69,8 +70,8 @@ class TextScorer:
 
     Args:
         texts: The texts to count words and n-grams in; rare words and n-grams weigh more.
-        model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
-            letters only.
+        model: Run folder, model folder or name of a model, which reads words that are frequent in
+            the texts as they are written; or an embedder; or `None` to compare letters only.
         lexical: Whether letters are compared; otherwise a score is the cosine of the embeddings.
 
     Raises:
@@ -94,8 +95,11 @@ class TextScorer:
         if model is None and not lexical:
             raise ConfigError("Give a `model`, or leave `lexical` on: there is nothing to compare.")
         strings = strings_of(texts)
+        # Words of the texts that the model reads as they are written.
+        self._own_words: dict[str, int] = {}
         if model is not None and not isinstance(model, Embedder):
-            model = load_embedder(model, num_chars_of(strings))
+            self._own_words = own_words(model, strings)
+            model = load_embedder(model, num_chars_of(strings), keep_words=self._own_words)
         self.embedder = model
         self.is_lexical = lexical
         # The weights of similarities that are not measured go to the others in proportion.
@@ -203,7 +207,11 @@ class TextScorer:
     def settings(self) -> dict[str, Any]:
         """Returns the argument of `from_settings`."""
         learned = None if self._learned is None else self._learned.tolist()
-        return {"lexical": self.is_lexical, "learned": learned}
+        return {
+            "lexical": self.is_lexical,
+            "learned": learned,
+            "own_words": self._own_words,
+        }
 
     @classmethod
     def from_settings(
@@ -212,9 +220,25 @@ class TextScorer:
         texts: Iterable[str | bytes],
         model: str | Path | Embedder | None,
     ) -> TextScorer:
-        """Makes a scorer with the weights of another scorer, which counts words in other texts."""
+        """Makes a scorer with the weights and own words of another one, which counts other texts.
+
+        Args:
+            settings: The settings of the other scorer.
+            texts: The texts to count words and n-grams in.
+            model: Run folder, model folder or name of a model; or an embedder; or `None`.
+
+        Raises:
+            ConfigError: A setting is out of range.
+            RunError: The model cannot be loaded.
+        """
         check_switches(lexical=settings["lexical"])
-        scorer = cls(texts, model, lexical=settings["lexical"])
+        strings = strings_of(texts)
+        # A string would be the path of a file of words.
+        kept = dict(settings["own_words"])
+        if model is not None and not isinstance(model, Embedder):
+            model = load_embedder(model, num_chars_of(strings), keep_words=kept)
+        scorer = cls(strings, model, lexical=settings["lexical"])
+        scorer._own_words = kept
         if settings["learned"] is not None:
             learned = np.array(settings["learned"], np.float64)
             if learned.shape != (NUM_COLUMNS,) or not np.isfinite(learned).all():

@@ -27,9 +27,10 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reader.files import read_dictionary
+from tf_charagram.reader.own_words import MIN_COUNT, WordCounts
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.spelling.dictionary import Dictionary, counts_of_entries
-from tf_charagram.text.spelling.own_words import MIN_COUNT, WordCounts
+from tf_charagram.text.spelling.kept_words import kept_words
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.word_boundaries import normalized_words
 from tf_charagram.training.settings import RunConfig
@@ -118,7 +119,7 @@ def make_vectorizer(
         counted = words.of(texts)
         vectorizer = _vectorizer(config, chain(counted, mistyped), lowercase)
         deque(counted, maxlen=0)  # A hashing vectorizer reads no texts.
-        own = words.own_words(known)
+        own = kept_words(words.own_words(known))
         dictionary = own if dictionary is None else dictionary.merged(own)
     if dictionary is None:
         return vectorizer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tf_charagram.errors import RunError
@@ -17,7 +17,7 @@ def kept_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
 
     Args:
         words: Correctly spelled words, or texts made of them; or the path of a UTF-8 file with such
-            lines.
+            lines. A mapping of words gives their counts.
 
     Raises:
         ConfigError: `words` is neither a path nor a list of texts.
@@ -30,5 +30,8 @@ def kept_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
             words = Path(words).read_text("utf-8", errors="replace").splitlines()
         except OSError as error:
             raise RunError(f"Cannot read {words}: {error.strerror or error}.") from error
-    counts = Counter(words_of(texts_of(words, "keep_words")))
+    if isinstance(words, Mapping):
+        counts = words
+    else:
+        counts = Counter(words_of(texts_of(words, "keep_words")))
     return Dictionary(counts) if counts else None

@@ -1,14 +1,17 @@
-"""Counts the words of texts, and finds the words that a dictionary would misread."""
+"""Counts the words of texts, and finds the frequent words that a model would misread."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 
-from tf_charagram.text.reading import SymbolReader
+from tf_charagram.reader.files import read_dictionary
+from tf_charagram.reader.symbols import Symbols
 from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text.spelling.kept_words import kept_words
 from tf_charagram.text.word_boundaries import words_of
 
 #: Minimum occurrences of a word of a dictionary; rarer ones may be typos.
@@ -18,6 +21,28 @@ MIN_COUNT = 5
 _MAX_TIMES_RARER = 10
 # About 250 MB of counts. Texts without end, such as logs, have words without end.
 _MAX_WORDS = 2_000_000
+
+
+def own_words(model: str | Path, texts: Iterable[str]) -> dict[str, int]:
+    """Counts the words of texts that are too frequent to be misspellings of other words.
+
+    Args:
+        model: Model folder, run folder, or name of a shipped model.
+        texts: The texts.
+
+    Returns:
+        The words that the dictionary of the model lacks, with their counts; without a dictionary,
+        which would misread them, no words.
+
+    Raises:
+        RunError: The folder is not a model, or is damaged.
+    """
+    known = read_dictionary(model)
+    if known is None:
+        return {}
+    words = WordCounts()
+    deque(words.of(texts), maxlen=0)
+    return words.own_words(known)
 
 
 class WordCounts:
@@ -44,8 +69,8 @@ class WordCounts:
                 self.counts = Counter(dict(self.counts.most_common(_MAX_WORDS // 2)))
             yield text
 
-    def own_words(self, known: Dictionary) -> Dictionary | None:
-        """Returns words that a dictionary lacks and would misread; `None` without any.
+    def own_words(self, known: Dictionary) -> dict[str, int]:
+        """Returns the frequent words that a dictionary lacks, with their counts.
 
         They occur at least five times, and at least a tenth as often as the word that they would be
         read as, of the dictionary or of the texts, or as the rarest of several; most misspellings
@@ -54,22 +79,15 @@ class WordCounts:
         own: dict[str, int] = {}
         for words in self._unknown(known):
             # More frequent own words count as known: others may be their misspellings.
-            dictionary = known.merged(Dictionary(own)) if own else known
-            reader = SymbolReader(
-                None,
-                dictionary,
-                lowercase=True,
-                unicode_form=None,
-                max_chars=None,
-            )
-            read = reader.read_words(words)
-            for word, other in zip(words, read, strict=True):
+            dictionary = known.merged(kept_words(own))
+            symbols = Symbols(None, dictionary, lowercase=True, unicode_form=None, max_chars=None)
+            changed = symbols.corrections(words)
+            for word in words:
                 count = self.counts[word]
-                part_counts = [self.counts[part] for part in other.split()]
-                is_frequent = count * _MAX_TIMES_RARER >= min(part_counts)
-                if word == other or is_frequent:
+                parts = changed.get(word, word).split()
+                if count * _MAX_TIMES_RARER >= min(self.counts[part] for part in parts):
                     own[word] = count
-        return Dictionary(own) if own else None
+        return own
 
     def _unknown(self, known: Dictionary) -> Iterator[list[str]]:
         """Yields frequent unknown words, the most frequent first.

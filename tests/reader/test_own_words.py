@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.text.spelling import own_words as module
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import RunError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reader import TextReader
+from tf_charagram.reader import own_words as module
+from tf_charagram.reader.own_words import WordCounts
 from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.own_words import WordCounts
+from tf_charagram.text.vectorizer import NgramVectorizer
 
 KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
 
@@ -14,8 +19,7 @@ KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
 def own_words(texts):
     words = WordCounts()
     assert list(words.of(iter(texts))) == texts
-    own = words.own_words(KNOWN)
-    return [] if own is None else own.words
+    return list(words.own_words(KNOWN))
 
 
 @pytest.mark.parametrize(("texts", "expected"), [
@@ -45,8 +49,7 @@ def test_own_words(texts, expected):
 def test_counts_are_those_of_the_texts():
     words = WordCounts()
     list(words.of(["weka weka", "treebank"] * 8))
-    own = words.own_words(KNOWN)
-    assert own.words == ["weka", "treebank"] and own.log_counts.tolist() == [4.0, 3.0]
+    assert words.own_words(KNOWN) == {"weka": 16, "treebank": 8}
 
 
 def test_many_words_at_once():
@@ -67,3 +70,21 @@ def test_rare_words_are_forgotten(monkeypatch):
         most = max(most, len(words.counts))
         assert words.counts["weka"] == index + 1
     assert 50 < most <= 100
+
+
+def test_own_words_of_a_model(tmp_path):
+    vectorizer = NgramVectorizer(hash_buckets=99, dictionary=KNOWN)
+    model = TextEmbedder(vectorizer, Charagram(num_rows=99, dim=2))
+    model.save(tmp_path / "model")
+    texts = [*["weka the toolkit"] * 20, "wekaa", "tolkit"]
+    own = module.own_words(tmp_path / "model", texts)
+    assert own == {"weka": 20}
+    words = ["weka wekaa tolkit"]
+    for kept, expected in (({}, "weak wekaa toolkit"), (own, "weka weka toolkit")):
+        reader = TextReader.load(tmp_path / "model", keep_words=kept)
+        assert reader.read_as(words) == [expected]
+    assert module.own_words(tmp_path / "model", texts[:4]) == {}
+    TextEmbedder(vectorizer.with_parts(None, None), model.encoder).save(tmp_path / "plain")
+    assert module.own_words(tmp_path / "plain", texts) == {}
+    with pytest.raises(RunError, match="is not a model folder"):
+        module.own_words(tmp_path / "nothing", texts)
