@@ -116,18 +116,6 @@ class TestEmbed:
         np.testing.assert_allclose(np.load(out), embedder.encode(LINES), rtol=0, atol=1e-6)
         assert list(tmp_path.iterdir()) == [out]
 
-    def test_a_few_lines_are_not_worth_folding(self, trained, lines, tmp_path, monkeypatch):
-        """Exactly as many as are looked at may be the beginning of many lines."""
-        folds, load = [], TextEmbedder.load
-        monkeypatch.setattr(
-            TextEmbedder, "load", lambda path, folded, **_: folds.append(folded) or load(path)
-        )
-        for few_lines in (len(LINES) - 1, len(LINES), len(LINES) + 1):
-            monkeypatch.setattr("tf_charagram.cli.embed._FEW_LINES", few_lines)
-            arguments = ["--input", lines, "--output", tmp_path / "vectors.npy"]
-            assert call("embed", trained.folder, *arguments, "--overwrite") == 0
-        assert folds == [True, True, False]
-
     def test_no_model_is_said_before_input_is_awaited(self, tmp_path, capsys, monkeypatch):
         monkeypatch.setattr("tf_charagram.bulk.inputs.read_texts", lambda files: 1 / 0)
         assert call("embed", tmp_path) == 1
