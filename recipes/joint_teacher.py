@@ -66,7 +66,7 @@ class JointTeacher:
     def rotate_to(self, vectors: Floats) -> None:
         """Rotates the joint vectors, so that those of the sample are as near as can be to others.
 
-        A rotation changes no cosine, but a student that has these vectors need not learn them anew.
+        A rotation changes no cosine, and a student that has such vectors already keeps them.
 
         Args:
             vectors: Vectors of the lines `sample`, float32 `(len(sample), dim)`.

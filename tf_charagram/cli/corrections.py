@@ -108,7 +108,7 @@ class Corrections:
 
 
 def _symbols_of(model: Any) -> Any:
-    """Returns what reads texts for a model: its `symbols`, or the reader of its vectorizer."""
+    """Returns the reader of texts of a model: its `symbols`, or that of its vectorizer."""
     if hasattr(model, "symbols"):
         return model.symbols
     from tf_charagram.text.reading import SymbolReader

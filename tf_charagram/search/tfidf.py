@@ -103,7 +103,7 @@ def _divide_by_lengths(vectors: sparse.csr_array) -> None:
 
 @functools.cache
 def _symbols() -> Symbols:
-    """Returns what reads words as lowercase code points."""
+    """Returns the reader of words as lowercase code points."""
     return Symbols(
         None,
         None,
