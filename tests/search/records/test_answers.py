@@ -129,6 +129,17 @@ def test_the_truth_is_between_the_bounds(make, on, min_f1, seed):
         assert lower <= hits / len(truth) <= upper and upper - lower < 0.4
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_prices_that_change_do_not_make_relatives(seed):
+    left, right, truth = products(seed)
+    draw = np.random.default_rng(seed)
+    factors = draw.uniform(0.2, 3, len(right["price"]))
+    prices = zip(right["price"], factors, strict=True)
+    right["price"] = [f"{float(price) * factor:.2f}" for price, factor in prices]
+    found = match(left, right, on=["brand", "title", "price"])
+    assert f1(pairs_of(found), truth) > 0.93
+
+
 def test_labels_of_rows_and_texts():
     left, right, truth = people(0, typos=0.5)
     draw = np.random.default_rng(0)
