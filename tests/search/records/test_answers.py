@@ -226,7 +226,24 @@ LANGUAGES = {"job": ["C developer", "C++ developer", "C# developer", "Java devel
 DOSES = {"drug": ["Aspirin 100 mg", "Aspirin 500 mg", "Ibuprofen 400 mg"]}
 
 
+SAME_PRICE = {"brand": ["Sony", "Bosch", "Sony"], "price": ["100.00", "100.00", "250.00"]}
+SHIRTS = {"item": ["T-shirt red L", "T-shirt red XL", "T-shirt red M"], "brand": ["Acme"] * 3}
+# In a single column, other ways of comparing are used.
+CODE_LIKE = [
+    ["T-shirt L", "T-shirt XL"],
+    ["iPhone 128 GB", "iPhone 14"],
+    ["Galaxy 256 GB", "Galaxy S22"],
+    ["Rocky II", "Rocky III", "Rocky IV"],
+    ["Hepatitis A vaccine", "Hepatitis B vaccine"],
+    ["Portland OR", "Portland ME"],
+    ["Milk 1 l", "Milk 500 ml"],
+]
+SAME_AUTHOR = {"title": ["Emma", "Persuasion", "Sanditon"], "author": ["Jane Austen"] * 3}
+TOWN_ONLY = {"firm": ["Acme", "Globex", "Zeta", "Hooli"], "city": ["Rome", "Rome", "Oslo", "Oslo"]}
 SMALL_TABLES = [INVOICES, HOUSEHOLD, TWO_BIRTHS, FIRMS, BUTTER, VERSIONS, LANGUAGES, DOSES]
+SMALL_TABLES += [SAME_PRICE, SHIRTS, SAME_AUTHOR, TOWN_ONLY]
+SMALL_TABLES += [{"item": items} for items in CODE_LIKE]
+SMALL_TABLES += [{**DOSES, "maker": ["Bayer", "Bayer", "Roche"]}]
 
 
 @pytest.mark.parametrize("table", SMALL_TABLES)
@@ -239,7 +256,17 @@ def test_small_tables_without_duplicates(table):
     [{"name": ["Acme, Inc.", "Acme Inc"], "city": ["Berlin", ""]}, {"name": ["Acme", "Acme Inc"]},
      {name: [values[0]] * 2 for name, values in HOUSEHOLD.items()},
      {"first": ["William", "Bill", "Ann"], "last": ["Gates", "Gates", "Lee"]},
-     {"first": ["Ibo", "Ibo", "Ann"], "last": ["Müller", "Mueller", "Lee"]}],
+     {"first": ["Ibo", "Ibo", "Ann"], "last": ["Müller", "Mueller", "Lee"]},
+     {"firm": ["Acme", "Acme"], "city": ["Berlin", ""], "phone": ["", "030 12345"]},
+     {"firm": ["Acme", "Acme Inc", "Globex"], "city": ["Berlin", "", "Paris"]},
+     {"title": ["The Great Gatsby", "Great Gatsby", "Moby Dick"], "year": [1925, 1925, 1851]},
+     {"title": ["The Old Man and the Sea", "Old Man & the Sea", "The Trial", "Emma"],
+      "author": ["Hemingway", "Ernest Hemingway", "Kafka", "Austen"]},
+     {"band": ["The Beatles", "Beatles", "Queen"]},
+     {"brand": ["Sony", "Sony", "Bosch", "LG"], "price": ["99.99", "99.99", "99.99", "49.00"]},
+     {"item": ["Black T-shirt L", "Black T-shirt, L", "Black T-shirt XL", "Black T-shirt M"]},
+     {"item": ["Drill 12 V", "drill 12V", "Saw 18 V"]},
+     {"item": ["Apple iPhone 14 128GB", "iPhone 14 128 GB", "Apple iPhone 13 128GB"]}],
 )  # fmt: skip
 def test_small_tables_with_a_duplicate(table):
     assert [group.rows for group in deduplicate(table, on=list(table)).groups] == [[0, 1]]
@@ -273,6 +300,26 @@ TOWNS = ["Rome"] * 5 + ["Oslo"] * 5
         (
             {"name": ["Ann Lee", "Bob Ray"], "mail": ["ann@x.org", "bob@x.org"]},
             {"name": ["Ann M. Lee", "Robert Ray"], "mail": ["ann@x.org", "bob@x.org"]},
+            {(0, 0), (1, 1)},
+        ),
+        (
+            {"firm": ["Acme", "Globex"], "city": ["Berlin", ""], "zip": ["", "10115"]},
+            {"firm": ["Acme", "Globex Inc"], "city": ["", "Paris"], "zip": ["10117", ""]},
+            {(0, 0), (1, 1)},
+        ),
+        (
+            {"firm": ["Acme", "Globex"], "city": ["Rome", "Oslo"]},
+            {"firm": ["Zeta", "Initech"], "city": ["Rome", "Oslo"]},
+            set(),
+        ),
+        (
+            {"brand": ["Sony", "Bosch"], "price": ["100", "200"]},
+            {"brand": ["Sony", "Makita"], "price": ["100", "200"]},
+            {(0, 0)},
+        ),
+        (
+            {"item": ["Sony TV", "Bosch drill"], "price": ["499", "99"]},
+            {"item": ["Sony television", "Bosch Drill"], "price": ["489", "95"]},
             {(0, 0), (1, 1)},
         ),
         (
