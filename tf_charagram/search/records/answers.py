@@ -155,7 +155,7 @@ def match_tables(
     all_thresholds = sorted({*THRESHOLDS, threshold})
     best = probabilities[chosen]
     # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
-    estimates = estimate(best, best, all_thresholds, knows_recall=links.knows_recall)
+    estimates = estimate(best, best, all_thresholds, unseen=links.unseen)
     chosen = chosen[probabilities[chosen] >= threshold]
     order = np.lexsort((-probabilities[chosen], links.pairs[chosen, 0]))
     chosen = chosen[order]
@@ -255,9 +255,7 @@ def _group_estimate(links: Links, threshold: float, groups: str) -> Estimate:
     left, right = links.pairs.T
     is_inside = numbers[left] == numbers[right]
     probabilities[is_inside] = _through_thirds(links, is_inside)
-    [found] = estimate(
-        probabilities[is_inside], probabilities, [0.0], knows_recall=links.knows_recall
-    )
+    [found] = estimate(probabilities[is_inside], probabilities, [0.0], unseen=links.unseen)
     return found._replace(threshold=threshold)
 
 
