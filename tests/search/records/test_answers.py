@@ -295,6 +295,9 @@ def test_small_tables_without_duplicates(table):
      {"brand": ["Sony", "Sony", "Bosch", "LG"], "price": ["99.99", "99.99", "99.99", "49.00"]},
      {"item": ["Black T-shirt L", "Black T-shirt, L", "Black T-shirt XL", "Black T-shirt M"]},
      {"item": ["Drill 12 V", "drill 12V", "Saw 18 V"]},
+     {"paper": ["J Gray and A Reuter: Transaction processing concepts in large stores 1993",
+                "D Gray and A Reuter: Transaction processing concepts of large stores 1993",
+                "E Codd: A relational model of data for large shared data banks 1970"]},
      {"item": ["Apple iPhone 14 128GB", "iPhone 14 128 GB", "Apple iPhone 13 128GB"]}],
 )  # fmt: skip
 def test_small_tables_with_a_duplicate(table):

@@ -15,6 +15,8 @@ Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
 # Sizes, numerals, types, and words with digits: texts that differ in these are different things.
 _CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
+# In longer texts, such as authors and titles of papers, short words are initials and prepositions.
+_MAX_WORDS = 8
 _OPPOSITES = ("un", "non", "in", "im", "dis")
 # Pairs whose words are compared at the same time.
 _BATCH = 50_000
@@ -115,4 +117,6 @@ def contradict(left: str, right: str) -> bool:
     is_same = "".join(left_rest) == "".join(right_rest)
     if is_same or not left_rest or not right_rest:
         return False
+    if len(left_words) + len(right_words) > 2 * _MAX_WORDS:
+        return all(any(map(str.isdigit, word)) for word in rest)
     return all(map(_CODE_LIKE.fullmatch, rest))
