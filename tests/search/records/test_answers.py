@@ -169,12 +169,17 @@ def test_prices_that_change_do_not_make_relatives(seed):
     assert f1(pairs_of(found), truth) > 0.93
 
 
-def test_labels_of_rows_and_texts():
-    left, right, truth = people(0, typos=0.5)
+def make_labels(left, right, truth, number):
+    """Labels random candidates, and 40 matches."""
     draw = np.random.default_rng(0)
     candidates = match(left, right, on=COLUMNS).links.pairs
-    chosen = candidates[draw.permutation(len(candidates))[:300]].tolist() + sorted(truth)[:40]
-    labels = [(row, other, int((row, other) in truth)) for row, other in chosen]
+    chosen = candidates[draw.permutation(len(candidates))[:number]].tolist() + sorted(truth)[:40]
+    return [(row, other, int((row, other) in truth)) for row, other in chosen]
+
+
+def test_labels_of_rows_and_texts():
+    left, right, truth = people(0, typos=0.5)
+    labels = make_labels(left, right, truth, 300)
     found = match(left, right, on=COLUMNS, labels=labels)
     assert found.learned.precision > 0.8 and found.learned.recall > 0.8
     assert f1(pairs_of(found), truth) > 0.9
@@ -206,10 +211,7 @@ def test_evidence_sums_to_the_log_odds():
 
 def test_learned_evidence_sums_to_the_log_odds():
     left, right, truth = people(1, typos=0.5)
-    draw = np.random.default_rng(0)
-    candidates = match(left, right, on=COLUMNS).links.pairs
-    chosen = candidates[draw.permutation(len(candidates))[:100]].tolist() + sorted(truth)[:40]
-    labels = [(row, other, int((row, other) in truth)) for row, other in chosen]
+    labels = make_labels(left, right, truth, 100)
     found = match(left, right, on=COLUMNS, labels=labels)
     for pair in found.pairs[::20]:
         evidence = found.explain(pair.left, pair.right)
