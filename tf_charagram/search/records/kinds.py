@@ -73,7 +73,11 @@ def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     """Compares names by Jaro and Winkler; nicknames, initials and parts of names are near."""
     # Forename and surname may be swapped.
     ordered = [" ".join(sorted(value.split())) for value in values]
-    shared_words = _pairwise(values, pairs, fuzz.token_set_ratio)
+    num_spaces = np.array([value.count(" ") for value in values], np.int64)[pairs]
+    # Slow, and not needed for names of as many words.
+    differ = np.flatnonzero(num_spaces[:, 0] != num_spaces[:, 1])
+    shared_words = np.zeros(len(pairs), np.float32)
+    shared_words[differ] = _pairwise(values, pairs[differ], fuzz.token_set_ratio)
     return np.maximum.reduce(
         [
             _pairwise(values, pairs, JaroWinkler.similarity),
