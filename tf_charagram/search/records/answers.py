@@ -68,11 +68,8 @@ class RecordMatches:
     def alternatives(self, row: int, k: int = 3) -> list[Match]:
         """Returns the k most probable right rows of a left row, however improbable."""
         first, last = np.searchsorted(self.links.pairs[:, 0], [row, row + 1])
-        probabilities = self.links.probabilities[first:last]
-        order = np.argsort(-probabilities, kind="stable")[:k]
-        rows = self.links.pairs[first:last, 1][order].tolist()
-        found = zip(rows, probabilities[order].tolist(), strict=True)
-        return [Match(row, right, probability) for right, probability in found]
+        order = np.argsort(-self.links.probabilities[first:last], kind="stable")
+        return _matches(self.links, first + order[:k])
 
     def explain(self, row: int, right: int | None = None) -> list[Evidence]:
         """Returns the evidence for the best partner of a left row, or for another right row.
@@ -155,13 +152,19 @@ def match_tables(
     all_thresholds = sorted({*THRESHOLDS, threshold})
     best = probabilities[chosen]
     # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
-    estimates = estimate(best, best, all_thresholds, knows_recall=links.knows_recall)
+    estimates = estimate(best, best, all_thresholds, unseen=links.unseen)
     chosen = chosen[probabilities[chosen] >= threshold]
     order = np.lexsort((-probabilities[chosen], links.pairs[chosen, 0]))
-    chosen = chosen[order]
-    found = zip(links.pairs[chosen].tolist(), probabilities[chosen].tolist(), strict=True)
-    pairs = [Match(row, other, probability) for (row, other), probability in found]
+    pairs = _matches(links, chosen[order])
     return RecordMatches(pairs, threshold, estimates, links.learned, links)
+
+
+def _matches(links: Links, chosen: NDArray[np.intp]) -> list[Match]:
+    """Returns the pairs with some indices, in their order."""
+    rows = links.pairs[chosen].tolist()
+    probabilities = links.probabilities[chosen].tolist()
+    found = zip(rows, probabilities, strict=True)
+    return [Match(left, right, probability) for (left, right), probability in found]
 
 
 def _checked_threshold(threshold: float | None) -> float:
@@ -255,9 +258,7 @@ def _group_estimate(links: Links, threshold: float, groups: str) -> Estimate:
     left, right = links.pairs.T
     is_inside = numbers[left] == numbers[right]
     probabilities[is_inside] = _through_thirds(links, is_inside)
-    [found] = estimate(
-        probabilities[is_inside], probabilities, [0.0], knows_recall=links.knows_recall
-    )
+    [found] = estimate(probabilities[is_inside], probabilities, [0.0], unseen=links.unseen)
     return found._replace(threshold=threshold)
 
 

@@ -12,6 +12,7 @@ from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs
 from tf_charagram.search.records.columns import MISSING, Column
 from tf_charagram.search.records.names import other_forms
 from tf_charagram.search.records.ngrams import trigram_tfidf
+from tf_charagram.text.batches import in_threads
 
 #: Candidates per row.
 NUM_CANDIDATES = 40
@@ -72,12 +73,17 @@ def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int) -> NDArray
     num_left = left.shape[0]
     by_key = right.T.tocsr()
     max_postings = min(_MAX_POSTINGS, _MAX_ALL_POSTINGS // max(num_left, 1))
-    found = [np.zeros((0, 2), np.int64)]
-    for start in range(0, num_left, _BATCH):
+
+    def pairs_of(start: int) -> NDArray[np.int64]:
         batch = left[start : start + _BATCH]
         keys = nearest_pairs(batch, by_key, k, max_postings)
         rows, columns = np.divmod(keys, max(right.shape[0], 1))
-        found.append(np.stack([rows + start, columns], axis=1))
+        return np.stack([rows + start, columns], axis=1)
+
+    found = [np.zeros((0, 2), np.int64)]
+    # SciPy releases the GIL for the products of matrices.
+    for _, pairs in in_threads(pairs_of, range(0, num_left, _BATCH)):
+        found.append(pairs)
     return np.concatenate(found)
 
 

@@ -16,7 +16,7 @@ MIN_MATCHES = 20
 # Bounds are the estimates with log-odds so far off, and a little more. Sets of people, firms,
 # products and invoices, generated and real, were nearly always between them.
 _LOG_ODDS_ERROR = 1.5
-_MARGIN = 0.02
+_MARGIN = 0.03
 # No model is surer than this, as columns depend on each other.
 _MAX_LOG_ODDS = 4.0
 _NOT_KNOWN = (np.nan, np.nan)
@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    shown: Array, candidates: Array, thresholds: Sequence[float], *, knows_recall: bool = True
+    shown: Array, candidates: Array, thresholds: Sequence[float], *, unseen: float | None = 0.0
 ) -> list[Estimate]:
     """Estimates precision and recall.
 
@@ -55,7 +55,8 @@ def estimate(
         shown: Probabilities of the pairs of the answer, for the smallest threshold.
         candidates: Probabilities of all pairs that may match.
         thresholds: Thresholds.
-        knows_recall: Whether small probabilities say how many matches are missing.
+        unseen: Share of the matches that may be missing among the candidates, or `None` if recall
+            cannot be known.
     """
     lower_total, upper_total = (values.sum() for values in _bounds(candidates))
     estimates = []
@@ -68,11 +69,13 @@ def estimate(
         precision_bounds = recall_bounds = _NOT_KNOWN
         if num_pairs:
             precision = found / num_pairs
-            precision_bounds = _widened(lower / num_pairs, upper / num_pairs)
-        if knows_recall and candidates.sum() > 0:
+            # One pair may be an accident.
+            precision_bounds = _widened((lower - 1) / num_pairs, (upper + 1) / num_pairs)
+        if unseen is not None and candidates.sum() > 0:
             recall = min(found / candidates.sum(), 1)
             # Many others match if few of the found pairs do, and the other way round.
-            lowest = lower / max(lower + upper_total - upper, lower, 1e-9)
+            num_missed = upper_total - upper + unseen * upper_total
+            lowest = lower / max(lower + num_missed, 1e-9)
             highest = upper / max(upper + lower_total - lower, upper, 1e-9)
             recall_bounds = _widened(lowest, highest)
         values = float(precision), float(recall), precision_bounds, recall_bounds

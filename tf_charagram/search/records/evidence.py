@@ -20,13 +20,8 @@ EQUAL = 1
 _BATCH = 1_000_000
 # Pairs of rows from which the agreement by chance is counted.
 _NUM_RANDOM = 300_000
-# Pairs that every level has by chance before any is counted.
-_PSEUDO_RANDOM = 10.0
-# Pairs that agree in another level, for each pair that disagrees: of numbered codes and of dates,
-# many differ in a digit. Few names and texts are near; each level is twice as frequent as the one
-# above.
-_PRIOR_NEAR = 0.1
-_PRIOR_NEAREST = 0.02
+# Pairs that are counted before any other: in small tables, pairs of rows are often the same thing.
+_PSEUDO_RANDOM = 100.0
 # A value of one row of each table counts as if so many other rows had it, at least and at most.
 _UNSEEN = (0.02, 0.3)
 _UNSEEN_ONE_TABLE = 0.1
@@ -103,10 +98,9 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
     others = sum(np.maximum(side - num_own, 0) for side in counts)
     num_rows = sum(side.sum() for side in counts)
     unseen = _unseen(counts)
-    # A small table tells little about how many rows elsewhere have the value.
-    num_per_table = num_rows / len(counts)
+    # Small tables tell little about how many rows elsewhere have the value.
     num_pseudo = _PSEUDO_ROWS_OF_NUMBERS if column.kind.name == "number" else _PSEUDO_ROWS
-    unseen += (1 - unseen) * num_pseudo / (num_per_table + num_pseudo)
+    unseen += (1 - unseen) * num_pseudo / (num_rows + num_pseudo)
     shares = (others + len(counts) * unseen) / max(num_rows, 1)
     return np.log(np.minimum(shares, 1))
 
@@ -157,13 +151,9 @@ def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArr
         column: The column.
         samples: Random pairs of rows of each table.
     """
-    num_near = num_levels(column) - 3
-    prior = np.full(num_levels(column), _PRIOR_NEAR)
-    if column.kind.name in ("name", "text"):
-        prior[EQUAL + 1 : -1] = _PRIOR_NEAREST * 2.0 ** np.arange(num_near)
+    near = column.kind.near_by_chance
     # Most values disagree by chance.
-    prior[-1] = 1
-    prior[ABSENT] = 0
+    prior = np.array([0, 0, *near, 1])
     prior *= _PSEUDO_RANDOM / prior.sum()
     shares = []
     for ids, pairs in zip((column.left, column.right), samples, strict=False):

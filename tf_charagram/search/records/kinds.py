@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from tf_charagram.search.records.names import are_aliases, may_be_aliases, without_legal_forms
+from tf_charagram.search.records.names import are_aliases, may_be_aliases, telling_words
 from tf_charagram.search.records.ngrams import trigram_cosines
+from tf_charagram.search.records.shared_words import contradict
 from tf_charagram.search.records.values import code_of, date_of, folded, number_of
 
 Floats = NDArray[np.float32]
@@ -27,8 +28,13 @@ _NOT_DIGITS = re.compile(r"\D")
 # Factor of the similarity of codes with letters whose digits differ.
 _OTHER_DIGITS = 0.7
 _DATE_LIKE = re.compile(r"[\d\W]{6,12}([T ].*)?")
+# Factor of the similarity of texts that contradict each other, and where it is looked for.
+_CONTRADICTION = 0.5
+_MIN_CHECKED = 0.5
 # Similarity of two names that are known to be forms of the same name.
 _ALIAS = 0.93
+# Similarity of two names if one has the words of the other, and more.
+_PART = np.float32(0.85)
 # Days between two dates that may be the same event in two books.
 _NEAR_DAYS = 31
 
@@ -43,12 +49,15 @@ class Kind(NamedTuple):
             and their positions `(num_pairs, 2)`.
         cutoffs: Minimum similarity of each level of agreement below equality, descending. Pairs
             below the last one disagree.
+        near_by_chance: Random pairs at each of these levels, for each random pair that disagrees,
+            before any is counted.
     """
 
     name: str
     read: Callable[[str], str]
     similarities: Callable[[Sequence[str], NDArray[np.integer]], Floats]
     cutoffs: tuple[float, ...]
+    near_by_chance: tuple[float, ...]
 
 
 def _pairwise(
@@ -61,14 +70,23 @@ def _pairwise(
 
 
 def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Compares names by Jaro and Winkler; nicknames and initials are near."""
+    """Compares names by Jaro and Winkler; nicknames, initials and parts of names are near."""
     # Forename and surname may be swapped.
     ordered = [" ".join(sorted(value.split())) for value in values]
-    similarities = np.maximum(
-        _pairwise(values, pairs, JaroWinkler.similarity),
-        _pairwise(ordered, pairs, JaroWinkler.similarity),
+    num_spaces = np.array([value.count(" ") for value in values], np.int64)[pairs]
+    # Slow, and not needed for names of as many words.
+    differ = np.flatnonzero(num_spaces[:, 0] != num_spaces[:, 1])
+    shared_words = np.zeros(len(pairs), np.float32)
+    shared_words[differ] = _pairwise(values, pairs[differ], fuzz.token_set_ratio)
+    return np.maximum.reduce(
+        [
+            _pairwise(values, pairs, JaroWinkler.similarity),
+            _pairwise(ordered, pairs, JaroWinkler.similarity),
+            alias_similarities(values, pairs),
+            # 100 if all words of a name are in the other one.
+            _PART * (shared_words == 100),
+        ]
     )
-    return np.maximum(similarities, alias_similarities(values, pairs))
 
 
 def _text_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
@@ -76,6 +94,10 @@ def _text_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     ordered = [" ".join(sorted(value.split())) for value in values]
     letters = _pairwise(ordered, pairs, OSA.normalized_similarity)
     similarities = (letters + trigram_cosines(values, pairs)) / 2
+    for pair in np.flatnonzero(similarities >= _MIN_CHECKED).tolist():
+        left, right = pairs[pair].tolist()
+        if contradict(values[left], values[right]):
+            similarities[pair] *= _CONTRADICTION
     return np.maximum(similarities, alias_similarities(values, pairs))
 
 
@@ -131,8 +153,8 @@ def _day_number(value: str) -> float:
 
 
 def _read_text(text: str) -> str:
-    """Returns the words of a text without the legal form of a firm."""
-    return without_legal_forms(folded(text))
+    """Returns the words of a text that tell it from others."""
+    return telling_words(folded(text))
 
 
 def _read_number(text: str) -> str:
@@ -149,11 +171,12 @@ def _read_date(text: str) -> str:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("text", _read_text, _text_similarities, (0.85, 0.7, 0.5, 0.3)),
-        Kind("name", _read_text, _name_similarities, (0.92, 0.82, 0.7)),
-        Kind("code", code_of, _code_similarities, (0.85, 0.7, 0.5)),
-        Kind("number", _read_number, _number_similarities, (0.99, 0.95, 0.8)),
-        Kind("date", _read_date, _date_similarities, (0.9, 0.7, 0.5)),
+        Kind("text", _read_text, _text_similarities, (0.85, 0.7, 0.5, 0.3), (0.01, 0.03, 0.1, 0.3)),
+        Kind("name", _read_text, _name_similarities, (0.92, 0.82, 0.7), (0.01, 0.04, 0.1)),
+        # Of numbered codes and of dates, many differ in a digit.
+        Kind("code", code_of, _code_similarities, (0.85, 0.7, 0.5), (0.3, 0.3, 0.3)),
+        Kind("number", _read_number, _number_similarities, (0.99, 0.95, 0.8), (0.02, 0.06, 0.2)),
+        Kind("date", _read_date, _date_similarities, (0.9, 0.7, 0.5), (0.3, 0.3, 0.3)),
     )
 }
 

@@ -34,6 +34,10 @@ from tf_charagram.search.records.values import folded
 Label = tuple[int | str, int | str, int]
 # Share of the rows that have a partner, before any pair is seen.
 _EXPECTED_SHARE = 0.5
+# With fewer columns, so many of the matches may look like random pairs. Of generated people and
+# firms with two or three columns, up to a third did.
+_MIN_COLUMNS = 4
+_UNSEEN = 0.4
 # Pairs inside of groups that are looked at in addition to the candidates.
 _MAX_INNER = 20_000_000
 
@@ -81,12 +85,16 @@ class Links:
     learned: Learned | None = None
 
     @property
-    def knows_recall(self) -> bool:
-        """Whether small probabilities say how many matches are missing.
+    def unseen(self) -> float | None:
+        """Share of the matches that may look like random pairs, or `None` if it is not known.
 
-        The probabilities of a single text are not fitted to the tables.
+        A match that differs in most of a few columns looks like a random pair. The probabilities
+        of a single text are not fitted to the tables, so they do not say how many matches there
+        are.
         """
-        return self.rivals is None or self.model is not None
+        if self.model is None and self.rivals is not None:
+            return None
+        return _UNSEEN if len(self.columns) < _MIN_COLUMNS else 0.0
 
     def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""

@@ -37,7 +37,7 @@ _PRIOR_DIFFERENT = 0.08
 # relatives. Where people move and prices change, more matches differ.
 _MAX_DIFFERENT = 0.2
 _MAX_UNSTABLE = 0.5
-_PSEUDO_PAIRS = 3
+_PSEUDO_PAIRS = 2.5
 # So much of the sharing of relatives is noise.
 _SLACK = 0.1
 _MIN_SHARED = 0.003

@@ -47,6 +47,9 @@ LEGAL_ENDINGS = frozenset(
     "inc incorporated ltd limited llc llp lp plc corp corporation co company gmbh ag kg ohg sa sas "
     "sarl srl bv nv ab oy aps kk pty pvt lda sro liability private public &".split()
 )
+# Articles in front of a title or a name tell nothing, and neither do words for "&".
+_ARTICLES = frozenset("the a an der die das le la les el los il".split())
+_CONJUNCTIONS = frozenset("and und et".split())
 # Spellings of umlauts, in a language that has them, and in one that has not.
 _UMLAUTS = {"ae": "a", "oe": "o", "ue": "u"}
 _UMLAUT = re.compile("[aou]e")
@@ -146,14 +149,18 @@ def _without_umlauts(word: str) -> str:
     return word
 
 
-def without_legal_forms(name: str) -> str:
-    """Drops the legal form at the end of a name, unless nothing would be left.
+def telling_words(name: str) -> str:
+    """Drops the legal form of a firm, articles in front, and "and", unless nothing would be left.
 
     Example:
-        >>> without_legal_forms("acme trading limited liability company"), without_legal_forms("co")
+        >>> telling_words("acme trading limited liability company"), telling_words("co")
         ('acme trading', 'co')
+        >>> telling_words("the old man and the sea")
+        'old man the sea'
     """
-    words = name.split()
+    words = [word for word in name.split() if word not in _CONJUNCTIONS] or name.split()
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words.pop(0)
     while len(words) > 1 and words[-1] in LEGAL_ENDINGS:
         words.pop()
     return " ".join(words)

@@ -1,7 +1,8 @@
-"""Words that two texts have in common."""
+"""Words that two texts have in common, and words in which they differ."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,11 @@ from tf_charagram.search.records.values import folded
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
+# Sizes, numerals, types, and words with digits: texts that differ in these are different things.
+_CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
+# In longer texts, such as authors and titles of papers, short words are initials and prepositions.
+_MAX_WORDS = 8
+_OPPOSITES = ("un", "non", "in", "im", "dis")
 # Pairs whose words are compared at the same time.
 _BATCH = 50_000
 
@@ -83,3 +89,34 @@ class SharedWords:
             has_first,
         ]
         return np.stack(features, axis=1).astype(np.float32)
+
+
+def contradict(left: str, right: str) -> bool:
+    """Tells whether texts differ in codes only, or have opposite words.
+
+    Args:
+        left: Words in lowercase, without accents and marks.
+        right: The same.
+
+    Example:
+        >>> contradict("aspirin 100 mg", "aspirin 500 mg"), contradict("drill 12 v", "drill 12v")
+        (True, False)
+        >>> contradict("t shirt l", "t shirt xl"), contradict("rocky ii", "rocky iii")
+        (True, True)
+        >>> contradict("butter salted", "unsalted butter")
+        True
+    """
+    left_words = left.split()
+    right_words = right.split()
+    left_rest = [word for word in left_words if word not in right_words]
+    right_rest = [word for word in right_words if word not in left_words]
+    rest = {*left_rest, *right_rest}
+    if any(prefix + word in rest for word in rest for prefix in _OPPOSITES):
+        return True
+    # 12 V is 12V.
+    is_same = "".join(left_rest) == "".join(right_rest)
+    if is_same or not left_rest or not right_rest:
+        return False
+    if len(left_words) + len(right_words) > 2 * _MAX_WORDS:
+        return all(any(map(str.isdigit, word)) for word in rest)
+    return all(map(_CODE_LIKE.fullmatch, rest))

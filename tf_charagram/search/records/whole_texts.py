@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from tf_charagram.search.records.kinds import Floats, alias_similarities
 from tf_charagram.search.records.names import LEGAL_ENDINGS
-from tf_charagram.search.records.shared_words import SharedWords
+from tf_charagram.search.records.shared_words import SharedWords, contradict
 from tf_charagram.search.records.values import folded
 from tf_charagram.search.scoring import TextScorer
 
@@ -24,11 +24,10 @@ _MIN_WORDS = 4.0
 _SCORE = 7.3
 _RAREST = 3.7
 _CONSTANT = -7.2
-# Log-odds of texts that differ in numbers only, or have opposite words.
+# Log-odds of texts that contradict each other.
 _CONTRADICTION = -3.0
 # Pairs below these log-odds are no matches in any case.
 _MIN_CHECKED = -2.0
-_OPPOSITES = ("un", "non", "in", "im", "dis")
 
 
 def are_long(cells: Sequence[str]) -> bool:
@@ -71,26 +70,6 @@ class WholeTexts:
         log_odds = _SCORE * scores + _RAREST * rarest + _CONSTANT
         for pair in np.flatnonzero(log_odds > _MIN_CHECKED).tolist():
             left, right = pairs[pair].tolist()
-            if _contradict(values[left], values[right]):
+            if contradict(folded(values[left]), folded(values[right])):
                 log_odds[pair] += _CONTRADICTION
         return np.maximum(expit(log_odds), alias_similarities(values, pairs)).astype(np.float32)
-
-
-def _contradict(left: str, right: str) -> bool:
-    """Tells whether texts differ in numbers only, or have opposite words.
-
-    Example:
-        >>> _contradict("aspirin 100 mg", "Aspirin 500 mg"), _contradict("drill 12 v", "drill 12v")
-        (True, False)
-        >>> _contradict("butter salted", "unsalted butter")
-        True
-    """
-    left_words = set(folded(left).split())
-    right_words = set(folded(right).split())
-    left_rest = left_words - right_words
-    right_rest = right_words - left_words
-    negated = {prefix + word for word in left_rest | right_rest for prefix in _OPPOSITES}
-    if negated & (left_rest | right_rest):
-        return True
-    has_both = bool(left_rest and right_rest)
-    return has_both and all(any(map(str.isdigit, word)) for word in left_rest | right_rest)
