@@ -249,6 +249,7 @@ class NgramVectorizer(TextVectorizer):
         own = [] if self.vocabulary is None else [self._table]
         return [*own, *self.reader.resources]
 
+    @on_cpu
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
         """Returns the n-grams of a text that have rows, in the order of its ids, each with these.
 
@@ -259,6 +260,7 @@ class NgramVectorizer(TextVectorizer):
         names = [reading.text[start:stop] for start, stop in reading.spans]
         return list(zip(names, reading.ids, strict=True))
 
+    @on_cpu
     def readings(self, text: str) -> list[Reading]:
         """Returns the one or two readings of a text that make its vector; shares sum to 1.
 
@@ -272,7 +274,6 @@ class NgramVectorizer(TextVectorizer):
         written = self._reading(1 - share, readings.written)
         return [self._reading(share, readings.read), written]
 
-    @on_cpu
     def _reading(self, share: float, flat: FlatTexts) -> Reading:
         """Returns a reading of the first text of a batch."""
         normalized, spans = self._spans_of(flat)
@@ -297,6 +298,7 @@ class NgramVectorizer(TextVectorizer):
         """
         return self.reader.known_share(texts)
 
+    @on_cpu
     def spans(self, text: str) -> tuple[str, list[tuple[int, int]]]:
         """Returns the positions of the n-grams of a text that have rows.
 
@@ -309,7 +311,6 @@ class NgramVectorizer(TextVectorizer):
         """
         return self._spans_of(self.reader(string_tensor([text])))
 
-    @on_cpu
     def _spans_of(self, texts: FlatTexts) -> tuple[str, list[tuple[int, int]]]:
         """Returns the first text of a batch, and the positions of its n-grams that have rows."""
         if self.longest_only:
