@@ -93,15 +93,16 @@ class SymbolReader:
 
     def __call__(self, texts: tf.Tensor) -> FlatTexts:
         """Reads a batch of texts."""
-        return self._readings(texts, tf.constant(SHOWN_SHARE)).read
+        return self._readings(texts, SHOWN_SHARE).read
 
     def readings(self, texts: tf.Tensor) -> Readings:
         """Reads a batch of texts, also with words that may well be right."""
-        return self._readings(texts, tf.constant(MIN_SHARE))
+        return self._readings(texts, MIN_SHARE)
 
-    def _readings(self, texts: tf.Tensor, min_share: tf.Tensor) -> Readings:
+    @on_cpu
+    def _readings(self, texts: tf.Tensor, min_share: float) -> Readings:
         read = self._read if tf.executing_eagerly() else self._function
-        return read(texts, min_share)
+        return read(texts, tf.constant(min_share))
 
     @cached_property
     def _function(self) -> Callable[[tf.Tensor, tf.Tensor], Readings]:
