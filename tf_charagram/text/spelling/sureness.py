@@ -39,6 +39,7 @@ UNITS = 1000
 # A share for each so many thousandths, up to the evidence beyond which it stays the same.
 STEP = 32
 NUM_SHARES = 512
+_NUM_WORDS = 5_000
 # Letters a to z, and one for all others and for the end of a word.
 NUM_LETTERS = 27
 # Counts that are added: of letters in proportion to their frequency for each letter before, and of
@@ -98,13 +99,11 @@ def log_triples(letters: NDArray[np.int32], splits: NDArray[np.int64]) -> NDArra
 
     Each word counts once, with two ends before it and one after.
     """
-    padded = np.insert(letters, np.repeat(splits, 2), 0)
-    # The second of two zeros after a word ends no triple.
-    num_words_before = np.arange(1, len(splits))
-    second_zeros = splits[1:] + 2 * num_words_before + 1
-    places = np.delete(np.arange(len(padded)), second_zeros)[2:]
-    pairs = padded[places - 2] * NUM_LETTERS + padded[places - 1]
-    counts = np.bincount(pairs * NUM_LETTERS + padded[places], minlength=NUM_LETTERS**3)
+    counts = np.zeros(NUM_LETTERS**3, np.int64)
+    # In chunks, because all places of all words would take more memory than the dictionary.
+    for start in range(0, len(splits) - 1, _NUM_WORDS):
+        chunk = splits[start : start + _NUM_WORDS + 1]
+        counts += _num_triples(letters[chunk[0] : chunk[-1]], chunk - chunk[0])
     triples = counts.reshape(NUM_LETTERS, NUM_LETTERS, NUM_LETTERS).astype(np.float64)
     # A letter that no word has stays possible.
     letter_counts = triples.sum(axis=(0, 1)) + 1
@@ -114,6 +113,17 @@ def log_triples(letters: NDArray[np.int32], splits: NDArray[np.int64]) -> NDArra
     triples += _PRIOR_OF_TRIPLE * pairs_of_letters
     triples /= triples.sum(axis=2, keepdims=True)
     return np.log2(triples).ravel()
+
+
+def _num_triples(letters: NDArray[np.int32], splits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Counts each three adjacent letters of words, `(NUM_LETTERS ** 3,)`."""
+    padded = np.insert(letters, np.repeat(splits, 2), 0)
+    # The second of two zeros after a word ends no triple.
+    num_words_before = np.arange(1, len(splits))
+    second_zeros = splits[1:] + 2 * num_words_before + 1
+    places = np.delete(np.arange(len(padded)), second_zeros)[2:]
+    pairs = padded[places - 2] * NUM_LETTERS + padded[places - 1]
+    return np.bincount(pairs * NUM_LETTERS + padded[places], minlength=NUM_LETTERS**3)
 
 
 def triples_of(
