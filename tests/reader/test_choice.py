@@ -1,4 +1,4 @@
-"""The reader embeds few texts, and TensorFlow many; what is found is the same."""
+"""The reader embeds few texts and TensorFlow many, with the same results."""
 
 from __future__ import annotations
 

@@ -56,6 +56,28 @@ def _graph(num_rows: int, pairs: NDArray[np.int64]) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(both), bool), both.T), (num_rows, num_rows))
 
 
+def chosen_one_to_one(pairs: NDArray[np.int64], scores: NDArray[np.floating]) -> NDArray[np.intp]:
+    """Chooses pairs of two tables so that each row is in at most one; largest scores come first.
+
+    Args:
+        pairs: Rows of both tables, `(num_pairs, 2)`.
+        scores: Their scores; of equal scores, the first pair comes first.
+
+    Returns:
+        The indices of the chosen pairs, ascending.
+    """
+    taken_left: set[int] = set()
+    taken_right: set[int] = set()
+    chosen = []
+    for pair in np.argsort(-scores, kind="stable").tolist():
+        left, right = pairs[pair].tolist()
+        if left not in taken_left and right not in taken_right:
+            chosen.append(pair)
+            taken_left.add(left)
+            taken_right.add(right)
+    return np.sort(np.array(chosen, np.intp))
+
+
 def components(num_rows: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the number of the group of each row: rows that pairs connect, `(num_rows,)`."""
     graph = _graph(num_rows, pairs)

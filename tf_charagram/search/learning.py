@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 from scipy.special import expit
+
+from tf_charagram.errors import ConfigError
 
 _NUM_FOLDS = 5
 
@@ -18,6 +21,27 @@ class Learned(NamedTuple):
     threshold: float
     precision: float
     recall: float
+
+
+def checked_labels(labels: Sequence[int], num_pairs: int) -> NDArray[np.bool_]:
+    """Returns whether pairs match, bool `(num_pairs,)`.
+
+    Args:
+        labels: 1 or 0 for each pair.
+        num_pairs: Number of pairs.
+
+    Raises:
+        ConfigError: There are other labels or another number of them, or fewer than two of a kind.
+    """
+    num_ones = labels.count(1)
+    num_zeros = labels.count(0)
+    is_complete = num_pairs == len(labels) == num_ones + num_zeros
+    if not is_complete or min(num_ones, num_zeros) < 2:
+        raise ConfigError(
+            "`labels` must be 1 or 0 for each pair, both at least twice. "
+            f"Received: {num_pairs} pairs, {num_ones} ones, {num_zeros} zeros"
+        )
+    return np.array(labels, bool)
 
 
 def learn_weights(

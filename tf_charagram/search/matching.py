@@ -18,6 +18,7 @@ from tf_charagram.search.grouping import (
     Group,
     WeakLink,
     check_groups,
+    chosen_one_to_one,
     degrees_of,
     group_numbers,
     kept_rows,
@@ -180,12 +181,14 @@ def match(
         threshold,
         shows_progress=shows_progress,
     )
+    if one_to_one:
+        chosen = chosen_one_to_one(rows, scores)
+        rows = rows[chosen]
+        scores = scores[chosen]
     pairs = [
         Match(left_row, right_row, score)
         for (left_row, right_row), score in zip(rows.tolist(), scores.tolist(), strict=True)
     ]
-    if one_to_one:
-        pairs = _one_to_one(pairs)
     return Matches(pairs, threshold, learned)
 
 
@@ -335,16 +338,3 @@ def _make_scorer(
     if threshold is None:
         threshold = default_threshold
     return scorer, threshold, learned
-
-
-def _one_to_one(pairs: Sequence[Match]) -> list[Match]:
-    """Chooses the pairs with the largest scores first, so that each text is in at most one pair."""
-    chosen = []
-    taken_left: set[int] = set()
-    taken_right: set[int] = set()
-    for pair in sorted(pairs, key=lambda pair: -pair.score):
-        if pair.left not in taken_left and pair.right not in taken_right:
-            chosen.append(pair)
-            taken_left.add(pair.left)
-            taken_right.add(pair.right)
-    return sorted(chosen)

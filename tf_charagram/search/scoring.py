@@ -187,20 +187,11 @@ class TextScorer:
                 other pairs.
         """
         # It imports SciPy's optimizers, which few scorers need, for longer than it learns.
-        from tf_charagram.search.learning import learn_weights
+        from tf_charagram.search.learning import checked_labels, learn_weights
 
         left_texts, right_texts, pairs = self._paired(left, right)
-        values = list(labels)
-        num_ones = values.count(1)
-        num_zeros = values.count(0)
-        is_complete = len(pairs) == len(values) == num_ones + num_zeros
-        if not is_complete or min(num_ones, num_zeros) < 2:
-            raise ConfigError(
-                "`labels` must be 1 or 0 for each pair, both at least twice. "
-                f"Received: {len(pairs)} pairs, {num_ones} ones, {num_zeros} zeros"
-            )
+        is_match = checked_labels(list(labels), len(pairs))
         features = compare(left_texts, right_texts, pairs, self.is_lexical)
-        is_match = np.array(values, bool)
         self._learned, learned = learn_weights(_columns(features), is_match)
         return learned
 

@@ -16,6 +16,7 @@ from tf_charagram.search.grouping import (
     Group,
     WeakLink,
     check_groups,
+    chosen_one_to_one,
     degrees_of,
     group_numbers,
     kept_rows,
@@ -148,7 +149,10 @@ def match_tables(
     threshold = _checked_threshold(threshold)
     links = find_links(read_columns(left, right, on, on_right, kinds), labels, model)
     probabilities = links.probabilities
-    chosen = _one_to_one(links) if one_to_one else _best_of_either(links)
+    if one_to_one:
+        chosen = chosen_one_to_one(links.pairs, probabilities)
+    else:
+        chosen = _best_of_either(links)
     all_thresholds = sorted({*THRESHOLDS, threshold})
     best = probabilities[chosen]
     # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
@@ -185,19 +189,6 @@ def _best_of_either(links: Links) -> NDArray[np.intp]:
         is_first = np.diff(rows[order], prepend=-1) > 0
         best.append(order[is_first])
     return distinct_integers(np.concatenate(best))
-
-
-def _one_to_one(links: Links) -> NDArray[np.intp]:
-    """Returns the indices of pairs, the most probable first, so that each row is in one pair."""
-    taken: tuple[set[int], set[int]] = (set(), set())
-    chosen = []
-    for pair in np.argsort(-links.probabilities, kind="stable").tolist():
-        left, right = links.pairs[pair].tolist()
-        if left not in taken[0] and right not in taken[1]:
-            chosen.append(pair)
-            taken[0].add(left)
-            taken[1].add(right)
-    return np.array(chosen, np.intp)
 
 
 def deduplicate_table(

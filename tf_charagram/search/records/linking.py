@@ -14,7 +14,7 @@ from scipy.special import expit
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.grouping import components, inner_pairs
-from tf_charagram.search.learning import Learned
+from tf_charagram.search.learning import Learned, checked_labels
 from tf_charagram.search.records.blocking import candidate_pairs
 from tf_charagram.search.records.columns import Column, cells_of, make_column
 from tf_charagram.search.records.evidence import (
@@ -120,14 +120,7 @@ class Links:
             ConfigError: A row does not exist, or there are fewer than two matches or two others.
         """
         rows = self._numbered(labels)
-        is_match = rows[:, 2] == 1
-        num_ones = int(is_match.sum())
-        num_zeros = int((rows[:, 2] == 0).sum())
-        if num_ones + num_zeros < len(rows) or min(num_ones, num_zeros) < 2:
-            raise ConfigError(
-                "`labels` must be 1 or 0 for each pair, both at least twice. "
-                f"Received: {len(rows)} pairs, {num_ones} ones, {num_zeros} zeros"
-            )
+        is_match = checked_labels(rows[:, 2].tolist(), len(rows))
         if self.model is None:
             self.model = LearnedLinks(self.columns, self.mixture, self.pairs, model)
         self.learned = self.model.learn(rows[:, :2], is_match)

@@ -68,8 +68,11 @@ class WholeTexts:
         scores[order] = self._scorer.pair_scores(self._texts, self._texts, pairs[order])
         rarest = self._words.features(*pairs.T)[:, 1]
         log_odds = _SCORE * scores + _RAREST * rarest + _CONSTANT
-        for pair in np.flatnonzero(log_odds > _MIN_CHECKED).tolist():
+        checked = np.flatnonzero(log_odds > _MIN_CHECKED)
+        # A text is in many pairs.
+        texts = {row: folded(values[row]) for row in {*pairs[checked].ravel().tolist()}}
+        for pair in checked.tolist():
             left, right = pairs[pair].tolist()
-            if contradict(folded(values[left]), folded(values[right])):
+            if contradict(texts[left], texts[right]):
                 log_odds[pair] += _CONTRADICTION
         return np.maximum(expit(log_odds), alias_similarities(values, pairs)).astype(np.float32)
