@@ -106,7 +106,7 @@ def similar_pairs(
                 is_similar = (scores >= min_score) & (scores > 0)
                 found.append(pairs[is_similar])
                 found_scores.append(scores[is_similar])
-                num_similar += np.bincount(found[-1][:, 0], minlength=len(texts))
+                np.add.at(num_similar, pairs[is_similar, 0], 1)
                 progress.update(f"{len(batch):,} texts", (), advance=len(batch))
         rows = np.flatnonzero(num_similar >= num_candidates / 2)
         num_candidates *= _GROWTH
