@@ -5,7 +5,7 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
-FOLDERS = [name for name in ("tuning", "export") if Path(name, "__init__.py").is_file()]
+FOLDERS = [name for name in ("search", "tuning", "export") if Path(name, "__init__.py").is_file()]
 README = Path("README.md")
 #: Requirements without TensorFlow, each with an optional comment.
 LIGHT = [

@@ -27,8 +27,8 @@ import processes
 from embed import MINILM, PEERS
 from suite import machine, page, results, running, settings
 
-from tf_charagram.files.json_files import write_json
-from tf_charagram.files.writing import whole_file
+from tf_charagram._files.json_files import write_json
+from tf_charagram._files.writing import whole_file
 
 
 def make_parser() -> argparse.ArgumentParser:

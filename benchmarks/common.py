@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tf_charagram._files.json_files import write_json
 from tf_charagram.data.readers.pairs import Pair, read_pairs
-from tf_charagram.files.json_files import write_json
 
 LETTERS = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"
 SHARED = Path(__file__).parents[2] / "shared" / "data"

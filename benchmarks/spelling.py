@@ -10,7 +10,7 @@ The errors of a right form are all on one side: a form is held out of training w
 neither fits nor measures on its training data. `--model` may be given several times.
 
 Weights are those of a conditional logit model: the right form among its candidates, by maximum
-likelihood. `WEIGHTS` are those of `tf_charagram/search/spelling.py`; those fitted with all features
+likelihood. `WEIGHTS` are those of `search/spelling.py`; those fitted with all features
 are to become its constants. Recall is at 1, 10 and 50.
 """
 

@@ -112,11 +112,12 @@ _sources = tempfile.TemporaryDirectory()
 
 
 def copy_sources() -> None:
-    """Copies the sources to where they are installed: `tuning` and `export` in `tf_charagram`."""
+    """Copies the sources to where they are installed: the other folders in `tf_charagram`."""
     package = Path(_sources.name, "tf_charagram")
     shutil.rmtree(package, ignore_errors=True)
     for source, target in (
         ("tf_charagram", package),
+        ("search", package / "search"),
         ("tuning", package / "tuning"),
         ("export", package / "export"),
     ):

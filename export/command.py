@@ -9,11 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tf_charagram._files.writing import check_local
 from tf_charagram.cli.flags import MODEL_HELP
 from tf_charagram.cli.settings_parser import SettingsParser, add_flags, settings_flags
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.files.writing import check_local
 from tf_charagram.reporting import load_tensorflow
 from tf_charagram.settings import types_of
 

@@ -44,7 +44,7 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
         ConfigError: There are no words.
         RunError: The file cannot be written.
     """
-    from tf_charagram.files.writing import whole_file
+    from tf_charagram._files.writing import whole_file
 
     # Name in the file -> the first word of that name.
     written: dict[str, str] = {}

@@ -21,9 +21,9 @@ from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 
+from tf_charagram._files.writing import whole_file
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
-from tf_charagram.files.writing import whole_file
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.word_boundaries import words_of
 

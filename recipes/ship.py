@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import yaml
 
+from tf_charagram._files.json_files import write_json
+from tf_charagram._files.writing import sha256_of, whole_file
 from tf_charagram._version import __version__
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.files.json_files import write_json
-from tf_charagram.files.writing import sha256_of, whole_file
 from tf_charagram.models.locations import CARD, PRETRAINED, WORDS
 
 MAX_BYTES = 10_000_000
@@ -149,9 +149,9 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 def _in_one_form(model: Any) -> Any:
     """Returns an embedder that folds texts and its dictionary to ASCII where it can."""
     from tf_charagram.export.compression.shrinking import with_ngrams
+    from tf_charagram.text._spelling.dictionary import Dictionary
     from tf_charagram.text.alphabet import Alphabet
     from tf_charagram.text.keys import renumbered_keys
-    from tf_charagram.text.spelling.dictionary import Dictionary
     from tf_charagram.text.vocabulary import NgramVocabulary
 
     vectorizer, encoder = model.parts
@@ -204,7 +204,7 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     Words without an n-gram that it has are left out: all of them have the same vector.
     """
     from tf_charagram.data.readers.words import read_word_counts
-    from tf_charagram.text.spelling.dictionary import Dictionary, counts_of_entries
+    from tf_charagram.text._spelling.dictionary import Dictionary, counts_of_entries
     from tf_charagram.text.tensors import string_tensor
     from tf_charagram.text.word_boundaries import words_of
 
@@ -221,7 +221,7 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
 
 def _with_accepted_words(model: Any, path: str) -> Any:
     """Returns an embedder that reads further words as they are written; needs a dictionary."""
-    from tf_charagram.text.spelling.word_filter import WordFilter
+    from tf_charagram.text._spelling.word_filter import WordFilter
 
     vectorizer, *others = model.parts
     if vectorizer.dictionary is None:

@@ -21,15 +21,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._files.writing import whole_file
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import KINDS, add_typos
-from tf_charagram.files.writing import whole_file
 from tf_charagram.reader.candidates import Candidates
 from tf_charagram.reader.files import read_dictionary
-from tf_charagram.text.spelling.letters import DIGITS, MAX_LETTERS, MIN_LETTERS, spelled
-from tf_charagram.text.spelling.patterns import Patterns
-from tf_charagram.text.spelling.sureness import (
+from tf_charagram.text._spelling.letters import DIGITS, MAX_LETTERS, MIN_LETTERS, spelled
+from tf_charagram.text._spelling.patterns import Patterns
+from tf_charagram.text._spelling.sureness import (
     NUM_ERRORS,
     NUM_WEIGHTS,
     UNITS,
@@ -37,7 +37,7 @@ from tf_charagram.text.spelling.sureness import (
     log_triples,
     triples_of,
 )
-from tf_charagram.text.spelling.word_filter import joined_codes, letter_values
+from tf_charagram.text._spelling.word_filter import joined_codes, letter_values
 
 _NUM_FOLDS = 3
 _NUM_WORDS = 6_000

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._files.writing import whole_file
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.embedders import (
@@ -17,7 +18,6 @@ from tf_charagram.evaluation.embedders import (
     EvaluationSets,
     evaluation_labels,
 )
-from tf_charagram.files.writing import whole_file
 
 
 def save_pairs(

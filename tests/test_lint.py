@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("tf_charagram", "tuning", "export")
+FOLDERS = ("tf_charagram", "search", "tuning", "export")
 #: Packages whose names are stable; most are imported when they are used.
 STABLE = ("", ".encoders", ".layers", ".losses", ".optimizers", ".reader", ".search", ".tuning")
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 # Top-level folder in the checkout -> folder in the wheel.
 SHIPPED = {
     "tf_charagram": "tf_charagram",
+    "search": "tf_charagram/search",
     "tuning": "tf_charagram/tuning",
     "export": "tf_charagram/export",
 }

@@ -30,8 +30,8 @@ from tf_charagram.tasks.paraphrase.corpus import Example
 from tf_charagram.tasks.paraphrase.pair_stream import write_pairs
 from tf_charagram.tasks.tagging.head import has_capital
 from tf_charagram.text import batches, vectorizer_class
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.word_filter import WordFilter
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.word_filter import WordFilter
 from tf_charagram.text.splitting import split_tokens
 from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.text.vocabulary import NgramVocabulary

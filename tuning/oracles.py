@@ -15,8 +15,8 @@ import keras_tuner
 from keras_tuner import oracles
 from keras_tuner.engine.trial import Trial, TrialStatus
 
+from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram.errors import RunError
-from tf_charagram.files.json_files import read_json, write_json
 from tf_charagram.lazy import extra_module
 from tf_charagram.tuning.search import Search
 

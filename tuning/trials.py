@@ -16,9 +16,9 @@ from keras_tuner.engine.base_tuner import BaseTuner
 from keras_tuner.engine.trial import Trial
 from keras_tuner.errors import FailedTrialError, FatalError
 
+from tf_charagram._files.json_files import read_json, write_json
+from tf_charagram._files.writing import whole_file
 from tf_charagram.errors import ConfigError, RunError, TrainingError
-from tf_charagram.files.json_files import read_json, write_json
-from tf_charagram.files.writing import whole_file
 from tf_charagram.reporting import is_quiet, number
 from tf_charagram.tasks import make_task
 from tf_charagram.training.run import TrainingRun

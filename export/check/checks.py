@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from tf_charagram._files.json_files import read_json
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.export.check import probe
 from tf_charagram.export.check.judge import Outcome, judged, questions
 from tf_charagram.export.serving.client import RestClient
 from tf_charagram.export.serving.requests import read_golden, sample_texts
 from tf_charagram.export.serving.version import GOLDEN
-from tf_charagram.files.json_files import read_json
 from tf_charagram.models.locations import EMBEDDER, model_class
 from tf_charagram.models.saved_model import MODEL_CARD
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tf_charagram._files.json_files import read_json
 from tf_charagram.export.serving.requests import make_inputs
-from tf_charagram.files.json_files import read_json
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.locations import EMBEDDER, model_class, read_card
 from tf_charagram.reporting import number

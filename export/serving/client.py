@@ -14,8 +14,8 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 
+from tf_charagram._files.json_files import parse_json
 from tf_charagram.errors import CharagramError, ConfigError
-from tf_charagram.files.json_files import parse_json
 from tf_charagram.text.batches import check_texts, checked_texts, to_bytes
 
 _URL = re.compile(r"https?://[^/?#@\s]+/([^?#\s]*/)?v1/models/[^:?#\s]+")

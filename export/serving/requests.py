@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram._files.json_files import read_json
+from tf_charagram._files.writing import tensorflow_writing, whole_file
 from tf_charagram.data.starter import sentences, train_pairs
-from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import tensorflow_writing, whole_file
 from tf_charagram.models.base import TextModel
 
 # Texts that users send by mistake or on purpose, and that are hard to read the same way everywhere.

@@ -11,11 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tf_charagram._files.json_files import read_json
+from tf_charagram._files.writing import partial_folder, whole_file
 from tf_charagram.errors import RunError
 from tf_charagram.export.serving.card import page
 from tf_charagram.export.serving.requests import write_golden, write_warmup
-from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import partial_folder, whole_file
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.saved_model import MODEL_CARD
 

@@ -15,10 +15,10 @@ from research.paper_numbers import PAPER_SETS
 from research.papers.runs import Run, Subset
 from research.papers.sources import RoleData
 from research.papers.training import is_trained, run_folder
+from tf_charagram._files.json_files import read_json
 from tf_charagram.data.readers.scored import ScoredPairs, set_name
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.evaluation.scores import Embed
-from tf_charagram.files.json_files import read_json
 from tf_charagram.models.embedder import TextEmbedder
 
 

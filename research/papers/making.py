@@ -18,8 +18,8 @@ from research.papers.training import (
     train,
     train_command,
 )
+from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram.errors import RunError
-from tf_charagram.files.json_files import read_json, write_json
 
 
 def result_file(results: Path, name: str) -> Path:

@@ -15,10 +15,10 @@ import yaml
 
 from research.papers.runs import RUNS, Run, Subset
 from research.papers.sources import RoleData
+from tf_charagram._files.json_files import read_json
+from tf_charagram._files.writing import sha256_of, whole_file
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import sha256_of, whole_file
 from tf_charagram.tasks.paraphrase.corpus import pairs_files
 from tf_charagram.training.run_folder import RunFolder
 

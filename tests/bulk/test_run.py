@@ -16,12 +16,12 @@ import pytest
 from tests.bulk.conftest import check_complete, records_of
 from tests.commands import full_disk
 from tests.contracts import some_now
+from tf_charagram._files.writing import FolderLock
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.files.writing import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
 
 
@@ -237,7 +237,7 @@ class TestFolder:
         assert len(list((tmp_path / "out").iterdir())) == 2
 
     def test_another_process_is_at_work(self, make_job, tmp_path, monkeypatch):
-        monkeypatch.setattr("tf_charagram.files.writing._PATIENCE_S", 0)
+        monkeypatch.setattr("tf_charagram._files.writing._PATIENCE_S", 0)
         with FolderLock(tmp_path / "out"), pytest.raises(RunError, match="out is in use"):
             embed_files(make_job(), resume=True)
         assert not list((tmp_path / "out").iterdir())

@@ -9,8 +9,8 @@ import pytest
 
 from tf_charagram.models.locations import FILES, FORMAT_VERSION
 from tf_charagram.text import hashing
-from tf_charagram.text.spelling import patterns
-from tf_charagram.text.spelling.word_filter import BASE
+from tf_charagram.text._spelling import patterns
+from tf_charagram.text._spelling.word_filter import BASE
 
 PAGE = Path(__file__).parents[2] / "docs" / "format.md"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tf_charagram.files.arrays import open_arrays, read_arrays
+from tf_charagram._files.arrays import open_arrays, read_arrays
 
 ARRAYS = {
     "table": np.arange(12, dtype=np.float32).reshape(3, 4) / 8,

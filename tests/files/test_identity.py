@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tf_charagram._files.identity import changes_since
+from tf_charagram._files.json_files import write_json
 from tf_charagram.errors import RunError
-from tf_charagram.files.identity import changes_since
-from tf_charagram.files.json_files import write_json
 
 
 def identity(settings, files=()):

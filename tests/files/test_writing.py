@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tf_charagram._files.json_files import parse_json, read_json, write_json
+from tf_charagram._files.writing import FolderLock, partial_folder, whole_file
 from tf_charagram.errors import RunError
-from tf_charagram.files.json_files import parse_json, read_json, write_json
-from tf_charagram.files.writing import FolderLock, partial_folder, whole_file
 
 
 def test_writes_bytes_and_text_with_their_folder(tmp_path):
@@ -162,7 +162,7 @@ def test_a_pipe_is_written_to(tmp_path):
 
 
 def test_a_second_lock_is_refused_until_the_first_is_released(tmp_path, monkeypatch):
-    monkeypatch.setattr("tf_charagram.files.writing._PATIENCE_S", 0.1)
+    monkeypatch.setattr("tf_charagram._files.writing._PATIENCE_S", 0.1)
     folder = tmp_path / "a" / "run"
     with FolderLock(folder) as first:
         first.acquire()
@@ -174,7 +174,7 @@ def test_a_second_lock_is_refused_until_the_first_is_released(tmp_path, monkeypa
 
 
 def test_on_wait_waits_and_is_called_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("tf_charagram.files.writing._PATIENCE_S", 0.0)
+    monkeypatch.setattr("tf_charagram._files.writing._PATIENCE_S", 0.0)
     lock, calls = FolderLock(tmp_path), []
     lock.acquire()
 
@@ -188,7 +188,7 @@ def test_on_wait_waits_and_is_called_once(tmp_path, monkeypatch):
 
 def test_lock_ends_with_its_process(tmp_path, monkeypatch):
     code = (
-        "import sys; from tf_charagram.files.writing import FolderLock; "
+        "import sys; from tf_charagram._files.writing import FolderLock; "
         "lock = FolderLock(sys.argv[1]); lock.acquire(); "
         "print('locked', flush=True); sys.stdin.read()"
     )
@@ -197,7 +197,7 @@ def test_lock_ends_with_its_process(tmp_path, monkeypatch):
     ) as child:
         assert child.stdout.readline() == b"locked\n"
         with monkeypatch.context() as patch:
-            patch.setattr("tf_charagram.files.writing._PATIENCE_S", 0.0)
+            patch.setattr("tf_charagram._files.writing._PATIENCE_S", 0.0)
             with pytest.raises(RunError, match="in use"):
                 FolderLock(tmp_path).acquire()
         child.kill()

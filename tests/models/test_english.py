@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.commands import call
-from tf_charagram.files.writing import sha256_of
+from tf_charagram._files.writing import sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import read_card, shipped_models
 

@@ -27,7 +27,7 @@ from tf_charagram.models.locations import MODELS, model_class
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
 from tf_charagram.tasks.labels.heads import PairLabelHead, TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 
 LEFTS, RIGHTS = ["a cat", "a dog", "mice", ""], ["cats", "dogs", "a mouse", "house"]
 TARGETS = np.array([[1.0], [0.0], [1.0], [0.5]], np.float32)

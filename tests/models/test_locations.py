@@ -12,11 +12,11 @@ from tests.commands import call
 from tests.models.answers import parts
 from tests.shipped import FACTS, NAME, WORDS, ship_tiny
 from tf_charagram import TextEmbedder
+from tf_charagram._files.json_files import write_json
 from tf_charagram.bulk.inputs import find_inputs
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.card import about_run, page
-from tf_charagram.files.json_files import write_json
 from tf_charagram.models import locations
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.locations import (

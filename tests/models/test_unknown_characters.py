@@ -15,7 +15,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.shrinking import fitting_options, saved_model_bytes, shrink
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer

@@ -10,7 +10,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reader import TextReader
 from tf_charagram.reader import own_words as module
 from tf_charagram.reader.own_words import WordCounts
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})

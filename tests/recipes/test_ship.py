@@ -12,12 +12,12 @@ from recipes import ship
 from recipes.ship import main, read_facts
 from tests.models.answers import parts, randomized
 from tests.shipped import FACTS, NAME, ship_tiny
+from tf_charagram._files.writing import sha256_of
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.files.writing import sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

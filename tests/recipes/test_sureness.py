@@ -10,8 +10,8 @@ from recipes import sureness
 from tests.models.answers import randomized
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.sureness import NUM_ERRORS, NUM_WEIGHTS
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.sureness import NUM_ERRORS, NUM_WEIGHTS
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

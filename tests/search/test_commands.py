@@ -15,7 +15,7 @@ import pytest
 
 from tests.commands import call, environment, process
 from tests.search.conftest import WORDS
-from tests.search.records.conftest import people
+from tests.search.linkage.conftest import people
 from tests.texts import words
 from tf_charagram.data.table_reading import read_table
 from tf_charagram.data.tables import Table

@@ -21,7 +21,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search.scoring import LONG, SINGLE
 from tf_charagram.search.text_index import SETTINGS
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 QUERIES = ["cat 3", "dogedly 4", "hoarse 1 horse", "byrd", "zzz", ""]

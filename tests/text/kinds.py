@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tests.text.strategies import CJK_126
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.characters import CharacterVectorizer
-from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer

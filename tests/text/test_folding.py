@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.reference.folding import fold
 from tests.reference.text import normalize as normalized
 from tests.text.strategies import TRICKY, ids_of, property_settings, text_lists
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.alphabet import Alphabet
 from tf_charagram.text.reading import SymbolReader
-from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.word_boundaries import words_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.reference import text as reference
 from tests.reference.word_filter import splitmix64
 from tests.text.strategies import encoded, ids_of, max_chars_or_none, property_settings, raw_lists
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -18,7 +18,7 @@ from tests.text.strategies import (
     text_lists,
 )
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

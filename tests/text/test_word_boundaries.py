@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.reference.text import normalize
 from tests.text.strategies import any_text, property_settings
+from tf_charagram.text._spelling.correction import _word_spans
 from tf_charagram.text.code_points import normalized_code_points
-from tf_charagram.text.spelling.correction import _word_spans
 from tf_charagram.text.word_boundaries import (
     LETTER,
     NUM_MARKED,

@@ -17,7 +17,7 @@ from tf_charagram.models.locations import read_config
 from tf_charagram.reader.files import read_dictionary
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.training.building import make_vectorizer
 
 KNOWN = "road\t900\nvehicles\t30\n4x4\t9\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tf_charagram.files.json_files import write_json
+from tf_charagram._files.json_files import write_json
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig

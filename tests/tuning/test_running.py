@@ -103,7 +103,7 @@ def test_a_kill_at_any_write(search, tmp_path, untrained, monkeypatch, tuner, is
         if not left[0]:
             raise Killed
 
-    monkeypatch.setattr("tf_charagram.files.writing.os.replace", replace_or_die)
+    monkeypatch.setattr("tf_charagram._files.writing.os.replace", replace_or_die)
     kinds = set()
     for number in range(1, 10**3):
         folder = SearchFolder(tmp_path / str(number))

@@ -9,17 +9,17 @@ from typing import IO, Any
 
 import numpy as np
 
-from tf_charagram.bulk.inputs import Shard
-from tf_charagram.errors import RunError
-from tf_charagram.files.identity import changes_since
-from tf_charagram.files.json_files import (
+from tf_charagram._files.identity import changes_since
+from tf_charagram._files.json_files import (
     append_json_line,
     read_json,
     read_json_lines,
     to_json_lines,
     write_json,
 )
-from tf_charagram.files.writing import whole_file, writing
+from tf_charagram._files.writing import whole_file, writing
+from tf_charagram.bulk.inputs import Shard
+from tf_charagram.errors import RunError
 from tf_charagram.lazy import extra_module
 
 Record = dict[str, Any]

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tf_charagram._files.writing import check_is_file, sha256_of, whole_file
 from tf_charagram.bulk.folder import FORMATS, Record
 from tf_charagram.bulk.inputs import InputFile, Shard, read_shards, read_texts
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
-from tf_charagram.files.writing import check_is_file, sha256_of, whole_file
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.locations import model_sha256
 from tf_charagram.reader.choice import Embedder, first_texts, load_embedder

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
+from tf_charagram._files.writing import FolderLock
 from tf_charagram.bulk.folder import Record, ShardFolder
 from tf_charagram.bulk.inputs import LineProgress
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.bulk.ray_engine import run_ray
 from tf_charagram.errors import ConfigError
-from tf_charagram.files.writing import FolderLock
 from tf_charagram.lazy import extra_module
 from tf_charagram.reader.choice import Embedder
 from tf_charagram.text.batches import in_threads

@@ -10,6 +10,7 @@ from tf_charagram._version import __version__
 from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import unknown_name
 
+_SEARCH = "tf_charagram.search.commands"
 #: Command -> the module with a function of its name, and its purpose.
 COMMANDS = {
     "train": ("tf_charagram.cli.train", "train a model on text pairs"),
@@ -20,10 +21,10 @@ COMMANDS = {
     "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
     "check": ("tf_charagram.export.check.command", "check that an export can be served"),
     "convert": ("tf_charagram.export.convert", "read and write vectors of other tools"),
-    "search": ("tf_charagram.cli.search", "find the most similar texts of a list"),
-    "match": ("tf_charagram.cli.match", "find the rows of two tables that belong together"),
-    "dedupe": ("tf_charagram.cli.dedupe", "find the rows of a table that are the same thing"),
-    "label": ("tf_charagram.cli.label", "ask about pairs of rows, for match and dedupe to learn"),
+    "search": (f"{_SEARCH}.search", "find the most similar texts of a list"),
+    "match": (f"{_SEARCH}.match", "find the rows of two tables that belong together"),
+    "dedupe": (f"{_SEARCH}.dedupe", "find the rows of a table that are the same thing"),
+    "label": (f"{_SEARCH}.label", "ask about pairs of rows, for match and dedupe to learn"),
     "demo": ("tf_charagram.cli.demo", "try a model on a page in the browser"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
     "data": ("tf_charagram.cli.data", "list the known data sets, or download some"),

@@ -9,8 +9,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 
+from tf_charagram._files.writing import UNWRITABLE, check_local, write_problem
 from tf_charagram.errors import CharagramError, ConfigError
-from tf_charagram.files.writing import UNWRITABLE, check_local, write_problem
 
 
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:

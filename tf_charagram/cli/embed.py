@@ -15,14 +15,14 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tf_charagram._files.json_files import to_json_lines
+from tf_charagram._files.writing import check_output, to_stdout, whole_file
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.cli.table_flags import add_input_flags, column_names, read_input
 from tf_charagram.data.tables import quoted
 from tf_charagram.errors import ConfigError
-from tf_charagram.files.json_files import to_json_lines
-from tf_charagram.files.writing import check_output, to_stdout, whole_file
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile

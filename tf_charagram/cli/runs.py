@@ -12,9 +12,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tf_charagram._files.json_files import read_json
 from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import CharagramError, RunError
-from tf_charagram.files.json_files import read_json
 from tf_charagram.reporting import (
     cell,
     history_table,

@@ -8,12 +8,12 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tf_charagram._files.writing import check_output
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.table_rows import column_position
 from tf_charagram.errors import DataError, unknown_name
-from tf_charagram.files.writing import check_output
 
 if TYPE_CHECKING:
     from tf_charagram.data.tables import Table

@@ -41,8 +41,8 @@ def tag(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = _make_parser().parse_args(arguments)
     load_tensorflow()
+    from tf_charagram._files.writing import whole_file
     from tf_charagram.bulk.inputs import LineProgress, find_inputs, read_texts, to_text
-    from tf_charagram.files.writing import whole_file
     from tf_charagram.tasks.tagging.model import Tagger
     from tf_charagram.text.batches import bounded_batches
 

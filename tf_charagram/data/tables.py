@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tf_charagram._files.writing import to_stdout, whole_file
 from tf_charagram.data.readers.lines import STDIN
 from tf_charagram.data.readers.table_rows import as_texts, column_position
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.files.writing import to_stdout, whole_file
 from tf_charagram.lazy import extra_module
 
 #: Columns that are compared if there is more than one, and no column is named.

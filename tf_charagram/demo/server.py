@@ -14,9 +14,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tf_charagram._files.json_files import parse_json
 from tf_charagram.demo.answers import Answers
 from tf_charagram.errors import ConfigError
-from tf_charagram.files.json_files import parse_json
 
 _ADDRESS = "127.0.0.1"
 _MAX_BODY_BYTES = 8 * 2**20

@@ -11,10 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tf_charagram._files.json_files import read_json
+from tf_charagram._files.writing import sha256_of
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError, unknown_name
-from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import sha256_of
 
 #: Version of the format of model folders.
 FORMAT_VERSION = 3

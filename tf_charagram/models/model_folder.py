@@ -11,13 +11,13 @@ import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
 
+from tf_charagram._files.arrays import fingerprint, open_arrays, read_arrays
+from tf_charagram._files.json_files import to_json
+from tf_charagram._files.writing import whole_file
 from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_class, encoder_name
 from tf_charagram.encoders.base import check_num_ids, device_scope
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files.arrays import fingerprint, open_arrays, read_arrays
-from tf_charagram.files.json_files import to_json
-from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.embedding_table import unfilled_tables
 from tf_charagram.models.locations import (
     ARRAYS,
@@ -29,8 +29,8 @@ from tf_charagram.models.locations import (
 )
 from tf_charagram.models.weights import check_shapes, restore, weight_arrays, weights_of
 from tf_charagram.text import vectorizer_class
+from tf_charagram.text._spelling.dictionary import Dictionary, without_dictionary
 from tf_charagram.text.base import DAMAGES
-from tf_charagram.text.spelling.dictionary import Dictionary, without_dictionary
 
 
 def save_model(

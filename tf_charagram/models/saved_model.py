@@ -14,11 +14,11 @@ import tensorflow as tf
 from keras.layers import Layer
 from tensorflow.core.protobuf import saved_model_pb2
 
+from tf_charagram._files.json_files import write_json
+from tf_charagram._files.writing import partial_folder, tensorflow_writing
 from tf_charagram._version import __version__
 from tf_charagram.encoders import registered_name
 from tf_charagram.errors import RunError
-from tf_charagram.files.json_files import write_json
-from tf_charagram.files.writing import partial_folder, tensorflow_writing
 from tf_charagram.models.weights import weights_of
 from tf_charagram.text.base import settings_of
 

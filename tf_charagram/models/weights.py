@@ -9,8 +9,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram._files.arrays import ArrayFile
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.files.arrays import ArrayFile
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.stored_tables import SCALES, TABLE_DTYPES, StoredTable, stored_table
 

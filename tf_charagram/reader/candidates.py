@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.reader.flat import Ints
 from tf_charagram.reader.key_table import KeyTable
-from tf_charagram.text.spelling.patterns import (
+from tf_charagram.text._spelling.patterns import (
     ADDED,
     DOUBLED,
     FIRST_LETTER,
@@ -23,7 +23,7 @@ from tf_charagram.text.spelling.patterns import (
     Patterns,
     places_in_order,
 )
-from tf_charagram.text.spelling.sureness import (
+from tf_charagram.text._spelling.sureness import (
     ADDED_KIND,
     DOUBLED_KIND,
     FIRST,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._files.arrays import ArrayFile, fingerprint, open_arrays, read_arrays
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files.arrays import ArrayFile, fingerprint, open_arrays, read_arrays
 from tf_charagram.models.locations import ARRAYS, FILES, model_folder, read_config
 from tf_charagram.models.stored_tables import SCALES, StoredTable
 from tf_charagram.models.vectors import ACTIVATIONS
@@ -18,9 +18,9 @@ from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.reader.ngrams import Ngrams, spread
 from tf_charagram.reader.symbols import Symbols
 from tf_charagram.reader.table import Table
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.kept_words import kept_words
 from tf_charagram.text.alphabet import Alphabet
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.kept_words import kept_words
 
 _DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError)
 _ENCODER = "charagram"

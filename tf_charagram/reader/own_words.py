@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tf_charagram.reader.files import read_dictionary
 from tf_charagram.reader.symbols import Symbols
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.kept_words import kept_words
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.kept_words import kept_words
 from tf_charagram.text.word_boundaries import words_of
 
 #: Minimum occurrences of a word of a dictionary; rarer ones may be typos.

@@ -20,11 +20,10 @@ from tf_charagram.reader.flat import (
     some_texts,
 )
 from tf_charagram.reader.key_table import KeyTable
-from tf_charagram.text.code_points import SPACE
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.letters import MAX_LETTERS, is_suitable, letter_codes, spelled
-from tf_charagram.text.spelling.patterns import Patterns
-from tf_charagram.text.spelling.sureness import (
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.letters import MAX_LETTERS, is_suitable, letter_codes, spelled
+from tf_charagram.text._spelling.patterns import Patterns
+from tf_charagram.text._spelling.sureness import (
     NUM_SHARES,
     STEP,
     Sureness,
@@ -32,7 +31,8 @@ from tf_charagram.text.spelling.sureness import (
     shares_of_steps,
     triples_of,
 )
-from tf_charagram.text.spelling.word_filter import letter_values, powers
+from tf_charagram.text._spelling.word_filter import letter_values, powers
+from tf_charagram.text.code_points import SPACE
 from tf_charagram.text.word_boundaries import CAPITAL, LETTER, SMALL, SYMBOL
 
 Bools = NDArray[np.bool_]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from tf_charagram.reader.characters import Folder
 from tf_charagram.reader.flat import Batch, Ints, Readings, certain, collapse, decode
 from tf_charagram.reader.spelling import Corrector
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.letters import REPLACEMENT, changed_words, marked_symbols
+from tf_charagram.text._spelling.sureness import MIN_SHARE, SHOWN_SHARE
 from tf_charagram.text.alphabet import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
 from tf_charagram.text.code_points import SPACE, normalized_code_points
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.letters import REPLACEMENT, changed_words, marked_symbols
-from tf_charagram.text.spelling.sureness import MIN_SHARE, SHOWN_SHARE
 from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, words_of_prose
 
 

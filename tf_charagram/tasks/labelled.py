@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from rich.table import Table
 
+from tf_charagram._files.json_files import read_json
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files.json_files import read_json
 from tf_charagram.models.locations import read_config, read_kind
 from tf_charagram.tasks import TASKS, settings_class, task_class
 from tf_charagram.training.run_folder import RunFolder

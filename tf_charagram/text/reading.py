@@ -11,14 +11,14 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
+from tf_charagram.text._spelling.correction import WordCorrector
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.letters import REPLACEMENT, changed_words, marked_symbols
+from tf_charagram.text._spelling.sureness import MIN_SHARE, SHOWN_SHARE
 from tf_charagram.text.alphabet import OTHER_SYMBOL, SPACE_SYMBOL, UNKNOWN, Alphabet
 from tf_charagram.text.code_points import SPACE, normalized_code_points
 from tf_charagram.text.folding import CharacterFolder
 from tf_charagram.text.normalize import FlatTexts, Readings, certain, collapse, decode
-from tf_charagram.text.spelling.correction import WordCorrector
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.letters import REPLACEMENT, changed_words, marked_symbols
-from tf_charagram.text.spelling.sureness import MIN_SHARE, SHOWN_SHARE
 from tf_charagram.text.tensors import string_tensor, tensor_of
 from tf_charagram.text.vectors import flatnonzero, interleaved, ragged
 from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, words_of_prose

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_switches
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.alphabet import UNKNOWN
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.hashing import ROWS_OF_UNKNOWN
@@ -24,7 +25,6 @@ from tf_charagram.text.ids import (
 )
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.normalize import FlatTexts, stacked
-from tf_charagram.text.spelling.dictionary import Dictionary
 from tf_charagram.text.tensors import LookupTable, check_orders, check_shape, string_tensor
 from tf_charagram.text.vectors import column, flatnonzero
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -68,7 +68,7 @@ class NgramVectorizer(TextVectorizer):
         longest_only: Whether only the longest n-gram at each position gives its id; see
             `tf_charagram.models.prefix_sums`. Only with a vocabulary with exact keys.
         dictionary: Known words; misspelled and joined words are read as these, see
-            `tf_charagram.text.spelling.correction`. Only with `lowercase`.
+            `tf_charagram.text._spelling.correction`. Only with `lowercase`.
         fold_characters: Whether texts are brought to one form: full-width letters, ligatures and
             accents that the vocabulary lacks become plain letters. Only with `lowercase` and a
             vocabulary with exact keys, which is counted in texts as they are.

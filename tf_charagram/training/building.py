@@ -29,8 +29,8 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reader.files import read_dictionary
 from tf_charagram.reader.own_words import MIN_COUNT, WordCounts
 from tf_charagram.text import vectorizer_class
-from tf_charagram.text.spelling.dictionary import Dictionary, counts_of_entries
-from tf_charagram.text.spelling.kept_words import kept_words
+from tf_charagram.text._spelling.dictionary import Dictionary, counts_of_entries
+from tf_charagram.text._spelling.kept_words import kept_words
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.word_boundaries import normalized_words
 from tf_charagram.training.settings import RunConfig

@@ -11,8 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from tf_charagram._files.writing import partial_folder, remove, tensorflow_writing, writing
 from tf_charagram.errors import RunError
-from tf_charagram.files.writing import partial_folder, remove, tensorflow_writing, writing
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import LAST
 

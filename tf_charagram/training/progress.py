@@ -15,7 +15,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.files.writing import tensorflow_writing
+from tf_charagram._files.writing import tensorflow_writing
 from tf_charagram.reporting import ProgressLine
 from tf_charagram.training.stream import Stream
 

@@ -13,8 +13,8 @@ from typing import Any
 import keras
 from rich.table import Table
 
+from tf_charagram._files.json_files import write_json
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
-from tf_charagram.files.json_files import write_json
 from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.training.building import check_options
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps

@@ -9,16 +9,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tf_charagram._version import __version__
-from tf_charagram.errors import DataError, RunError
-from tf_charagram.files.identity import changes_since
-from tf_charagram.files.json_files import (
+from tf_charagram._files.identity import changes_since
+from tf_charagram._files.json_files import (
     append_json_line,
     read_json_lines,
     to_json_lines,
     write_json,
 )
-from tf_charagram.files.writing import (
+from tf_charagram._files.writing import (
     FolderLock,
     check_local,
     remove,
@@ -26,6 +24,8 @@ from tf_charagram.files.writing import (
     whole_file,
     writing,
 )
+from tf_charagram._version import __version__
+from tf_charagram.errors import DataError, RunError
 from tf_charagram.models.locations import is_run_file
 
 # Settings that a resumed run may change, because they change no weights. A run folder may be moved.

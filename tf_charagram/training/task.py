@@ -13,11 +13,11 @@ from typing import Any, ClassVar, TypeVar
 import keras
 from rich.table import Table
 
+from tf_charagram._files.json_files import to_json_lines
+from tf_charagram._files.writing import check_is_file, whole_file
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError
-from tf_charagram.files.json_files import to_json_lines
-from tf_charagram.files.writing import check_is_file, whole_file
 from tf_charagram.models.locations import model_files
 from tf_charagram.training.building import grow_from, load_pretrained, make_encoder
 from tf_charagram.training.run_folder import RunFolder

@@ -24,7 +24,7 @@ from tf_charagram.export.check.checks import VersionChecks, version_folder
 from tf_charagram.export.check.judge import judged
 from tf_charagram.export.serving.version import GOLDEN, ServingFolder
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 COMMAND = "check"

@@ -14,10 +14,10 @@ from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, slow_property_settings
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text._spelling.correction import MAX_LETTERS
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.word_filter import WordFilter
 from tf_charagram.text.reading import SymbolReader
-from tf_charagram.text.spelling.correction import MAX_LETTERS
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.word_filter import WordFilter
 from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary

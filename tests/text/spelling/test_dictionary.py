@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.text.strategies import property_settings
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.spelling.dictionary import Dictionary
-from tf_charagram.text.spelling.word_filter import WordFilter
+from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.word_filter import WordFilter
 
 letters = st.text("aAb\u0130\u03a3\u00c9\u00df\u05d0\u4e2d\U00010400", min_size=1)
 

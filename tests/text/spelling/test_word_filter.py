@@ -8,8 +8,8 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.reference import word_filter as reference
-from tf_charagram.text.spelling.correction import _is_accepted
-from tf_charagram.text.spelling.word_filter import (
+from tf_charagram.text._spelling.correction import _is_accepted
+from tf_charagram.text._spelling.word_filter import (
     WordFilter,
     letter_values,
     powers,

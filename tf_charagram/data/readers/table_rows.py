@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tf_charagram._files.json_files import parse_json
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import DataError
-from tf_charagram.files.json_files import parse_json
 from tf_charagram.lazy import extra_module
 
 # Python's limit of 131,072 characters fits a cell of a spreadsheet; texts are longer.

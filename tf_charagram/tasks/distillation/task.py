@@ -9,12 +9,12 @@ from typing import Any
 
 import keras
 
+from tf_charagram._files.writing import check_is_file
 from tf_charagram.data.download import cache_folder
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
-from tf_charagram.files.writing import check_is_file
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.distillation.lines import MeanOfTeachers, TeacherLines
 from tf_charagram.tasks.distillation.settings import DistillConfig

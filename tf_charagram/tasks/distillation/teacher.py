@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tf_charagram._files.writing import FolderLock, check_is_file, sha256_of, writing
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.files.writing import FolderLock, check_is_file, sha256_of, writing
 from tf_charagram.lazy import extra_module
 from tf_charagram.reporting import ProgressLine
 

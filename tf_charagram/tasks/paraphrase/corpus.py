@@ -10,13 +10,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from tf_charagram._files.writing import check_is_file
 from tf_charagram.data.download import SOURCES, fetch
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.pairs import Pair, read_aligned, read_pairs
 from tf_charagram.data.starter import STARTER, train_pairs
 from tf_charagram.data.typos import add_typos_to_a_side
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files.writing import check_is_file
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram._files.writing import writing
 from tf_charagram.devices import on_cpu
-from tf_charagram.files.writing import writing
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.tasks.paraphrase.corpus import Example
 from tf_charagram.training.stream import Segment, Stream, TextRanges

@@ -12,12 +12,12 @@ import keras
 import numpy as np
 from rich.table import Table
 
+from tf_charagram._files.writing import whole_file
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.tables import score_table
-from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.paraphrase.corpus import PairCorpus, ReadPairs, pairs_files, pairs_reader

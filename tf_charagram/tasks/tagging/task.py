@@ -13,10 +13,10 @@ import numpy as np
 import tensorflow as tf
 from rich.table import Table
 
+from tf_charagram._files.writing import whole_file
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.losses import cross_entropy
 from tf_charagram.tasks.labelled import LabelledSets

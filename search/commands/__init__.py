@@ -1,0 +1,1 @@
+"""The commands `search`, `match`, `dedupe` and `label`."""

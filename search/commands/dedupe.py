@@ -1,0 +1,124 @@
+"""`charagram dedupe`: finds the rows of a table that are the same thing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tf_charagram.cli.flags import Parser
+from tf_charagram.cli.table_flags import check_table_output, read_input
+from tf_charagram.search.commands.match import add_threshold_flags, say_scores
+from tf_charagram.search.commands.records import (
+    add_record_flags,
+    dedupe_records,
+    evidence_text,
+    say_learned,
+)
+from tf_charagram.search.commands.search import add_scoring_flags, model_of
+
+if TYPE_CHECKING:
+    from tf_charagram.data.tables import Table
+    from tf_charagram.search.grouping import WeakLink
+    from tf_charagram.search.linkage.answers import RecordGroups
+    from tf_charagram.search.matching import Duplicates
+
+# Weak links that are shown.
+_NUM_SHOWN = 5
+
+
+def _make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram dedupe", description=__doc__)
+    parser.add_argument("table", help="table, or file of texts")
+    add_scoring_flags(parser)
+    add_threshold_flags(parser, "0.7, or learned from --labels; 0.5 with several columns")
+    add_record_flags(parser)
+    parser.add_argument(
+        "--groups",
+        choices=("stars", "components"),
+        default="stars",
+        help="all rows of a group match the kept row, or chains of pairs connect them [stars]",
+    )
+    parser.add_argument(
+        "--drop",
+        action="store_true",
+        help="write one row of each group [all rows, with columns group, kept and score]",
+    )
+    return parser
+
+
+def dedupe(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = _make_parser().parse_args(arguments)
+    check_table_output(values, values.table)
+    from tf_charagram.data.readers.pairs import read_labels
+    from tf_charagram.search.matching import deduplicate
+
+    table = read_input(values.table, values, values.on)
+    found: Duplicates | RecordGroups
+    if len(values.on) > 1:
+        found = dedupe_records(values, table)
+    else:
+        found = deduplicate(
+            table.text_of(values.on),
+            model_of(values),
+            lexical=not values.vectors_only,
+            threshold=values.threshold,
+            labels=read_labels(values.labels) if values.labels else None,
+            groups=values.groups,
+            shows_progress=True,
+        )
+    num_rows = len(table)
+    if values.drop:
+        table = table.take(found.kept)
+    else:
+        _add_columns(table, found, values.explain)
+    table.write(values.output)
+    say_learned(found.learned)
+    _warn(found.weak_links)
+    shown: list[float] = []
+    for group in found.groups:
+        # The first row of a group is the one that is kept, with itself as its partner.
+        shown += group.scores[1:]
+    say_scores(shown)
+    sys.stderr.write(
+        f"{len(found.kept):,} of {num_rows:,} rows kept, groups of duplicates: "
+        f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
+    )
+    return 0
+
+
+def _warn(links: Sequence[WeakLink]) -> None:
+    """Warns of pairs that alone hold a group together."""
+    for link in links[:_NUM_SHOWN]:
+        sys.stderr.write(
+            f"warning: only rows {link.left} and {link.right} (score {link.probability:.2f}) "
+            f"hold two parts of a group of {link.size} rows together\n"
+        )
+    if len(links) > _NUM_SHOWN:
+        sys.stderr.write(f"warning: {len(links) - _NUM_SHOWN:,} more such pairs\n")
+
+
+def _add_columns(table: Table, found: Duplicates | RecordGroups, explains: bool) -> None:
+    """Adds the columns `group`, `kept` and `score` to a table, and perhaps `evidence`."""
+    from tf_charagram.search.linkage.answers import RecordGroups
+
+    num_rows = len(table)
+    # Rows without a duplicate have empty cells.
+    groups: list[int | None] = [None] * num_rows
+    scores: list[float | None] = [None] * num_rows
+    for number, group in enumerate(found.groups, start=1):
+        for row, score in zip(group.rows, group.scores, strict=True):
+            groups[row] = number
+            scores[row] = round(score, 4)
+    kept = set(found.kept)
+    table.add("group", groups)
+    table.add("kept", [int(row in kept) for row in range(num_rows)])
+    table.add("score", scores)
+    if explains and isinstance(found, RecordGroups):
+        evidence = [""] * num_rows
+        for group in found.groups:
+            for row in group.rows[1:]:
+                evidence[row] = evidence_text(found.explain(group.rows[0], row))
+        table.add("evidence", evidence)

@@ -1,0 +1,202 @@
+"""The part of `charagram match` and `dedupe` for tables with several columns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tf_charagram.cli.flags import Parser
+from tf_charagram.errors import ConfigError
+from tf_charagram.search.commands.search import model_of
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tf_charagram.data.tables import Table
+    from tf_charagram.search.learning import Learned
+    from tf_charagram.search.linkage.answers import RecordGroups
+    from tf_charagram.search.linkage.columns import Column
+    from tf_charagram.search.linkage.estimates import Estimate
+    from tf_charagram.search.linkage.linking import Evidence, Label
+
+
+def add_column_flag(parser: Parser) -> None:
+    """Adds `--column`, the kind of a column."""
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="NAME:KIND",
+        help="kind of a column of --on: text, name, code, number or date [told from the values]",
+    )
+
+
+def add_record_flags(parser: Parser) -> None:
+    """Adds the flags for tables with several columns."""
+    add_column_flag(parser)
+    parser.add_argument(
+        "--key", metavar="NAME", help="column by which --labels name rows [row numbers from 0]"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="add a column with the evidence of each column"
+    )
+
+
+def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
+    """Returns the kinds of `--column` by name.
+
+    Raises:
+        ConfigError: A value has no colon.
+    """
+    kinds = {}
+    for given in values.column:
+        name, colon, kind = given.rpartition(":")
+        if not colon:
+            raise ConfigError(f"--column must be NAME:KIND, such as born:date. Received: {given}")
+        kinds[table.columns[table.index(name)]] = kind
+    return kinds
+
+
+def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
+    """Returns columns of a table, which may be given by number, by their names."""
+    return {table.columns[table.index(name)]: table.column(name) for name in on}
+
+
+def _read_record_labels(path: str, left: Table, right: Table, key: str | None) -> list[Label]:
+    """Reads a table with the columns `left`, `right` and `match`.
+
+    Rows are named by their numbers, by the values of a column, or by their texts.
+
+    Raises:
+        DataError: The file cannot be read or lacks a column.
+    """
+    from tf_charagram.data.readers.pairs import read_labels
+
+    labels = read_labels(path)
+    left_rows = _rows_by_key(left, key)
+    right_rows = _rows_by_key(right, key)
+    return [
+        (left_rows.get(one, one), right_rows.get(other, other), is_match)
+        for one, other, is_match in labels
+    ]
+
+
+def _rows_by_key(table: Table, key: str | None) -> dict[str, int]:
+    """Returns the row of each key."""
+    if key is None:
+        return {str(row): row for row in range(len(table))}
+    return {value: row for row, value in enumerate(table.column(key))}
+
+
+def match_records(values: Namespace, left: Table, right: Table, on_right: Sequence[str]) -> None:
+    """Matches two tables by their columns, and writes the result."""
+    from tf_charagram.search.linkage.answers import match_tables
+
+    labels = None
+    if values.labels:
+        labels = _read_record_labels(values.labels, left, right, values.key)
+    left_columns = columns_of(left, values.on)
+    right_columns = columns_of(right, on_right)
+    found = match_tables(
+        left_columns,
+        right_columns,
+        list(left_columns),
+        on_right=list(right_columns),
+        kinds=kinds_of(values, left),
+        threshold=values.threshold,
+        one_to_one=values.one_to_one,
+        labels=labels,
+        model=model_of(values),
+    )
+    say_kinds(found.links.columns)
+    say_learned(found.learned)
+    pairs = found.pairs
+    if values.alternatives:
+        rows = dict.fromkeys(pair.left for pair in pairs)
+        pairs = [each for row in rows for each in found.alternatives(row, values.alternatives)]
+    joined = left.take([pair.left for pair in pairs])
+    joined.add_columns_of(right.take([pair.right for pair in pairs]))
+    joined.add("probability", [round(pair.score, 4) for pair in pairs])
+    if values.explain:
+        evidence = [found.links.explain(pair.left, pair.right) for pair in pairs]
+        joined.add("evidence", [evidence_text(each) for each in evidence])
+    joined.write(values.output)
+    _say_estimates(found.estimates, found.threshold)
+    num_rows = len({pair.left for pair in found.pairs})
+    total = len(found.links.columns[0].left)
+    sys.stderr.write(
+        f"{num_rows:,} of {total:,} rows matched in {len(found.pairs):,} pairs, "
+        f"threshold {found.threshold:.2f}\n"
+    )
+
+
+def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
+    """Finds the groups of a table by its columns; says how sure they are."""
+    from tf_charagram.search.linkage.answers import deduplicate_table
+
+    labels = None
+    if values.labels:
+        labels = _read_record_labels(values.labels, table, table, values.key)
+    columns = columns_of(table, values.on)
+    found = deduplicate_table(
+        columns,
+        list(columns),
+        kinds=kinds_of(values, table),
+        threshold=values.threshold,
+        labels=labels,
+        model=model_of(values),
+        groups=values.groups,
+    )
+    say_kinds(found.links.columns)
+    _say_estimates(found.estimates, found.threshold)
+    return found
+
+
+def say_kinds(columns: Iterable[Column]) -> None:
+    """Writes the kinds of the columns to standard error."""
+    kinds = ", ".join(f"{column.name}:{column.kind.name}" for column in columns)
+    sys.stderr.write(f"columns: {kinds} (to change: --column NAME:KIND)\n")
+
+
+def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
+    """Writes the expected precision and recall to standard error."""
+    from tf_charagram.search.linkage.estimates import MIN_MATCHES
+
+    [chosen] = [each for each in estimates if each.threshold == threshold]
+    if chosen.num_pairs < MIN_MATCHES:
+        sys.stderr.write("too few matches to estimate precision and recall\n")
+        return
+    sys.stderr.write("threshold     pairs  precision         recall (estimated, with bounds)\n")
+    for each in estimates:
+        mark = " *" if each.threshold == threshold else ""
+        precision = _bounded_text(each.precision, each.precision_bounds)
+        recall = _bounded_text(each.recall, each.recall_bounds)
+        sys.stderr.write(
+            f"{each.threshold:9.2f} {each.num_pairs:9,}  {precision:16}  {recall}{mark}\n"
+        )
+
+
+def _bounded_text(value: float, bounds: tuple[float, float]) -> str:
+    """Returns a value with its bounds, `0.95 (0.90-0.98)`."""
+    lower, upper = bounds
+    # The only value that differs from itself is NaN.
+    return f"{value:.2f} ({lower:.2f}-{upper:.2f})" if value == value else "not known"
+
+
+def evidence_text(evidence: Iterable[Evidence]) -> str:
+    """Returns the evidence of a pair in one line, in bits."""
+    parts = []
+    for each in evidence:
+        agreement = f" {each.agreement}" if each.agreement else ""
+        parts.append(f"{each.column}{agreement} {each.weight:+.1f}")
+    return "; ".join(parts)
+
+
+def say_learned(learned: Learned | None) -> None:
+    """Writes the learned threshold to standard error."""
+    if learned is not None:
+        sys.stderr.write(
+            f"learned from labels: threshold {learned.threshold:.2f}, precision "
+            f"{learned.precision:.2f}, recall {learned.recall:.2f} (on held-out labels)\n"
+        )

@@ -1,0 +1,258 @@
+"""`charagram search`: finds the most similar texts of a list, or corrects the spelling of words."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from tf_charagram._files.writing import check_free, check_local, to_stdout
+from tf_charagram.cli.corrections import Corrections, add_corrections_flag
+from tf_charagram.cli.flags import Parser
+from tf_charagram.cli.table_flags import (
+    add_input_flags,
+    add_output_flags,
+    check_table_output,
+    column_names,
+    read_input,
+)
+from tf_charagram.data.readers.lines import STDIN
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.models.locations import shipped_models
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tf_charagram.data.tables import Table
+    from tf_charagram.reader.choice import Embedder
+    from tf_charagram.search.text_index import Hit
+
+    Find = Callable[[Sequence[str], int], list[list[Hit]]]
+
+PROMPT = "text> "
+_CHUNK_BYTES = 2**16
+
+
+def _make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram search", description=__doc__)
+    parser.add_argument(
+        "source",
+        help="what to search: a file of texts or a table; a folder of --save; or a model, whose "
+        "known words or training texts are searched",
+    )
+    parser.add_argument("query", nargs="*", help="texts [lines of standard input]")
+    add_scoring_flags(parser)
+    parser.add_argument("--k", type=int, default=10, help="texts found per query [10]")
+    parser.add_argument("--threshold", type=float, default=0.0, help="minimum score [0]")
+    parser.add_argument("--save", metavar="FOLDER", help="save the index, to search it faster")
+    parser.add_argument(
+        "--spelling",
+        action="store_true",
+        help="correct the spelling of words, with probabilities; the source has words, most "
+        "frequent first",
+    )
+    add_corrections_flag(parser)
+    parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
+    text = "FILE.csv, .tsv, .jsonl or .parquet for the found rows with all their columns"
+    add_output_flags(parser, None, text)
+    add_input_flags(parser)
+    return parser
+
+
+def add_scoring_flags(parser: Parser) -> None:
+    """Adds the flags that say which columns are compared, and how."""
+    parser.add_argument(
+        "--on",
+        type=column_names,
+        default=[],
+        metavar="A,B,...",
+        help="columns to compare, by name or number from 1; a name with a comma is "
+        "in double quotes [the only one, or text, name, ...]",
+    )
+    parser.add_argument(
+        "--model",
+        default="english",
+        help="run folder, model folder, a name that charagram models lists, or none to compare "
+        "letters only [english]",
+    )
+    parser.add_argument(
+        "--vectors-only", action="store_true", help="compare only vectors, by their cosine"
+    )
+
+
+def search(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = _make_parser().parse_args(arguments)
+    check_positive(k=values.k)
+    if values.spelling and (values.save or values.on):
+        raise ConfigError("--spelling takes a file of words. Leave out --save and --on.")
+    if values.save:
+        # Before texts are embedded, which can take minutes.
+        check_local(values.save)
+        check_free(Path(values.save))
+    if values.output:
+        if values.json:
+            raise ConfigError("Give one of --json and --output.")
+        check_table_output(values, values.source)
+    source = values.source
+    models = shipped_models()
+    if source != STDIN and not Path(source).exists() and source not in models:
+        raise ConfigError(unknown_name("file, index or model", source, models))
+    make_search = _speller if values.spelling else _searcher
+    find, embedder, table = make_search(values)
+    answers: list[tuple[str, list[Hit]]] = []
+    for batch in _batches(values, sys.stdin.isatty()):
+        if embedder is not None:
+            corrections = Corrections(embedder)
+            corrections.add(batch)
+            corrections.say(values.show_corrections, batch[0] if len(batch) == 1 else "")
+        found = list(zip(batch, find(batch, values.k), strict=True))
+        if values.output:
+            answers += found
+            continue
+        to_answer = _json if values.json else _listed
+        to_stdout("".join(to_answer(query, hits) + "\n" for query, hits in found))
+        sys.stdout.flush()
+    if values.output:
+        _to_table(answers, table).write(values.output)
+    return 0
+
+
+def _to_table(answers: Sequence[tuple[str, Sequence[Hit]]], table: Table | None) -> Table:
+    """Returns a row for each hit: its query, row and score, and the columns of the found row."""
+    from tf_charagram.data.tables import Table
+
+    found = [(_printable(query), hit) for query, hits in answers for hit in hits]
+    rows = [hit.row for _, hit in found]
+    scores = [round(hit.score, 4) for _, hit in found]
+    written = Table(["query", "row", "score"], [[query for query, _ in found], rows, scores])
+    if table is None:
+        written.add("text", [hit.text for _, hit in found])
+        return written
+    written.add_columns_of(table.take(rows))
+    return written
+
+
+def _batches(values: Namespace, is_terminal: bool) -> Iterator[list[str]]:
+    """Yields the queries of the command line, or the nonempty lines of standard input."""
+    if values.query:
+        yield values.query
+        return
+    # Somebody who saves an index on a terminal does not wait for a prompt.
+    if values.save and is_terminal:
+        return
+    for lines in _arriving_lines(PROMPT if is_terminal else ""):
+        queries = [line for line in lines if line.strip()]
+        if queries:
+            yield queries
+
+
+def _arriving_lines(prompt: str) -> Iterator[list[str]]:
+    """Yields the lines of standard input as they arrive: at once the lines that wait already.
+
+    Many queries take much less time at once, but the other end of a pipe may wait for each answer.
+    """
+    stream = cast(io.BufferedReader, sys.stdin.buffer)
+    rest = b""
+    while True:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        chunk = stream.read1(_CHUNK_BYTES)
+        *lines, rest = (rest + chunk).split(b"\n")
+        if not chunk:
+            lines = [rest]
+        yield [line.decode("utf-8", "replace").strip("\r") for line in lines]
+        if not chunk:
+            return
+
+
+def _printable(text: str) -> str:
+    """Replaces bytes of an argument that are not UTF-8 by `?`."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _json(query: str, found: Sequence[Hit]) -> str:
+    hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
+    return json.dumps({"query": _printable(query), "hits": hits}, ensure_ascii=False)
+
+
+def _listed(query: str, found: Sequence[Hit]) -> str:
+    lines = [_printable(query)]
+    for hit in found:
+        # A cell of a table can have several lines.
+        text = " ".join(hit.text.split())
+        lines.append(f"  {hit.score:6.3f}  {hit.row:6}  {text}")
+    return "\n".join(lines)
+
+
+def _searcher(values: Namespace) -> tuple[Find, Embedder | None, Table | None]:
+    """Returns the search, the model whose corrections are reported, and the searched table."""
+    from tf_charagram.search.text_index import SETTINGS, TextIndex
+    from tf_charagram.search.texts import read_vocabulary
+
+    source = values.source
+    is_file = source == STDIN or (Path(source).exists() and not Path(source).is_dir())
+    if not is_file and (values.on or values.vectors_only):
+        raise ConfigError(f"--on and --vectors-only are for a file. {source} is an index or model.")
+    is_model = False
+    table = None
+    if is_file:
+        table = read_input(source, values, values.on)
+        texts = table.text_of(values.on)
+        index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)
+    elif (Path(source) / SETTINGS).is_file():
+        index = TextIndex.load(source, values.model)
+    else:
+        is_model = True
+        words = read_vocabulary(None, source, f"`search FILE --model {source}`")
+        index = TextIndex(words, source, lexical=False)
+    if values.save:
+        index.save(values.save)
+        sys.stderr.write(f"{len(index):,} texts -> {values.save}\n")
+
+    def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
+        if not is_model:
+            return index.search(queries, k, values.threshold)
+        # A word of a model should not find itself, so one more is searched.
+        answers = []
+        found = index.search(queries, k + 1, values.threshold)
+        for query, hits in zip(queries, found, strict=True):
+            others = [hit for hit in hits if hit.text != query]
+            answers.append(others[:k])
+        return answers
+
+    return find, index.scorer.embedder, table
+
+
+def _speller(values: Namespace) -> tuple[Find, Embedder, None]:
+    from tf_charagram.reader.choice import load_embedder, num_chars_of
+    from tf_charagram.search.spelling import SpellingCorrector, read_words
+    from tf_charagram.search.text_index import Hit
+
+    is_file = Path(values.source).is_file()
+    model = values.model if is_file else values.source
+    flag = f"`search FILE --spelling --model {model}`"
+    words = read_words(values.source if is_file else None, model, flag)
+    # The model itself must not correct the words that are to be corrected here.
+    embedder = load_embedder(model, num_chars_of(words), correct_spelling=False)
+    corrector = SpellingCorrector(embedder, words)
+    rows = {word: row for row, word in enumerate(corrector.words)}
+
+    def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
+        answers = []
+        for query in queries:
+            corrections = corrector.correct(query, k)
+            hits = [Hit(rows[word], probability, word) for word, probability in corrections]
+            answers.append(hits)
+        return answers
+
+    return find, embedder, None
+
+
+def model_of(values: Namespace) -> str | None:
+    """Returns the value of `--model`, `None` to compare letters only."""
+    return None if values.model == "none" else values.model

@@ -1,0 +1,270 @@
+"""`match_tables` and `deduplicate_table`: links of rows as partners, and as groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.reader.choice import Embedder
+from tf_charagram.search.grouping import (
+    Group,
+    WeakLink,
+    check_groups,
+    chosen_one_to_one,
+    degrees_of,
+    group_numbers,
+    kept_rows,
+    make_groups,
+    weak_links,
+)
+from tf_charagram.search.learning import Learned
+from tf_charagram.search.linkage.estimates import THRESHOLDS, Estimate, estimate
+from tf_charagram.search.linkage.linking import (
+    Evidence,
+    Label,
+    Links,
+    find_links,
+    read_columns,
+)
+from tf_charagram.search.rare_keys import distinct_integers
+
+#: Minimum probability of a match.
+THRESHOLD = 0.5
+# Groups that hang on a pair below this probability are worth a look.
+_WEAK = 0.9
+
+
+class Match(NamedTuple):
+    """Two texts or rows that belong together, by their rows in both tables, and their score."""
+
+    left: int
+    right: int
+    score: float
+
+
+@dataclass
+class RecordMatches:
+    """The result of `match` with columns.
+
+    Attributes:
+        pairs: The matches, by left rows, the most probable first.
+        threshold: Minimum probability of the pairs.
+        estimates: Expected precision and recall, at the threshold and at others.
+        learned: Precision and recall on held-out labels, or `None` without labels.
+        links: All candidates.
+    """
+
+    pairs: list[Match]
+    threshold: float
+    estimates: list[Estimate]
+    learned: Learned | None
+    links: Links
+
+    def alternatives(self, row: int, k: int = 3) -> list[Match]:
+        """Returns the k most probable right rows of a left row, however improbable."""
+        first, last = np.searchsorted(self.links.pairs[:, 0], [row, row + 1])
+        order = np.argsort(-self.links.probabilities[first:last], kind="stable")
+        return _matches(self.links, first + order[:k])
+
+    def explain(self, row: int, right: int | None = None) -> list[Evidence]:
+        """Returns the evidence for the best partner of a left row, or for another right row.
+
+        Raises:
+            ConfigError: No right row is given, and the left row has no candidate.
+        """
+        if right is None:
+            best = self.alternatives(row, 1)
+            if not best:
+                raise ConfigError(f"Row {row} has nothing in common with any right row.")
+            right = best[0].right
+        return self.links.explain(row, right)
+
+
+@dataclass
+class RecordGroups:
+    """The result of `deduplicate` with columns.
+
+    Attributes:
+        groups: Groups of at least two rows, by their smallest rows.
+        kept: Rows that are left if each group keeps its first row, ascending.
+        threshold: Minimum probability of the pairs that make the groups.
+        estimates: Expected precision and recall of the pairs in groups.
+        learned: Precision and recall on held-out labels, or `None` without labels.
+        weak_links: Pairs of rows that alone connect two parts of a group of `components`, and that
+            may be wrong.
+        links: All candidates.
+    """
+
+    groups: list[Group]
+    kept: list[int]
+    threshold: float
+    estimates: list[Estimate]
+    learned: Learned | None
+    weak_links: list[WeakLink]
+    links: Links
+
+    def explain(self, left: int, right: int) -> list[Evidence]:
+        """Returns the evidence for two rows."""
+        return self.links.explain(left, right)
+
+
+def match_tables(
+    left: Any,
+    right: Any,
+    on: Sequence[str],
+    *,
+    on_right: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    threshold: float | None = None,
+    one_to_one: bool = False,
+    labels: Iterable[Label] | None = None,
+    model: str | Path | Embedder | None = None,
+) -> RecordMatches:
+    """Finds the rows of two tables that belong together.
+
+    A pair is a match if its probability is at least the threshold, and if it is the best pair of
+    its left row or of its right row. Rows without a partner are left out.
+
+    Args:
+        left: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        right: Another one.
+        on: Names of the columns that are compared.
+        on_right: Their names in the right table. Default: as `on`.
+        kinds: Kinds of columns by name. Default: told from the values.
+        threshold: Minimum probability. Default: 0.5.
+        one_to_one: Whether each row has at most one partner.
+        labels: Left row, right row, and 1 or 0 each, to learn weights from.
+        model: The model that compares the rows as a whole if there are labels.
+
+    Raises:
+        ConfigError: A column is missing, a kind is unknown, `threshold` is not in [0, 1], or there
+            are too few labels.
+    """
+    threshold = _checked_threshold(threshold)
+    links = find_links(read_columns(left, right, on, on_right, kinds), labels, model)
+    probabilities = links.probabilities
+    if one_to_one:
+        chosen = chosen_one_to_one(links.pairs, probabilities)
+    else:
+        chosen = _best_of_either(links)
+    all_thresholds = sorted({*THRESHOLDS, threshold})
+    best = probabilities[chosen]
+    # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
+    estimates = estimate(best, best, all_thresholds, unseen=links.unseen)
+    chosen = chosen[probabilities[chosen] >= threshold]
+    order = np.lexsort((-probabilities[chosen], links.pairs[chosen, 0]))
+    pairs = _matches(links, chosen[order])
+    return RecordMatches(pairs, threshold, estimates, links.learned, links)
+
+
+def _matches(links: Links, chosen: NDArray[np.intp]) -> list[Match]:
+    """Returns the pairs with some indices, in their order."""
+    rows = links.pairs[chosen].tolist()
+    probabilities = links.probabilities[chosen].tolist()
+    found = zip(rows, probabilities, strict=True)
+    return [Match(left, right, probability) for (left, right), probability in found]
+
+
+def _checked_threshold(threshold: float | None) -> float:
+    if threshold is None:
+        return THRESHOLD
+    if not 0 <= threshold <= 1:
+        raise ConfigError(f"`threshold` must be in [0, 1]. Received: {threshold}")
+    return threshold
+
+
+def _best_of_either(links: Links) -> NDArray[np.intp]:
+    """Returns the indices of pairs that are the best pair of one of their rows, ascending."""
+    best = []
+    for side in (0, 1):
+        rows = links.pairs[:, side]
+        # Equal probabilities stay in order.
+        order = np.lexsort((-links.probabilities, rows))
+        is_first = np.diff(rows[order], prepend=-1) > 0
+        best.append(order[is_first])
+    return distinct_integers(np.concatenate(best))
+
+
+def deduplicate_table(
+    table: Any,
+    on: Sequence[str],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    threshold: float | None = None,
+    labels: Iterable[Label] | None = None,
+    model: str | Path | Embedder | None = None,
+    groups: str = "stars",
+) -> RecordGroups:
+    """Groups the rows of a table that are the same thing.
+
+    Args:
+        table: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        on: Names of the columns that are compared.
+        kinds: Kinds of columns by name. Default: told from the values.
+        threshold: Minimum probability. Default: 0.5.
+        labels: Two rows, and 1 or 0 each, to learn weights from.
+        model: The model that compares the rows as a whole if there are labels.
+        groups: `stars`, so that all rows of a group match its first row; or `components`, so that
+            rows are in the same group if pairs connect them.
+
+    Raises:
+        ConfigError: A column is missing, a kind or `groups` is unknown, `threshold` is not in
+            [0, 1], or there are too few labels.
+    """
+    threshold = _checked_threshold(threshold)
+    check_groups(groups)
+    links = find_links(read_columns(table, None, on, None, kinds), labels, model)
+    num_rows = len(links.columns[0].left)
+    if num_rows:
+        links.add_inner_pairs(threshold)
+    is_probable = links.probabilities >= threshold
+    pairs = links.pairs[is_probable]
+    sizes = np.ones(num_rows, np.int64)
+    numbers = group_numbers(groups, pairs, sizes)
+    found = make_groups(numbers, degrees_of(pairs, sizes), links.probabilities_of)
+    kept = kept_rows(found, num_rows)
+    weak = []
+    if groups == "components":
+        weak = weak_links(pairs, links.probabilities[is_probable], sizes, _WEAK)
+    thresholds = sorted({*THRESHOLDS, threshold})
+    estimates = [_group_estimate(links, each, groups) for each in thresholds]
+    return RecordGroups(found, kept, threshold, estimates, links.learned, weak, links)
+
+
+def _group_estimate(links: Links, threshold: float, groups: str) -> Estimate:
+    """Estimates precision and recall of the pairs in groups.
+
+    Two rows of a group that differ are the same if both are the same as a third row.
+    """
+    num_rows = len(links.columns[0].left)
+    probable = links.pairs[links.probabilities >= threshold]
+    numbers = group_numbers(groups, probable, np.ones(num_rows, np.int64))
+    probabilities = links.probabilities.copy()
+    left, right = links.pairs.T
+    is_inside = numbers[left] == numbers[right]
+    probabilities[is_inside] = _through_thirds(links, is_inside)
+    [found] = estimate(probabilities[is_inside], probabilities, [0.0], unseen=links.unseen)
+    return found._replace(threshold=threshold)
+
+
+def _through_thirds(links: Links, is_chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Returns the larger of each probability and the best product over a third row."""
+    pairs = links.pairs[is_chosen]
+    probabilities = links.probabilities[is_chosen]
+    partners: dict[int, dict[int, float]] = {}
+    for (left, right), probability in zip(pairs.tolist(), probabilities.tolist(), strict=True):
+        partners.setdefault(left, {})[right] = probability
+        partners.setdefault(right, {})[left] = probability
+    raised = probabilities.copy()
+    for number in np.flatnonzero(probabilities < 0.99).tolist():
+        left, right = pairs[number].tolist()
+        through = partners[right]
+        for third, probability in partners[left].items():
+            raised[number] = max(raised[number], probability * through.get(third, 0.0))
+    return raised

@@ -1,0 +1,311 @@
+"""Links of rows: candidate pairs of one or two tables, their evidence and their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.reader.choice import Embedder
+from tf_charagram.search.grouping import components, inner_pairs
+from tf_charagram.search.learning import Learned, checked_labels
+from tf_charagram.search.linkage.blocking import candidate_pairs
+from tf_charagram.search.linkage.columns import Column, cells_of, make_column
+from tf_charagram.search.linkage.evidence import (
+    ABSENT,
+    EQUAL,
+    Agreement,
+    chance_levels,
+    compare_columns,
+    random_pairs,
+)
+from tf_charagram.search.linkage.learned import LearnedLinks
+from tf_charagram.search.linkage.mixture import Mixture, TextOdds, fit_mixture, rival_evidence
+from tf_charagram.search.linkage.rows import PairRivals
+from tf_charagram.search.linkage.values import folded
+
+#: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
+Label = tuple[int | str, int | str, int]
+# Share of the rows that have a partner, before any pair is seen.
+_EXPECTED_SHARE = 0.5
+# With fewer columns, so many of the matches may look like random pairs. Of generated people and
+# firms with two or three columns, up to a third did.
+_MIN_COLUMNS = 4
+_UNSEEN = 0.4
+# Pairs inside of groups that are looked at in addition to the candidates.
+_MAX_INNER = 20_000_000
+
+
+class Evidence(NamedTuple):
+    """What one column says about a pair.
+
+    Attributes:
+        column: Name of the column; `prior` for the knowledge before any column is seen, and
+            `together` for the rows as a whole: agreement as of relatives, and what labels taught
+            about whole rows.
+        left: Cell of the left row, empty if it is missing.
+        right: Cell of the right row.
+        agreement: `equal`, `near`, `different`, or `missing`.
+        weight: Evidence for a match in bits: 1 doubles the odds, -1 halves them.
+    """
+
+    column: str
+    left: str
+    right: str
+    agreement: str
+    weight: float
+
+
+@dataclass
+class Links:
+    """Candidate pairs of rows with probabilities.
+
+    Attributes:
+        columns: The columns that were compared.
+        mixture: The model without labels.
+        pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
+        probabilities: Probabilities that they match, `(num_pairs,)`.
+        rivals: Other partners of the rows of a single column of texts, or `None`.
+        model: The model with labels, or `None` without labels.
+        learned: Precision and recall on held-out labels, or `None` without labels.
+    """
+
+    columns: list[Column]
+    mixture: Mixture | TextOdds
+    pairs: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    rivals: PairRivals | None = None
+    model: LearnedLinks | None = None
+    learned: Learned | None = None
+
+    @property
+    def unseen(self) -> float | None:
+        """Share of the matches that may look like random pairs, or `None` if it is not known.
+
+        A match that differs in most of a few columns looks like a random pair. The probabilities
+        of a single text are not fitted to the tables, so they do not say how many matches there
+        are.
+        """
+        if self.model is None and self.rivals is not None:
+            return None
+        return _UNSEEN if len(self.columns) < _MIN_COLUMNS else 0.0
+
+    def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
+        return expit(self._log_odds(pairs))
+
+    def _log_odds(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        if self.model is not None:
+            return self.model.log_odds(pairs)
+        agreements = compare_columns(self.columns, pairs)
+        log_odds = self.mixture.log_odds(self.mixture.column_evidence(agreements))
+        if self.rivals is not None:
+            log_odds = log_odds + rival_evidence(log_odds, self.rivals.scores(pairs))
+        return log_odds
+
+    def learn_from(self, labels: Iterable[Label], model: str | Path | Embedder | None) -> None:
+        """Learns the weights of the columns, and of the rows as a whole, from labelled pairs.
+
+        Args:
+            labels: Two rows, and 1 or 0 each.
+            model: The model that compares the rows as a whole, or `None` to compare letters only.
+
+        Raises:
+            ConfigError: A row does not exist, or there are fewer than two matches or two others.
+        """
+        rows = self._numbered(labels)
+        is_match = checked_labels(rows[:, 2].tolist(), len(rows))
+        if self.model is None:
+            self.model = LearnedLinks(self.columns, self.mixture, self.pairs, model)
+        self.learned = self.model.learn(rows[:, :2], is_match)
+        self.probabilities = self.probabilities_of(self.pairs)
+
+    def _numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
+        """Returns labels with row numbers, `(num_labels, 3)`."""
+        pairs = list(labels)
+        if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
+            raise ConfigError("`labels` must be two rows and 1 or 0 each, as (12, 7, 1).")
+        sides = []
+        for side, name in enumerate(("left", "right")):
+            num_rows = len(getattr(self.columns[0], name))
+            # Only if it is needed: a table may have a million rows.
+            has_texts = any(isinstance(pair[side], str) for pair in pairs)
+            rows = _rows_by_text(self.columns, name) if has_texts else {}
+            numbers = []
+            for pair in pairs:
+                label = pair[side]
+                row = rows.get(_label_text(label), -1) if isinstance(label, str) else int(label)
+                if not 0 <= row < num_rows:
+                    raise ConfigError(
+                        f"`labels` must name rows of the {name} table, from 0 to {num_rows - 1}, "
+                        f"or repeat their cells. Received: {label!r}"
+                    )
+                numbers.append(row)
+            sides.append(numbers)
+        values = [int(pair[2]) for pair in pairs]
+        return np.array([*sides, values], np.int64).T
+
+    def keep_uncertain(self, num_pairs: int) -> None:
+        """Drops all but so many pairs, the most certain ones first."""
+        order = np.argsort(np.abs(self.probabilities - 0.5), kind="stable")
+        kept = np.sort(order[:num_pairs])
+        self.pairs = self.pairs[kept]
+        self.probabilities = self.probabilities[kept]
+
+    def add_inner_pairs(self, threshold: float) -> None:
+        """Adds the pairs of rows that other pairs connect.
+
+        A row of a large group has more partners than it has candidates.
+        """
+        num_rows = len(self.columns[0].left)
+        probable = self.pairs[self.probabilities >= threshold]
+        inner = inner_pairs(components(num_rows, probable), _MAX_INNER)
+        known = self.pairs[:, 0] * num_rows + self.pairs[:, 1]
+        keys = inner[:, 0] * num_rows + inner[:, 1]
+        keys = keys[~np.isin(keys, known, assume_unique=True)]
+        added = np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
+        probabilities = np.append(self.probabilities, self.probabilities_of(added))
+        order = np.argsort(np.append(known, keys))
+        self.pairs = np.concatenate([self.pairs, added])[order]
+        self.probabilities = probabilities[order]
+
+    def explain(self, left: int, right: int) -> list[Evidence]:
+        """Returns the evidence about a pair; the weights sum to the log-odds of its probability."""
+        pair = np.array([[left, right]])
+        agreements = compare_columns(self.columns, pair)
+        [weights] = self.mixture.column_evidence(agreements)
+        log_priors = self.mixture.log_priors
+        prior = log_priors[0] - log_priors[-1]
+        [log_odds] = self._log_odds(pair)
+        if self.model is not None:
+            share, learned = self.model.evidence(pair)
+            prior *= share
+            weights = share * weights + learned
+        rest = log_odds - prior - weights.sum()
+        lines = [Evidence("prior", "", "", "", _bits(prior))]
+        for column, agreement, weight in zip(self.columns, agreements, weights, strict=True):
+            cells = column.left_cells[left], column.right_cells[right]
+            level = _level_name(column, int(agreement.levels[0]))
+            lines.append(Evidence(column.name, *cells, level, _bits(weight)))
+        return [*lines, Evidence("together", "", "", "", _bits(rest))]
+
+
+def _bits(log_ratio: float) -> float:
+    return float(log_ratio / np.log(2))
+
+
+def _rows_by_text(columns: Sequence[Column], side: str) -> dict[str, int]:
+    """Returns the first row with each text: the cells of the row, joined by spaces."""
+    table = [getattr(column, f"{side}_cells") for column in columns]
+    rows: dict[str, int] = {}
+    for row, cells in enumerate(zip(*table, strict=True)):
+        rows.setdefault(_label_text(" ".join(cells)), row)
+    return rows
+
+
+def _label_text(text: str) -> str:
+    """Returns the letters of a text, by which labels and rows are compared."""
+    return folded(text).replace(" ", "")
+
+
+def _level_name(column: Column, level: int) -> str:
+    if level == ABSENT:
+        return "missing"
+    if level == EQUAL:
+        return "equal"
+    return "near" if level <= EQUAL + len(column.kind.cutoffs) else "different"
+
+
+def read_columns(
+    left: Any,
+    right: Any | None,
+    on: Sequence[str],
+    on_right: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+) -> list[Column]:
+    """Returns the columns of one or two tables.
+
+    Args:
+        left: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        right: Another one, or `None`.
+        on: Names of the columns that are compared.
+        on_right: Their names in the right table. Default: as `on`.
+        kinds: Kind of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
+            from the values.
+
+    Raises:
+        ConfigError: A table lacks a column, columns differ in length, or a kind is unknown.
+    """
+    kinds = dict(kinds or {})
+    if isinstance(on, str):
+        raise ConfigError(f"`on` must be a list of names of columns. Received: {on!r}")
+    on_right = on if on_right is None else on_right
+    if not on or len(on) != len(on_right):
+        raise ConfigError(
+            "`on` and `on_right` must name the same number of columns, at least one. "
+            f"Received: on={list(on)}, on_right={list(on_right)}"
+        )
+    for name in kinds:
+        if name not in on:
+            raise ConfigError(unknown_name("column", name, on))
+    columns = []
+    for name, right_name in zip(on, on_right, strict=True):
+        left_cells = cells_of(left, name, "left")
+        right_cells = None if right is None else cells_of(right, right_name, "right")
+        columns.append(
+            make_column(name, left_cells, right_cells, kinds.get(name), is_alone=len(on) == 1)
+        )
+    if len({(len(column.left), len(column.right)) for column in columns}) > 1:
+        raise ConfigError("All columns of a table must have the same length.")
+    return columns
+
+
+def find_links(
+    columns: Sequence[Column],
+    labels: Iterable[Label] | None = None,
+    model: str | Path | Embedder | None = None,
+) -> Links:
+    """Finds candidates and their probabilities.
+
+    Args:
+        columns: The columns of one or two tables.
+        labels: Rows and whether they match, to learn the weights of the columns from.
+        model: The model that compares the rows as a whole if there are labels.
+
+    Raises:
+        ConfigError: There are too few labels.
+    """
+    pairs = candidate_pairs(columns)
+    agreements = compare_columns(columns, pairs)
+    is_single_text = len(columns) == 1 and columns[0].is_whole
+    mixture = TextOdds() if is_single_text else _fitted_mixture(columns, agreements)
+    probabilities = expit(mixture.log_odds(mixture.column_evidence(agreements)))
+    links = Links(list(columns), mixture, pairs, probabilities)
+    if is_single_text:
+        texts = columns[0].left, columns[0].right
+        links.rivals = PairRivals(columns, texts, pairs, probabilities)
+        links.probabilities = links.probabilities_of(pairs)
+    if labels is not None:
+        links.learn_from(labels, model)
+    return links
+
+
+def _fitted_mixture(columns: Sequence[Column], agreements: Sequence[Agreement]) -> Mixture:
+    """Fits the model without labels to candidate pairs."""
+    num_left = len(columns[0].left)
+    num_right = len(columns[0].right)
+    num_all = num_left * num_right
+    if columns[0].left is columns[0].right:
+        num_all = num_left * (num_left - 1) // 2
+    samples = random_pairs(columns)
+    chance = [chance_levels(column, samples) for column in columns]
+    num_expected = _EXPECTED_SHARE * max(min(num_left, num_right), 1)
+    # Prices change; names and dates of birth do not.
+    is_stable = [column.kind.name != "number" for column in columns]
+    return fit_mixture(agreements, chance, is_stable, num_all, num_expected)

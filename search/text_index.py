@@ -1,0 +1,296 @@
+"""`TextIndex`: finds the texts of a list that are most similar to a query."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram._files.arrays import read_array
+from tf_charagram._files.json_files import parse_json, read_json, write_json
+from tf_charagram._files.writing import check_free, partial_folder, regular_size, sha256_of
+from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
+from tf_charagram.reader.choice import Embedder
+from tf_charagram.search.candidates import best_pairs
+from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.similarities import Texts
+from tf_charagram.text.arguments import rows_by_text, strings_of
+
+#: File of a saved index with the settings of its scorer and the checksums of the other files.
+SETTINGS = "index.json"
+_TEXTS = "texts.json"
+_VECTORS = "vectors.npy"
+# Queries that are searched at once: `best_pairs` does without vectors for too many pairs, and the
+# hits of a query must not depend on the other queries.
+_BATCH = 1000
+# Texts that are embedded again to see whether an index belongs to a model.
+_NUM_CHECKED = 10
+# Of a vector of unit length, with some rounding.
+_MAX_VALUE = 1.01
+
+
+class Hit(NamedTuple):
+    """A text that was found.
+
+    Attributes:
+        row: Row of the text in the list, from 0.
+        score: Similarity to the query, from 0 to 1.
+        text: The text.
+    """
+
+    row: int
+    score: float
+    text: str
+
+
+class _Searched(NamedTuple):
+    """All that a search reads, replaced at once, so that other threads can search meanwhile.
+
+    Attributes:
+        texts: All texts.
+        scorer: A scorer that counted words in them.
+        prepared: The distinct texts. Each is a candidate once, so that equal texts do not crowd out
+            others.
+        rows: Rows in `texts` for each distinct text.
+    """
+
+    texts: list[str]
+    scorer: TextScorer
+    prepared: Texts
+    rows: list[list[int]]
+
+
+# Held while texts are added; not an attribute, because a lock cannot be pickled.
+_ADDING = threading.Lock()
+
+
+class TextIndex:
+    """Finds the texts of a list that are most similar to a query, however both are spelled.
+
+    Candidates are the nearest texts by embeddings and by character n-grams. Their score mixes the
+    similarities of embeddings, n-grams, words and letters. Several threads may search, also while
+    one adds texts.
+
+    Args:
+        texts: The texts: a list, an array, a column of a data frame.
+        model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
+            letters only.
+        lexical: Whether letters are compared as well as vectors.
+        scorer: A scorer whose learned weights are used, in place of `model` and `lexical`.
+
+    Raises:
+        ConfigError: `texts` is a single string or contains other values, or there is neither a
+            model nor `lexical`.
+        RunError: The model cannot be loaded.
+
+    Example:
+        >>> index = TextIndex(["Sony WH-1000XM5 Headphones", "Bosch Cordless Drill 18V"])
+        >>> index.search("sonny wh1000xm5 hedphones", k=1)[0].row
+        0
+    """
+
+    def __init__(
+        self,
+        texts: Iterable[str | bytes],
+        model: str | Path | Embedder | None = "english",
+        *,
+        lexical: bool = True,
+        scorer: TextScorer | None = None,
+    ) -> None:
+        strings = strings_of(texts)
+        if scorer is None:
+            own_scorer = TextScorer(strings, model, lexical=lexical)
+        else:
+            own_scorer = TextScorer.from_settings(scorer.settings(), strings, scorer.embedder)
+        self._prepare(strings, own_scorer)
+
+    def _prepare(
+        self, texts: list[str], scorer: TextScorer, vectors: NDArray[np.float32] | None = None
+    ) -> None:
+        """Prepares the distinct texts, perhaps with their known vectors."""
+        rows = rows_by_text(texts)
+        prepared = scorer.prepare(list(rows), vectors)
+        self._searched = _Searched(texts, scorer, prepared, list(rows.values()))
+
+    @property
+    def texts(self) -> list[str]:
+        """All texts."""
+        return self._searched.texts
+
+    @property
+    def scorer(self) -> TextScorer:
+        """The scorer, which counts words in these texts."""
+        return self._searched.scorer
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def search(  # type: ignore[overload-overlap]
+        self, queries: str | bytes, k: int = ..., min_score: float = ...
+    ) -> list[Hit]: ...
+
+    @overload
+    def search(
+        self, queries: Iterable[str | bytes], k: int = ..., min_score: float = ...
+    ) -> list[list[Hit]]: ...
+
+    def search(self, queries: Any, k: int = 10, min_score: float = 0.0) -> Any:
+        """Returns the most similar texts, best first.
+
+        Args:
+            queries: A text, or many.
+            k: Maximum number of texts per query; texts with a score of 0 are left out.
+            min_score: Minimum score.
+
+        Returns:
+            A list of hits, or a list of such lists for many queries; of equal scores, the same
+            text comes first, then the lower row.
+
+        Raises:
+            ConfigError: `k` is not a positive integer, `min_score` is not in [0, 1], or `queries`
+                contains other values than texts.
+        """
+        if isinstance(queries, str | bytes):
+            return self.search([queries], k, min_score)[0]
+        check_positive(k=k)
+        check_fraction("min_score", min_score)
+        queries = strings_of(queries, "queries")
+        hits = []
+        for start in range(0, len(queries), _BATCH):
+            hits += self._search_batch(queries[start : start + _BATCH], k, min_score)
+        return hits
+
+    def _search_batch(self, queries: list[str], k: int, min_score: float) -> list[list[Hit]]:
+        searched = self._searched
+        prepared = searched.scorer.prepare(queries)
+        pairs, scores = best_pairs(searched.scorer, prepared, searched.prepared, k, min_score)
+        hits: list[list[Hit]] = [[] for _ in queries]
+        query_rows, text_rows = pairs.T.tolist()
+        for query, text, score in zip(query_rows, text_rows, scores.tolist(), strict=True):
+            for row in searched.rows[text][:k]:
+                hits[query].append(Hit(row, score, searched.texts[row]))
+        for query_text, found in zip(queries, hits, strict=True):
+            found.sort(key=lambda hit: (-hit.score, hit.text != query_text, hit.row))
+            del found[k:]
+        return hits
+
+    def add(self, texts: Iterable[str | bytes]) -> None:
+        """Adds texts after the others. Only new texts are embedded; words are counted again.
+
+        Raises:
+            ConfigError: `texts` is a single string or contains other values.
+        """
+        added = strings_of(texts)
+        with _ADDING:
+            texts, scorer, prepared, _ = self._searched
+            # In the order in which `rows_by_text` appends them to the distinct texts.
+            known = set(texts)
+            new = [text for text in dict.fromkeys(added) if text not in known]
+            vectors = None
+            if scorer.embedder is not None:
+                new_vectors = scorer.embedder.encode(new, normalize=True)
+                vectors = np.concatenate([prepared.vectors, new_vectors])
+            all_texts = texts + added
+            # Searches in other threads go on with the old counts.
+            recounted = copy.copy(scorer)
+            recounted.count(all_texts)
+            self._prepare(all_texts, recounted, vectors)
+
+    def save(self, path: str | Path) -> None:
+        """Writes a new folder, whole or not at all. The model is not part of it.
+
+        Raises:
+            RunError: The folder exists or cannot be written.
+        """
+        path = Path(path)
+        check_free(path)
+        searched = self._searched
+        with partial_folder(path) as partial:
+            texts_file = partial / _TEXTS
+            vectors_file = partial / _VECTORS
+            texts_file.write_text(json.dumps(searched.texts), encoding="utf-8")
+            np.save(vectors_file, searched.prepared.vectors)
+            checksums = {_TEXTS: sha256_of(texts_file), _VECTORS: sha256_of(vectors_file)}
+            settings = {"scorer": searched.scorer.settings(), "sha256": checksums}
+            write_json(partial / SETTINGS, settings)
+            partial.rename(path)
+
+    @classmethod
+    def load(cls, path: str | Path, model: str | Path | Embedder | None = "english") -> TextIndex:
+        """Loads a saved index.
+
+        Args:
+            path: The folder.
+            model: The model that the index was built with; ignored if there was none.
+
+        Raises:
+            ConfigError: There was a model, and `model` is `None`.
+            RunError: The folder is not an index, is damaged, or belongs to another model; or the
+                model cannot be loaded.
+        """
+        path = Path(path)
+        if not (path / SETTINGS).is_file():
+            raise RunError(f"{path} is not an index: it has no {SETTINGS}.")
+        try:
+            settings = read_json(path / SETTINGS)
+            for name in (_TEXTS, _VECTORS):
+                # A device would be read forever.
+                regular_size(path / name)
+                if sha256_of(path / name) != settings["sha256"][name]:
+                    raise ValueError(f"{name} has another checksum")
+            # Not `read_json`, which refuses large files.
+            texts = parse_json((path / _TEXTS).read_bytes())
+            vectors = read_array(path / _VECTORS, "f")
+            _check_saved(texts, vectors)
+            # Without a model, vectors have the length 0.
+            has_model = vectors.shape[1] > 0
+            is_model_missing = has_model and model is None
+            if not is_model_missing:
+                used_model = model if has_model else None
+                scorer = TextScorer.from_settings(settings["scorer"], texts, used_model)
+        except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+            raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
+        if is_model_missing:
+            raise ConfigError(
+                f"{path} was built with a model, and its scores need it. Give `model`."
+            )
+        if scorer.embedder is not None and not _are_vectors_of(scorer.embedder, texts, vectors):
+            raise RunError(
+                f"{path} was built with another model than {model}. Give that model, or build "
+                "the index again."
+            )
+        # The constructor would embed the texts again.
+        index = cls.__new__(cls)
+        index._prepare(texts, scorer, vectors)
+        return index
+
+
+def _are_vectors_of(embedder: Embedder, texts: Sequence[str], vectors: NDArray[np.float32]) -> bool:
+    """Returns whether the first vectors are of an embedder."""
+    checked = list(dict.fromkeys(texts))[:_NUM_CHECKED]
+    expected = embedder.encode(checked, normalize=True)
+    stored = vectors[: len(checked)]
+    # Other machines round differently.
+    return expected.shape == stored.shape and np.allclose(expected, stored, atol=1e-3)
+
+
+def _check_saved(texts: Any, vectors: np.ndarray) -> None:
+    """Raises a `ValueError` if the files of an index do not hold texts and their vectors."""
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{_TEXTS} is not a list of texts")
+    num_texts = len(set(texts))
+    if vectors.ndim != 2 or len(vectors) != num_texts or vectors.dtype != np.float32:
+        raise ValueError(
+            f"{_VECTORS} holds {vectors.dtype} {vectors.shape}, expected float32 with "
+            f"{num_texts:,} rows, one per distinct text"
+        )
+    # Also false for NaN.
+    if not (np.abs(vectors) <= _MAX_VALUE).all():
+        raise ValueError(f"{_VECTORS} holds other vectors than of unit length")

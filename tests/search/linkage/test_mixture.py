@@ -1,0 +1,130 @@
+"""Trigrams, candidates, evidence and the mixture, next to slow versions of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.search.linkage.conftest import COLUMNS, people
+from tests.texts import words
+from tf_charagram.search.linkage.blocking import candidate_pairs
+from tf_charagram.search.linkage.columns import make_column
+from tf_charagram.search.linkage.evidence import (
+    ABSENT,
+    EQUAL,
+    chance_levels,
+    compare_column,
+    compare_columns,
+    log_frequency,
+    num_levels,
+    random_pairs,
+)
+from tf_charagram.search.linkage.linking import find_links, read_columns
+from tf_charagram.search.linkage.ngrams import trigram_tfidf, trigrams
+
+
+def test_trigrams():
+    rows, keys = trigrams(["ab", "", "x", "abab"])
+    found = [(int(row), "".join(chr(key >> shift & 0x1FFFFF) for shift in (42, 21, 0)))
+             for row, key in zip(rows, keys, strict=True)]  # fmt: skip
+    expected = [(0, " ab"), (0, "ab "), (2, " x "), (3, " ab"), (3, "aba"), (3, "bab"), (3, "ab ")]
+    assert found == expected
+    vectors = trigram_tfidf(["ab", "", "x", "abab"]).toarray()
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), [1, 0, 1, 1], atol=1e-6)
+    assert len(trigrams([])[0]) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_candidates_have_all_equal_and_misspelled_rows(seed):
+    left, right, truth = people(seed)
+    pairs = candidate_pairs(read_columns(left, right, COLUMNS), k=10)
+    assert truth <= set(map(tuple, pairs.tolist()))
+    assert np.bincount(pairs[:, 0]).max() <= 10
+    both = {name: left[name] + right[name] for name in COLUMNS}
+    pairs = candidate_pairs(read_columns(both, None, COLUMNS), k=10)
+    num_left = len(left["first"])
+    assert {(row, num_left + other) for row, other in truth} <= set(map(tuple, pairs.tolist()))
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+
+
+def test_copies_do_not_crowd_out_others():
+    table = {"name": ["anna smith", "anne smith", "", *["anna smith"] * 9, ""]}
+    table["town"] = [value and "leeds" for value in table["name"]]
+    pairs = set(
+        map(tuple, candidate_pairs(read_columns(table, None, ["name", "town"]), k=2).tolist())
+    )
+    assert pairs == {(0, 1), *((0, copy) for copy in range(3, 12))}
+
+
+def test_levels():
+    left = ["Anna", "Anna", "Anna", "Anna", "", "Bob"]
+    right = ["anna", "Annna", "Zoe", "", "Bob", "Bob"]
+    column = make_column("n", left, right, "name")
+    rows = np.arange(len(left))
+    found = compare_column(column, np.stack([rows, rows], axis=1))
+    last = num_levels(column) - 1
+    assert found.levels.tolist() == [EQUAL, EQUAL + 1, last, ABSENT, ABSENT, EQUAL]
+    assert found.similarities[0] == 1 and (found.similarities[3:5] == 0).all()
+    assert (found.log_frequencies[[0, 5]] < 0).all() and (found.log_frequencies[1:5] == 0).all()
+
+
+def test_rare_values_are_more_evidence():
+    column = make_column("n", ["smith"] * 50 + words(50), None)
+    frequencies = np.exp(log_frequency(column))
+    assert frequencies[0] > 0.4 and (frequencies[1:] < 0.01).all()
+
+
+def test_names_in_the_other_order_are_near():
+    left, right = {"a": ["anna"], "b": ["smith"]}, {"a": ["smith"], "b": ["anna"]}
+    columns = read_columns(left, right, ["a", "b"])
+    found = compare_columns(columns, np.array([[0, 0]]))
+    assert [each.levels[0] for each in found] == [EQUAL + 1] * 2
+
+
+def test_chance_is_of_the_table_without_duplicates():
+    names = words(100)
+    column = make_column("n", names, names[:50] * 2)
+    shares = chance_levels(column, random_pairs([column]))
+    assert shares[ABSENT] == 0 and shares.sum() == pytest.approx(1)
+    assert shares[EQUAL] < 0.002
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fit_finds_matches_and_relatives(seed):
+    left, right, truth = people(seed)
+    links = find_links(read_columns(left, right, COLUMNS))
+    mixture = links.mixture
+    # Relatives share the last name, the street and the town.
+    assert [0, 1, 1, 1, 0] in mixture.shared.round().tolist()
+    shares = np.exp(mixture.log_priors)
+    assert shares.sum() == pytest.approx(1)
+    num_all = len(left["first"]) * len(right["first"])
+    assert shares[0] * num_all == pytest.approx(len(truth), rel=0.1)
+    for match, chance in zip(mixture.match, mixture.chance, strict=True):
+        assert match.sum() == pytest.approx(1) and match[EQUAL] > 0.5 > chance[EQUAL]
+
+
+def test_probabilities_are_those_of_the_classes():
+    left, right, _ = people(0)
+    links = find_links(read_columns(left, right, COLUMNS))
+    mixture, columns = links.mixture, links.columns
+    agreements = compare_columns(columns, links.pairs)
+    for pair in range(0, len(links.pairs), 997):
+        # Likelihoods of the levels, as in the textbook; a value counts by its frequency.
+        match, chance = [], []
+        for column, agreement in enumerate(agreements):
+            level = agreement.levels[pair]
+            if level == ABSENT:
+                match.append(1.0)
+                chance.append(1.0)
+                continue
+            match.append(mixture.match[column][level])
+            is_equal = level == EQUAL
+            by_chance = np.exp(agreement.log_frequencies[pair])
+            chance.append(by_chance if is_equal else mixture.chance[column][level])
+        match, chance = np.array(match), np.array(chance)
+        classes = [match.prod()]
+        classes += [np.prod(s * match + (1 - s) * chance) for s in mixture.shared]
+        weighed = np.exp(mixture.log_priors) * [*classes, chance.prod()]
+        expected = weighed[0] / weighed.sum()
+        np.testing.assert_allclose(links.probabilities[pair], expected, rtol=1e-6)

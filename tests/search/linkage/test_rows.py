@@ -1,0 +1,94 @@
+"""Common words, and rivals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.search.linkage.conftest import f1
+from tests.texts import words
+from tf_charagram.search import TextScorer
+from tf_charagram.search.linkage.learned import LearnedLinks
+from tf_charagram.search.linkage.linking import find_links, read_columns
+from tf_charagram.search.linkage.rows import Rivals
+from tf_charagram.search.linkage.shared_words import SharedWords
+
+
+def test_shared_words():
+    texts = ["red pump 12", "red pump 14 b", "blue pump", "", "PUMP red 12"]
+    shared = SharedWords(texts)
+    left = np.array([0, 0, 0, 0, 0, 3])
+    right = np.array([1, 2, 3, 4, -1, 3])
+    features = shared.features(left, right)
+    assert features.shape == (6, 5)
+    weights = {}
+    for word in ("red", "pump", "12", "14", "b"):
+        count = sum(word in text.lower().split() for text in texts)
+        weights[word] = np.log1p(6 / count)
+    both = weights["red"] + weights["pump"]
+    rarest = weights["red"] / np.log(7)
+    expected = [both / sum(weights.values()), rarest, 0, 1, 1]
+    np.testing.assert_allclose(features[0], expected, rtol=1e-5)
+    # Only one of both has a number.
+    assert features[1, 2:].tolist() == [0, 0, 0]
+    assert features[3, [0, 2, 3, 4]].tolist() == [1, 1, 0, 0]
+    # Texts without words have nothing in common.
+    assert not features[[2, 4, 5]].any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rivals_are_other_texts(seed):
+    draw = np.random.default_rng(seed)
+    rows = draw.integers(0, 20, 200)
+    partners = draw.integers(0, 12, 200)
+    scores = draw.random(200).astype(np.float32).round(1)
+    rivals = Rivals(rows, partners, scores, 21)
+    found = rivals.scores(rows, partners)
+    for row, partner, value in zip(rows, partners, found, strict=True):
+        others = scores[(rows == row) & (partners != partner)]
+        assert value == others.max(initial=0)
+    assert rivals.scores(np.array([20]), np.array([0])) == [0]
+
+
+def products(seed, number=400):
+    """Returns two lists of products, and the pairs of rows that are the same product.
+
+    Models of a line differ in the number; shops add words, and leave out others.
+    """
+    draw = np.random.default_rng(seed)
+    names = words(60, seed)
+    extras = words(30, seed + 100)
+    left, right = [], []
+    for _ in range(number):
+        line = draw.choice(names, 3).tolist()
+        model = f"{line[0][:2]}{draw.integers(100, 999)}"
+        left.append(" ".join([*line, model]))
+        kept = [word for word in line if draw.random() < 0.7]
+        code = model if draw.random() < 0.6 else ""
+        right.append(" ".join([*kept, code, *draw.choice(extras, 2)]))
+    return left, right
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_learning_beats_the_joined_string(seed):
+    left, right = products(seed)
+    links = find_links(read_columns({"name": left}, {"name": right}, ["name"]))
+    draw = np.random.default_rng(seed)
+    pairs = np.unique(np.concatenate([links.pairs, np.stack([np.arange(400)] * 2, axis=1)]), axis=0)
+    is_match = pairs[:, 0] == pairs[:, 1]
+    # As many labels of others as of matches, which are similar.
+    others = draw.permutation(np.flatnonzero(~is_match))[:450]
+    order = draw.permutation(np.append(np.flatnonzero(is_match), others))
+    used, held_out = order[:300], order[300:]
+    model = LearnedLinks(links.columns, links.mixture, links.pairs, None)
+    model.learn(pairs[used], is_match[used])
+    found = model.log_odds(pairs[held_out]) >= 0
+    scorer = TextScorer([*left, *right], None)
+    sides = [[left[row] for row in pairs[:, 0]], [right[row] for row in pairs[:, 1]]]
+    texts = [[side[pair] for pair in used] for side in sides]
+    scorer.learn(*texts, is_match[used].astype(int).tolist())
+    plain = scorer.score(*[[side[pair] for pair in held_out] for side in sides]) >= 0.5
+    truth = set(np.flatnonzero(is_match[held_out]).tolist())
+    by_columns = f1(set(np.flatnonzero(found).tolist()), truth)
+    assert by_columns > f1(set(np.flatnonzero(plain).tolist()), truth)
+    assert by_columns > 0.9

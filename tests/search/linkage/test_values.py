@@ -1,0 +1,123 @@
+"""Cells and kinds of columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.search.linkage.columns import MISSING, cells_of, make_column
+from tf_charagram.search.linkage.kinds import KINDS, kind_of
+from tf_charagram.search.linkage.names import are_aliases
+from tf_charagram.search.linkage.values import date_of, folded, is_missing, number_of
+
+
+@pytest.mark.parametrize("cell", ["", " ", "NULL", "N/A", "nan", "-", "None", "n.a.", "#N/A"])
+def test_missing_values(cell):
+    assert is_missing(cell)
+
+
+@pytest.mark.parametrize("cell", ["0", "Nancy", "no", "a", "---a"])
+def test_values_that_are_not_missing(cell):
+    assert not is_missing(cell)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1,200.50", 1200.5), ("€ 12", 12), ("8.10 %", 8.1), ("-3.5 kg", -3.5), ("1,200", 1200),
+     ("1.200", 1.2), ("1.200.000", 1200000), ("51 clancy street", None), ("INV-12", None),
+     ("12-13", None), ("x", None)],
+)  # fmt: skip
+def test_numbers(text, expected):
+    assert number_of(text) == expected
+
+
+def test_dates():
+    for text in ("2020-03-04", "20200304", "04.03.2020", "4/3/2020", "2020/03/04T10:00"):
+        assert date_of(text) == "20200304"
+    assert date_of("12/31/2020") == "20201231"
+    assert [date_of(text) for text in ("2020-13-01", "31.2.2020", "soon", "99990101")] == [None] * 4
+
+
+def test_folded():
+    assert folded(" Ångström-Øre, GmbH ") == "angstrom ore gmbh"
+    assert folded("I.B.M.") == "ibm" and folded("?!") == "?!"
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [("date", ["1980-01-02", "19800105", "3.4.2020", "1980-17-02"]),
+     ("number", ["1.50", "12", "$ 1,200.00"]), ("number", ["5.1 %", "7 %"]),
+     ("code", ["2066", "3191", "4001"]), ("code", ["INV-1", "INV-22"]),
+     ("code", ["a@b.c", "d@e.f"]), ("code", ["+44 20 1234 5678", "020 7946 0018"]),
+     ("name", ["Ann", "Bob Lee", "de la Cruz"]),
+     ("text", ["51 clancy street", "3 north road"]), ("text", ["black leather shoe for men"]),
+     ("text", [])],
+)  # fmt: skip
+def test_kinds(kind, values):
+    assert kind_of(values).name == kind
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [("william", "bill"), ("bob", "robert"), ("bill", "will"), ("j smith", "john smith"),
+     ("ibm", "international business machines"), ("muller", "mueller")],
+)  # fmt: skip
+def test_aliases(pair):
+    assert are_aliases(*pair) and are_aliases(*pair[::-1])
+
+
+@pytest.mark.parametrize("pair", [("william", "walter"), ("ib", "ian"), ("j smith", "ann smith")])
+def test_others_are_no_aliases(pair):
+    assert not are_aliases(*pair)
+
+
+def similarity(kind, left, right):
+    pairs = np.array([[0, 1]])
+    values = [KINDS[kind].read(left), KINDS[kind].read(right)]
+    return KINDS[kind].similarities(values, pairs)[0]
+
+
+def test_similarities():
+    assert similarity("name", "William", "Bill") > similarity("name", "William", "Walter")
+    assert similarity("number", "100", "1000") == pytest.approx(0.1)
+    assert similarity("date", "1980-01-02", "1980-02-01") == pytest.approx(0.9)
+    assert similarity("date", "1980-01-02", "1980-01-30") == pytest.approx(0.7)
+    assert similarity("date", "1980-01-02", "1955-11-30") == 0
+    # Another digit next to the same letters is another thing.
+    assert similarity("code", "anna78@x.org", "anna79@x.org") < 0.7
+    assert similarity("code", "anna78@x.org", "ana78@x.org") > 0.85
+    assert similarity("text", "51 clancy street", "clancy street 51") > 0.8
+
+
+def test_legal_forms_are_no_part_of_a_name():
+    column = make_column("firm", ["Acme, Inc.", "Acme", "Acme GmbH & Co. KG"], None)
+    assert column.left.tolist() == [0, 0, 0]
+
+
+def test_tables():
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    table = {"name": ["Ann", None, "NULL", "Bob"], "age": [1, 2, None, 4]}
+    frame = pandas.DataFrame(table)
+    frame["when"] = pandas.to_datetime(["2020-01-02", None, None, "2020-01-03"])
+    for each in (table, frame, polars.DataFrame(table), pyarrow.table(table)):
+        assert cells_of(each, "name", "left") == ["Ann", "", "", "Bob"]
+        assert [cell[:1] for cell in cells_of(each, "age", "left")] == ["1", "2", "", "4"]
+    assert kind_of([cell for cell in cells_of(frame, "when", "left") if cell]).name == "date"
+    with pytest.raises(ConfigError, match=r"Unknown column 'nam'\. Did you mean 'name'"):
+        cells_of(table, "nam", "left")
+    with pytest.raises(ConfigError, match="`left` must be a data frame or a mapping"):
+        cells_of(["a"], "name", "left")
+
+
+def test_a_column_of_two_tables():
+    column = make_column("n", ["Ann", "", "ANN"], ["ann ", "Bob"])
+    assert column.values == ["ann", "bob"]
+    assert column.left.tolist() == [0, MISSING, 0] and column.right.tolist() == [0, 1]
+    # What is no number has no value.
+    column = make_column("n", ["1", "many"], None, "number")
+    assert column.left.tolist() == [0, MISSING]
+    with pytest.raises(ConfigError, match="Unknown kind of column 'nmae'"):
+        make_column("n", ["a"], None, "nmae")

@@ -1,0 +1,209 @@
+"""The known words, which misspelled ones are corrected to."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.text._spelling.sureness import NUM_WEIGHTS
+from tf_charagram.text._spelling.word_filter import WordFilter
+from tf_charagram.text.word_boundaries import lowered
+
+# Counts are stored as steps of their binary logarithm, one byte each.
+_STEPS_PER_BIT = 4
+_MAX_STEPS = 255
+_UTF8 = "dictionary_utf8"
+_LOG_COUNTS = "dictionary_log_counts"
+# Files keep the name they were first written with.
+_ACCEPTED_WORDS = "dictionary_right_words"
+_SURENESS = "dictionary_sureness"
+
+
+class Dictionary:
+    """Known words, most frequent first, then by code point.
+
+    Words are lowercased like texts, character by character. Words with other characters than
+    letters are skipped, because no word is corrected to them.
+
+    Args:
+        counts: Count of each word, at least 1. Only ratios matter, to about a tenth.
+        accepted_words: Further correctly spelled words, such as names. They are left as they are
+            written, and no word is corrected to them.
+        sureness: The weights of `Sureness`, int32 `(NUM_WEIGHTS,)`. Without, all readings are sure.
+
+    Attributes:
+        words: The words.
+        accepted_words: Further correctly spelled words, or `None`.
+        sureness: The weights of `Sureness`, or `None`.
+
+    Raises:
+        ConfigError: There is no word of letters only.
+    """
+
+    def __init__(
+        self,
+        counts: Mapping[str, int],
+        accepted_words: WordFilter | None = None,
+        sureness: NDArray[np.int32] | None = None,
+    ) -> None:
+        summed: Counter[str] = Counter()
+        for word, count in counts.items():
+            if word.isalpha():
+                summed[lowered(word)] += int(count)
+        if not summed:
+            raise ConfigError("A dictionary needs at least one word of letters only.")
+        words = sorted(summed)
+        log_counts = np.array([math.log2(summed[word]) for word in words])
+        steps = np.round(_STEPS_PER_BIT * log_counts)
+        steps = np.minimum(steps, _MAX_STEPS)
+        self._use(words, steps.astype(np.uint8), accepted_words, sureness)
+
+    def _use(
+        self,
+        words: Sequence[str],
+        steps: NDArray[np.uint8],
+        accepted_words: WordFilter | None,
+        sureness: NDArray[np.int32] | None,
+    ) -> None:
+        # Negative bytes would wrap around; a stable sort keeps equal counts by code point.
+        order = np.argsort(-steps.astype(np.int16), kind="stable")
+        self.words = [words[index] for index in order.tolist()]
+        self._steps = steps[order]
+        self.accepted_words = accepted_words
+        self.sureness = sureness
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def log_counts(self) -> NDArray[np.float32]:
+        """Binary logarithms of the counts, float32 `(num_words,)`."""
+        log_counts = self._steps / _STEPS_PER_BIT
+        return log_counts.astype(np.float32)
+
+    def with_accepted_words(self, accepted_words: WordFilter) -> Dictionary:
+        """Returns this dictionary with other accepted words."""
+        return self._of(self.words, self._steps, accepted_words, self.sureness)
+
+    def with_sureness(self, sureness: NDArray[np.int32]) -> Dictionary:
+        """Returns this dictionary with other weights of `Sureness`."""
+        return self._of(self.words, self._steps, self.accepted_words, sureness)
+
+    def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
+        """Respells words with non-ASCII letters; merges words that become equal, adds their counts.
+
+        Args:
+            spell: Returns the spelling of each word.
+        """
+        words = [word for word in self.words if not word.isascii()]
+        spelled = spell(words)
+        if spelled == words:
+            return self
+        spelling = dict(zip(words, spelled, strict=True))
+        log_counts = self.log_counts.tolist()
+        counts: Counter[str] = Counter()
+        for word, log_count in zip(self.words, log_counts, strict=True):
+            new = spelling.get(word, word)
+            counts[new] += round(2**log_count)
+        return Dictionary(counts, self.accepted_words, self.sureness)
+
+    def merged(self, other: Dictionary | None) -> Dictionary:
+        """Adds the words of another dictionary; for common words, counts of this one are kept.
+
+        Filters of accepted words and weights of sureness cannot be merged: those of this dictionary
+        are kept, if any.
+        """
+        if other is None:
+            return self
+        steps = dict(zip(other.words, other._steps, strict=True))
+        steps |= dict(zip(self.words, self._steps, strict=True))
+        words = sorted(steps)
+        merged_steps = np.array([steps[word] for word in words], np.uint8)
+        accepted_words = self.accepted_words or other.accepted_words
+        sureness = other.sureness if self.sureness is None else self.sureness
+        return self._of(words, merged_steps, accepted_words, sureness)
+
+    @classmethod
+    def _of(cls, *parts: Any) -> Dictionary:
+        dictionary = cls.__new__(cls)
+        dictionary._use(*parts)
+        return dictionary
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Returns the words as named arrays, by code point, which compresses best."""
+        order = sorted(range(len(self)), key=self.words.__getitem__)
+        words = [self.words[index] for index in order]
+        joined = "\n".join(words)
+        arrays: dict[str, np.ndarray] = {
+            _UTF8: np.frombuffer(joined.encode(), np.uint8),
+            _LOG_COUNTS: self._steps[order],
+        }
+        if self.accepted_words is not None:
+            arrays[_ACCEPTED_WORDS] = self.accepted_words.bits
+        if self.sureness is not None:
+            arrays[_SURENESS] = self.sureness
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Dictionary | None:
+        """Restores a dictionary from `to_arrays()` among other arrays; `None` without these.
+
+        Raises:
+            KeyError: One of the arrays is missing.
+            ValueError: The arrays do not go together.
+        """
+        if not {_UTF8, _LOG_COUNTS} & arrays.keys():
+            return None
+        utf8 = arrays[_UTF8]
+        steps = arrays[_LOG_COUNTS]
+        if not (_is_bytes(utf8) and _is_bytes(steps)):
+            raise ValueError("the dictionary must be bytes, with a byte for each word")
+        joined = utf8.tobytes().decode()
+        words = joined.split("\n")
+        if len(words) != len(steps):
+            raise ValueError("the dictionary must have as many counts as words")
+        is_distinct = len(set(words)) == len(words)
+        if "" in words or not is_distinct or not "".join(words).isalpha():
+            raise ValueError("the words of the dictionary must be distinct, and of letters only")
+        accepted_words = None
+        bits = arrays.get(_ACCEPTED_WORDS)
+        if bits is not None:
+            if not _is_bytes(bits) or not len(bits):
+                raise ValueError("the accepted words of the dictionary must be bytes")
+            accepted_words = WordFilter(bits)
+        sureness = arrays.get(_SURENESS)
+        if sureness is not None and sureness.shape != (NUM_WEIGHTS,):
+            raise ValueError(f"the sureness of the dictionary must be {NUM_WEIGHTS} weights")
+        return cls._of(words, steps, accepted_words, sureness)
+
+
+def _is_bytes(array: np.ndarray) -> bool:
+    return array.ndim == 1 and array.dtype == np.uint8
+
+
+def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Drops the arrays of `Dictionary.to_arrays`."""
+    own = {_UTF8, _LOG_COUNTS, _ACCEPTED_WORDS, _SURENESS}
+    return {name: array for name, array in arrays.items() if name not in own}
+
+
+def counts_of_entries(
+    entries: Mapping[str, int], words_of: Callable[[Iterable[str]], Iterable[str]]
+) -> Counter[str]:
+    """Counts the words in a word list; "couldn't" is two words, as in texts.
+
+    Args:
+        entries: Count of each entry.
+        words_of: Splits texts into words.
+    """
+    counts: Counter[str] = Counter()
+    for entry, count in entries.items():
+        for word in words_of((entry,)):
+            counts[word] += count
+    return counts
