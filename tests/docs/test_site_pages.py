@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 pytest.importorskip("mkdocs")
 
@@ -20,7 +24,9 @@ pytestmark = pytest.mark.skipif(not HOOK.is_file(), reason="not a checkout")
 
 @pytest.fixture(scope="module")
 def site():
-    return runpy.run_path(str(HOOK))
+    names = runpy.run_path(str(HOOK))
+    yield names
+    names["_sources"].cleanup()
 
 
 def is_in_checkout(module):
@@ -88,3 +94,26 @@ def test_a_notebook_becomes_a_page(site):
     page = site["notebook_markdown"](ROOT / "examples" / "lazy_adam.ipynb")
     assert page.startswith("# LazyAdam in your own Keras model\n\nA batch")
     assert "\n\n```python\nimport time\n" in page and page.count("```") % 2 == 0
+
+
+def test_a_broken_anchor_fails_the_build(tmp_path):
+    """Builds two pages with the rules of the site, and the flags of `.ci/run`."""
+    rules = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["validation"]
+    settings = {"site_name": "small", "theme": None, "plugins": [], "validation": rules}
+    (tmp_path / "mkdocs.yml").write_text(json.dumps(settings))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "index.md").write_text("[files](data.md#files)")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    flags = re.search(r"^mkdocs build (.*) --site-dir", script, re.MULTILINE).group(1).split()
+
+    def build():
+        command = [sys.executable, "-m", "mkdocs", "build", *flags]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    (docs / "data.md").write_text("# Files")
+    assert build().returncode == 0
+    (docs / "data.md").write_text("# Tables")
+    broken = build()
+    assert broken.returncode == 1
+    assert "does not contain an anchor '#files'" in broken.stderr
