@@ -140,7 +140,7 @@ def _measure_in_process(request: dict[str, Any]) -> dict[str, Any]:
                 command,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
                 errors="replace",
                 timeout=_TIMEOUT_S,
                 check=False,

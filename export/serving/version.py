@@ -135,7 +135,7 @@ class ServingFolder:
         for template in sorted(_SERVER_FILES.iterdir()):
             path = models / template.name
             if not path.exists():
-                texts[path] = template.read_text()
+                texts[path] = template.read_text("utf-8")
         texts[models / "models.config"] = _models_config(models)
         for path, text in texts.items():
             with whole_file(path, "w") as file:

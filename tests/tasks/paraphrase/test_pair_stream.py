@@ -141,7 +141,7 @@ def test_keys_ignore_case_white_space_and_typos(tmp_path):
 
 
 def test_keys_of_different_texts_differ():
-    assert len(set(text_keys(map(str, range(2000))).numpy().tolist())) == 2000
+    assert len(set(text_keys([*map(str, range(2000))]).numpy().tolist())) == 2000
 
 
 def test_seeds_and_epochs_have_different_orders():

@@ -15,6 +15,7 @@ from tf_charagram.losses import normalize_rows
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.tasks.paraphrase.losses import PairBatch, PairLoss
 from tf_charagram.tasks.paraphrase.losses.margin import PairMargin
+from tf_charagram.tasks.paraphrase.pair_stream import text_keys
 from tf_charagram.training.step_model import StepModel
 
 #: Ids of lefts and rights, and numbers of lefts and rights that are equal for equal texts.
@@ -23,7 +24,6 @@ Sides = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.Tensor, tf.Tensor]
 # Batches split between replicas are padded: Keras averages data over replicas to infer shapes,
 # which fails for ragged tensors.
 _PADDING = -1
-_SPACES = r"[\s\v\x{85}\p{Z}]+"
 
 
 class ParaphraseModel(StepModel):
@@ -197,23 +197,13 @@ def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas
         if num_replicas > 1:
             # A ragged tensor cannot be split between replicas.
             sides = tuple(tf.cast(side.to_tensor(_PADDING), tf.int64) for side in sides)
-        return *sides, _numbers(lefts), _numbers(rights)
+        return *sides, text_keys(lefts), text_keys(rights)
 
     return data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
 
 def _is_text(spec: Any) -> bool:
     return getattr(spec, "dtype", None) == tf.string
-
-
-def _numbers(texts: tf.Tensor) -> tf.Tensor:
-    """Returns a number for each text, ignoring case and white space.
-
-    The in-graph version of `pair_stream.text_keys`.
-    """
-    lowered = tf.strings.lower(texts, encoding="utf-8")
-    collapsed = tf.strings.strip(tf.strings.regex_replace(lowered, _SPACES, " "))
-    return tf.strings.to_hash_bucket_fast(collapsed, 2**63 - 1)
 
 
 def _joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:

@@ -17,6 +17,8 @@ from tf_charagram._files.writing import writing
 from tf_charagram.devices import on_cpu
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.tasks.paraphrase.corpus import Example
+from tf_charagram.text.code_points import normalized_code_points
+from tf_charagram.text.tensors import tensor_of
 from tf_charagram.training.stream import Segment, Stream, TextRanges
 
 _CHUNK_PAIRS = 5_000
@@ -101,18 +103,25 @@ def _chunks(examples: Iterable[Example]) -> Iterator[tuple[list[str], list[str]]
 
 
 @on_cpu
-def text_keys(texts: Iterable[str]) -> tf.Tensor:
+def text_keys(texts: list[str] | tf.Tensor) -> tf.Tensor:
     """Returns numbers that are equal for texts that differ only in case and white space.
 
+    Not by `tf.strings.lower`, which follows the locale of the process, also in a graph.
+
     Args:
-        texts: The texts.
+        texts: The texts, a list or a string tensor `(num_texts,)`.
 
     Returns:
         int64 `(num_texts,)`.
     """
-    collapsed = (" ".join(text.lower().split()) for text in texts)
-    encoded = [text.encode("utf-8", "surrogatepass") for text in collapsed]
-    return tf.strings.to_hash_bucket_fast(tf.constant(encoded, tf.string), _NUM_KEYS)
+    table = normalized_code_points()
+    decoded = tf.strings.unicode_decode(tensor_of(texts), "UTF-8", errors="replace")
+    codes = decoded.flat_values
+    in_table = tf.gather(table, tf.minimum(codes, len(table) - 1))
+    lowered = tf.where(codes < len(table), in_table, codes)
+    encoded = tf.strings.unicode_encode(decoded.with_flat_values(lowered), "UTF-8")
+    collapsed = tf.strings.strip(tf.strings.regex_replace(encoded, " +", " "))
+    return tf.strings.to_hash_bucket_fast(collapsed, _NUM_KEYS)
 
 
 class PairStream(Stream):
