@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,6 +13,7 @@ from tf_charagram.tasks.paraphrase.corpus import Example
 from tf_charagram.tasks.paraphrase.pair_stream import Pairs, write_pairs
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.step_model import StepModel
+from tf_charagram.training.steps import choose_steps
 from tf_charagram.training.stream import Stream
 
 
@@ -24,5 +26,10 @@ def ids_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> Pairs:
 
 def train(model: StepModel, stream: Stream, num_steps: int) -> None:
     """Trains a model for `num_steps` more steps."""
+    run_segment = _steps_of(model, stream)
     for segment in stream.segments(int(model.step.numpy()), num_steps):
-        model.train_on(stream, segment)
+        run_segment(segment, ())
+
+
+# A program of XLA is compiled once for each stream.
+_steps_of = functools.cache(choose_steps)

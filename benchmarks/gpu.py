@@ -1,4 +1,4 @@
-"""Training on a GPU: whole `train_on` against PyTorch on the same batches, and its launches.
+"""Training on a GPU: whole segments against PyTorch on the same batches, and its launches.
 
     python benchmarks/gpu.py [--words PAIRS] [--sentences PAIRS] [--peer-python PYTHON]
 

@@ -179,6 +179,7 @@ class TunedModel(keras.Model):
         with tempfile.TemporaryDirectory() as folder:
             stream = task.make_stream(self.embedder, RunFolder(folder))
             set_decay(self.optimizer, config, stream)
+            run_segment = task.make_steps(trainer, stream)
             stream.open()
             steps = stream.steps_per_epoch
             history = keras.callbacks.History()
@@ -197,7 +198,7 @@ class TunedModel(keras.Model):
                 watching.on_epoch_begin(epoch)
                 loss = 0.0
                 for segment in stream.segments(epoch * steps, steps):
-                    trainer.train_on(stream, segment)
+                    run_segment(segment, ())
                     loss += float(trainer.loss_tracker.result()) * segment.num / steps
                 watching.on_epoch_end(epoch, {"loss": loss})
                 if self.stop_training:

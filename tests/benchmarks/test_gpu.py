@@ -17,7 +17,7 @@ NUM_STEPS = 400
 def test_a_step_neither_waits_nor_copies(name, tmp_path):
     """One program runs many steps; loss and sizes travel once for each program."""
     stream = make_stream(num_pairs=NUM_STEPS * 4)
-    model = make_model(name, use_xla=True, l2=0.1, clip_norm=1.0, negatives="mix")
+    model = make_model(name, l2=0.1, clip_norm=1.0, negatives="mix")
     train(model, stream, NUM_STEPS)
     tf.profiler.experimental.start(str(tmp_path))
     train(model, stream, NUM_STEPS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import keras
@@ -21,6 +22,7 @@ from tf_charagram.tasks.labels.heads import TextHead
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.training import compiled
+from tf_charagram.training.steps import choose_steps
 from tf_charagram.training.supervised_model import SupervisedModel
 
 NUM_ROWS, NUM_PAIRS, BATCH = 40, 16, 4
@@ -42,21 +44,26 @@ def make_stream(*, is_padded=False, num_pairs=NUM_PAIRS):
     )
 
 
-def make_model(name, optimizer="adam", *, use_xla, options=None, **settings):
+def make_model(name, optimizer="adam", *, options=None, **settings):
     keras.utils.set_random_seed(0)
     encoder = encoder_class(name)(num_rows=NUM_ROWS, dim=6, **options or {})
     rng = np.random.default_rng(0)
     for weight in encoder.weights:
         weight.assign(rng.normal(scale=0.1, size=weight.shape))
     model = ParaphraseModel(encoder)
-    model.compile(make_optimizer(optimizer, 0.01), use_xla=use_xla, **settings)
+    model.compile(make_optimizer(optimizer, 0.01), **settings)
     return model
 
 
-def train(model, stream, num_steps):
+#: Programs are compiled once for a model and its stream.
+steps_of = functools.cache(choose_steps)
+
+
+def train(model, stream, num_steps, *, use_xla=True):
     """Trains; returns the mean loss of the last segment."""
+    run_segment = steps_of(model, stream, use_xla)
     for segment in stream.segments(int(model.step.numpy()), num_steps):
-        model.train_on(stream, segment)
+        run_segment(segment, ())
     return float(model.loss_tracker.result())
 
 
@@ -126,7 +133,7 @@ def first_batch():
     "name", some_now([*ENCODERS], "charagram", "char_cnn", "char_lstm", "gran")
 )
 def test_loss_and_gradients_of_each_encoder(name):
-    check_loss_and_gradients(make_model(name, use_xla=True), *first_batch())
+    check_loss_and_gradients(make_model(name), *first_batch())
 
 
 def test_loss_and_gradients_of_distillation():
@@ -134,7 +141,7 @@ def test_loss_and_gradients_of_distillation():
     rng = np.random.default_rng(0)
     vectors = tf.constant(rng.normal(size=(4, 6)), tf.float32)
     neighbors, cosines = tf.constant([[0, 2], [1, 3]]), tf.constant([0.5, 0.1])
-    model = DistillModel(make_model("charagram", use_xla=True).encoder)
+    model = DistillModel(make_model("charagram").encoder)
     model.compile(make_optimizer("adam", 0.01), neighbors_weight=0.5)
     check_loss_and_gradients(model, ids, vectors, neighbors, cosines, keys[4:])
 
@@ -143,7 +150,7 @@ def test_loss_and_gradients_of_distillation():
 def test_loss_and_gradients_of_a_head():
     ids, _ = first_batch()
     model = SupervisedModel(
-        make_model("charagram", use_xla=True).encoder,
+        make_model("charagram").encoder,
         TextHead(labels=["a", "b"], dim=6, hidden_dim=3),
     )
     model.compile(make_optimizer("adam", 0.01), class_weights=[1.0, 2.0], l2_head=0.1)
@@ -172,8 +179,8 @@ def test_trains_to_the_weights_of_the_cpu(case):
     found = []
     for use_xla in (False, True):
         stream = make_stream(is_padded=is_padded(encoder_class(name)), num_pairs=NUM_PAIRS + 2)
-        model = make_model(name, optimizer, use_xla=use_xla, **settings)
-        losses = [train(model, stream, steps) for steps in (3, 7)]
+        model = make_model(name, optimizer, **settings)
+        losses = [train(model, stream, steps, use_xla=use_xla) for steps in (3, 7)]
         assert int(model.step) == 10
         found.append((losses, state_of(model)))
     (losses, states), (compiled_losses, compiled_states) = found
@@ -185,7 +192,7 @@ def test_trains_to_the_weights_of_the_cpu(case):
 def test_stops_at_a_step_that_is_not_finite():
     """The weights, and all else that steps change, are those of the step before."""
     stream = make_stream()
-    model = make_model("charagram", "adagrad", use_xla=True, l2=0.1, clip_norm=1.0)
+    model = make_model("charagram", "adagrad", l2=0.1, clip_norm=1.0)
     train(model, stream, 2)
     bias, rate, table = model.encoder.bias, model.optimizer.learning_rate, model.encoder.sum.table
     for variable, value in (
@@ -215,12 +222,12 @@ def test_stops_in_the_middle_of_a_program():
     (segment,) = stream.segments(0, 4)
     ids = [set(batch.flat_values.numpy()) for batch, _ in stream.dataset(segment)]
     (row, *_) = ids[2] - ids[0] - ids[1]
-    model, expected = (make_model("charagram", use_xla=use_xla) for use_xla in (True, False))
+    model, expected = (make_model("charagram") for _ in range(2))
     for each in (model, expected):
         table = each.encoder.sum.table.numpy()
         table[row] = np.inf
         each.encoder.sum.table.assign(table)
-    train(expected, stream, 2)
+    train(expected, stream, 2, use_xla=False)
     with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
         train(model, stream, 4)
     assert int(model.step) == 2
@@ -232,9 +239,9 @@ def test_a_batch_with_more_distinct_ids_than_others(monkeypatch):
     """There is too little room for the later batches, which a larger program does again."""
     monkeypatch.setattr(compiled, "_max_distinct", lambda batches: 5)
     stream = make_stream()
-    models = [make_model("charagram", use_xla=use_xla) for use_xla in (False, True)]
-    for model in models:
-        train(model, stream, 4)
+    models = [make_model("charagram") for _ in range(2)]
+    for model, use_xla in zip(models, (False, True), strict=True):
+        train(model, stream, 4, use_xla=use_xla)
         assert int(model.step) == 4
     for one, other in zip(*map(state_of, models), strict=True):
         assert_allclose(other, one, rtol=1e-3, atol=1e-4)
@@ -245,9 +252,9 @@ def test_keras_optimizers_get_dense_gradients():
     """As on the CPU, where a table asks for the optimizer: Keras' own are wrong about rows."""
     weights = []
     for use_xla in (False, True):
-        model = make_model("charagram", use_xla=use_xla)
-        model.compile(keras.optimizers.Adam(0.01), use_xla=use_xla)
-        train(model, make_stream(), 4)
+        model = make_model("charagram")
+        model.compile(keras.optimizers.Adam(0.01))
+        train(model, make_stream(), 4, use_xla=use_xla)
         weights.append([weight.numpy() for weight in model.encoder.weights])
     for one, other in zip(*weights, strict=True):
         assert_allclose(other, one, rtol=1e-3, atol=1e-4)
@@ -256,14 +263,14 @@ def test_keras_optimizers_get_dense_gradients():
 @pytest.mark.variant
 def test_no_size_depends_on_the_data():
     """In the traced step, whose losses, penalties and optimizer are all there."""
-    model = make_model("charagram", use_xla=True, l2=0.1, clip_norm=1.0, negatives="mix")
+    model = make_model("charagram", l2=0.1, clip_norm=1.0, negatives="mix")
     ids, keys = first_batch()
     found = []
 
     @tf.function(jit_compile=True, autograph=False)
     def step(*batch):
         assert in_xla()
-        done = model.step_if(tf.constant(True), batch)
+        done = compiled.step_if(model, tf.constant(True), batch)
         found.extend(op.type for op in tf.compat.v1.get_default_graph().get_operations())
         return done
 

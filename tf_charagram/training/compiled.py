@@ -12,16 +12,14 @@ import tensorflow as tf
 
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.chunked import PADDING, chunked_ids, cut_into_chunks
+from tf_charagram.layers.row_gradients import keep_if, values_of
+from tf_charagram.optimizers.row_sparse import RowSparseOptimizer
 from tf_charagram.training.packing import PackedBatches, Sizes, ids_of, pack
+from tf_charagram.training.step_model import StepModel
 from tf_charagram.training.stream import Segment, Stream, TextRanges
 
 # Batches whose distinct ids are counted before the first program.
 _NUM_COUNTED = 10
-
-
-def has_gpu() -> bool:
-    """Returns whether TensorFlow has a GPU."""
-    return bool(tf.config.list_logical_devices("GPU"))
 
 
 @contextmanager
@@ -49,13 +47,13 @@ class CompiledSteps:
     Args:
         model: The compiled model.
         stream: The batches.
-        encoder: The encoder that is trained.
     """
 
-    def __init__(self, model: Any, stream: Stream, encoder: Any) -> None:
-        self.stream = stream
-        self._model, self._num_rows = model, encoder.num_rows
-        self._is_padded = is_padded(encoder)
+    def __init__(self, model: StepModel, stream: Stream) -> None:
+        self._stream = stream
+        self._model = model
+        self._num_rows = model.encoder.num_rows
+        self._is_padded = is_padded(model.encoder)
         self._sizes = Sizes()
         # The largest number of distinct ids in a batch of the last program.
         self._num_distinct = 0
@@ -69,7 +67,7 @@ class CompiledSteps:
             tf.errors.InvalidArgumentError: The loss or its gradient is not finite. The weights are
                 those of the step before.
         """
-        batches = self.stream.host_batches(segment)
+        batches = self._stream.host_batches(segment)
         packed = pack(batches, segment.num, self._sizes, is_padded=self._is_padded)
         with ThreadPoolExecutor(1) as pool:
             # The host takes as long to start the operations of a program as the device to run them,
@@ -162,7 +160,7 @@ class CompiledSteps:
             is_wanted = (limits[0] <= number) & (number < limits[1])
             fits = num_distinct <= num_slots
             is_tried = goes_on & is_wanted & fits
-            is_step_finite = self._model.step_if(is_tried, batch)
+            is_step_finite = step_if(self._model, is_tried, batch)
             is_finite &= is_step_finite | ~is_tried
             # After a step that could not be done, its successors would be out of order.
             goes_on &= ~is_wanted | (fits & is_step_finite)
@@ -176,6 +174,51 @@ class CompiledSteps:
             maximum_iterations=capacity,
         )
         return self._model.loss_tracker.result(), is_finite, most
+
+
+def step_if(model: StepModel, is_wanted: tf.Tensor, batch: tuple[Any, ...]) -> tf.Tensor:
+    """Trains on one batch in a program compiled by XLA.
+
+    Args:
+        model: The compiled model.
+        is_wanted: Whether the step is to change anything, bool scalar.
+        batch: A batch of `ChunkedIds` and other tensors.
+
+    Returns:
+        Whether loss and gradients are finite, bool scalar; if not, nothing changes.
+    """
+    loss, gradients = model.loss_and_gradients(lambda: model.loss_of(*batch, training=True))
+    optimizer = model.optimizer
+    rate = tf.convert_to_tensor(optimizer.learning_rate)
+    sums = [tf.reduce_sum(values_of(gradient)) for gradient in gradients]
+    is_finite = tf.math.is_finite(tf.add_n([loss, rate, *sums]))
+    is_wanted &= is_finite
+    # A table that is updated by row stays as it is if no row is named. All other variables are
+    # put back, which for a table would take a copy of it.
+    kept, updated_by_row = [], set()
+    for gradient, variable in zip(gradients, model.trained_variables, strict=True):
+        is_by_row = isinstance(optimizer, RowSparseOptimizer)
+        if is_by_row and isinstance(gradient, tf.IndexedSlices):
+            updated_by_row |= {id(table) for table in optimizer.tables_of(variable.value)}
+            gradient = keep_if(is_wanted, gradient)
+        kept.append(gradient)
+    others = [each for each in _changing_variables(model) if id(each) not in updated_by_row]
+    before = [variable.read_value() for variable in others]
+    optimizer.apply(kept, model.trained_variables)
+    model.loss_tracker.update_state(loss)
+    model.step.assign_add(1)
+    for variable, value in zip(others, before, strict=True):
+        variable.assign(tf.where(is_wanted, variable, value))
+    return is_finite
+
+
+def _changing_variables(model: StepModel) -> list[tf.Variable]:
+    """Returns all that steps change, including metrics."""
+    unchanged = {id(weight.value) for weight in model.all_weights if not weight.trainable}
+    unchanged |= {id(target) for target in model.penalties.targets}
+    metrics = [variable.value for metric in model.metrics for variable in metric.variables]
+    distinct = {id(each): each for each in [*model.checkpoint_variables, *metrics]}
+    return [each for key, each in distinct.items() if key not in unchanged]
 
 
 def _max_distinct(batches: PackedBatches) -> int:

@@ -17,6 +17,7 @@ from tf_charagram.training.progress import Interrupt, Scalars, TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
+from tf_charagram.training.steps import RunSegment
 from tf_charagram.training.stream import Segment, Stream
 
 #: Steps run without returning to Python; progress and Ctrl-C are handled this often.
@@ -41,6 +42,7 @@ class TrainingLoop:
         product: The model that is saved.
         model: The compiled model that trains the layers of `product`.
         stream: The batches.
+        run_segment: Trains `model` for a segment of the stream.
         score: Scores the current weights; calls its argument often, which raises an error to stop
             the run.
         folder: The run folder.
@@ -57,6 +59,7 @@ class TrainingLoop:
         product: Any,
         model: StepModel,
         stream: Stream,
+        run_segment: RunSegment,
         score: Callable[[Callable[[], None]], Scores],
         folder: RunFolder,
         interrupt: Interrupt | None = None,
@@ -66,6 +69,7 @@ class TrainingLoop:
         self.stream = stream
         self.folder = folder
         self.checkpoint_at_end = True
+        self._run_segment = run_segment
         self._score = score
         self._kept = KeptModel(product, folder, config.select)
         self._interrupt = Interrupt() if interrupt is None else interrupt
@@ -211,12 +215,12 @@ class TrainingLoop:
 
     def _fit(self, segment: Segment, progress: TrainingProgress) -> None:
         """Trains for the steps of a segment."""
-        # `train_on` resets the tracker, which holds the steps since the last evaluation.
+        # Every segment resets the tracker, which holds the steps since the last evaluation.
         variables = self.model.loss_tracker.variables
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
-            self.model.train_on(self.stream, segment, [progress])
+            self._run_segment(segment, [progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):
                 raise

@@ -1,10 +1,9 @@
-"""Steps on several GPUs or machines: replicas encode a share of a batch, and see all vectors."""
+"""Several GPUs or machines: replicas encode a share of a batch, and see all vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any
 
 import keras
@@ -35,39 +34,6 @@ class MeanLoss(keras.metrics.Mean):
         return keras.Variable(
             initializer, shape, dtype, trainable=False, aggregation="mean", name=name
         )
-
-
-class SharedSteps:
-    """Runs the steps of a `StepModel` on batches that all replicas share.
-
-    Every process computes every batch in full, so that processes exchange vectors and gradients
-    only.
-
-    Args:
-        model: The compiled model.
-    """
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._step = tf.function(self._step_on_next, autograph=False)
-
-    def run(self, batches: tf.data.Dataset, num_steps: int) -> Iterator[tf.Tensor]:
-        """Trains on batches; yields the mean loss after every `steps_per_execution` of them."""
-        iterator = iter(batches)
-        steps = iter(range(num_steps))
-        while group := list(islice(steps, self._model.steps_per_execution)):
-            with lost_workers():
-                for _ in group:
-                    self._step(iterator)
-            yield self._model.loss_tracker.result()
-
-    def _step_on_next(self, iterator: Any) -> None:
-        batch = next(iterator)
-        self._model.shares_batches = True
-        try:
-            self._model.distribute_strategy.run(self._model.step_on, args=(batch,))
-        finally:
-            self._model.shares_batches = False
 
 
 @contextmanager

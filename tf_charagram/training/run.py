@@ -70,6 +70,7 @@ class TrainingRun:
             self.model,
             self._trainer,
             self.stream,
+            self._run_segment,
             self._quick_scores,
             self.folder,
             self.workers.interrupt(),
@@ -105,6 +106,7 @@ class TrainingRun:
             logger.warning("%s", task.bad_lines.summary())
         with self.workers.strategy.scope():
             self._trainer = task.make_trainer(self.model, optimizer)
+        self._run_segment = task.make_steps(self._trainer, self.stream)
         set_decay(optimizer, self.config, self.stream)
 
     def _quick_scores(self, check: Callable[[], None]) -> Scores:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,19 +14,12 @@ from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.row_gradients import (
     Gradient,
-    keep_if,
     values_of,
 )
 from tf_charagram.layers.xla import check_finite, in_xla
 from tf_charagram.losses.penalties import L2Penalties
-from tf_charagram.optimizers.row_sparse import RowSparseOptimizer, clip_by_global_norm, scaled
-from tf_charagram.training.compiled import CompiledSteps, has_gpu
-from tf_charagram.training.replicas import (
-    MeanLoss,
-    SharedSteps,
-    encode_in_shares,
-    mean_gradients,
-)
+from tf_charagram.optimizers.row_sparse import clip_by_global_norm, scaled
+from tf_charagram.training.replicas import MeanLoss, encode_in_shares, mean_gradients
 
 
 class StepModel(keras.Model):
@@ -46,6 +39,8 @@ class StepModel(keras.Model):
 
     #: Whether all batches of a stream but the last of an epoch have equal shapes, ids apart.
     can_use_xla = True
+    #: The layer that is trained, or that the head is on top of.
+    encoder: Any
 
     def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -58,8 +53,6 @@ class StepModel(keras.Model):
             name="step",
         )
         self.loss_tracker = MeanLoss(name="loss")
-        self._compiled_steps: CompiledSteps | None = None
-        self._shared_steps: SharedSteps | None = None
         self.shares_batches = False
         self.penalties = L2Penalties(self._parts[0])
         self.built = True
@@ -75,7 +68,6 @@ class StepModel(keras.Model):
         pull_back: bool = False,
         dense_l2: bool = False,
         clip_norm: float | None = None,
-        use_xla: bool | None = None,
         **kwargs: Any,
     ) -> None:
         """Configures the updates.
@@ -90,8 +82,6 @@ class StepModel(keras.Model):
             pull_back: Whether `l2_composition` pulls weights to their current values.
             dense_l2: Whether penalties act on all rows at every step, not only on touched ones.
             clip_norm: Maximum global norm of the gradient; `None` for no clipping.
-            use_xla: Whether `train_on` runs many steps in one program compiled by XLA. Default: if
-                there is a GPU.
             **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
 
         Raises:
@@ -117,9 +107,6 @@ class StepModel(keras.Model):
         super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
         self.penalties = penalties
         self.clip_norm = clip_norm
-        self.use_xla = has_gpu() and self.can_use_xla if use_xla is None else use_xla
-        self._compiled_steps = None
-        self._shared_steps = None
         optimizer.build(self.trained_variables)
 
     def get_config(self) -> dict[str, Any]:
@@ -157,15 +144,6 @@ class StepModel(keras.Model):
         return [*(variable.value for variable in variables), *self.state]
 
     @property
-    def _changing_variables(self) -> list[tf.Variable]:
-        """All that steps change, including metrics."""
-        frozen = {id(weight.value) for part in self._parts for weight in part.non_trainable_weights}
-        frozen |= {id(target) for target in self.penalties.targets}
-        metrics = [variable.value for metric in self.metrics for variable in metric.variables]
-        distinct = {id(each): each for each in [*self.checkpoint_variables, *metrics]}
-        return [each for key, each in distinct.items() if key not in frozen]
-
-    @property
     def metrics(self) -> list[keras.metrics.Metric]:
         """The mean loss since the last reset."""
         return [self.loss_tracker]
@@ -200,46 +178,6 @@ class StepModel(keras.Model):
         with tf.control_dependencies([done]):
             self.step.assign_add(1)
 
-    def train_on(
-        self, stream: Any, segment: Any, callbacks: Sequence[keras.callbacks.Callback] = ()
-    ) -> None:
-        """Trains for a segment of a `Stream`; callbacks are those of `fit`.
-
-        Several replicas share each batch, with the loss of the whole batch; `fit` would split it.
-        """
-        if self.distribute_strategy.num_replicas_in_sync > 1:
-            if self._shared_steps is None:
-                self._shared_steps = SharedSteps(self)
-            batches = stream.dataset(segment)
-            self.run_executions(self._shared_steps.run(batches, segment.num), callbacks)
-            return
-        if not self.use_xla:
-            batches = stream.dataset(segment)
-            self.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=list(callbacks))
-            return
-        if self._compiled_steps is None or self._compiled_steps.stream is not stream:
-            self._compiled_steps = CompiledSteps(self, stream, self._parts[0])
-        self.run_executions(self._compiled_steps.run(segment), callbacks)
-
-    def run_executions(
-        self, losses: Iterable[Any], callbacks: Sequence[keras.callbacks.Callback]
-    ) -> None:
-        """Calls callbacks as `fit` does, after each of several steps at a time.
-
-        Args:
-            losses: Runs some steps and yields the mean loss, again and again.
-            callbacks: Callbacks of Keras.
-        """
-        watchers = keras.callbacks.CallbackList(list(callbacks), model=self)
-        self.stop_training = False
-        self.loss_tracker.reset_state()
-        watchers.on_train_begin()
-        for number, loss in enumerate(losses):
-            watchers.on_train_batch_end(number, {"loss": loss})
-            if self.stop_training:
-                break
-        watchers.on_train_end()
-
     def loss_and_gradients(
         self, loss_of_batch: Callable[[], tf.Tensor]
     ) -> tuple[tf.Tensor, list[Gradient]]:
@@ -270,40 +208,6 @@ class StepModel(keras.Model):
             checked = tf.identity(loss)
         self.loss_tracker.update_state(checked)
         return checked
-
-    def step_if(self, is_wanted: tf.Tensor, batch: tuple[Any, ...]) -> tf.Tensor:
-        """Trains on one batch in a program compiled by XLA.
-
-        Args:
-            is_wanted: Whether the step is to change anything, bool scalar.
-            batch: A batch of `ChunkedIds` and other tensors.
-
-        Returns:
-            Whether loss and gradients are finite, bool scalar; if not, nothing changes.
-        """
-        loss, gradients = self.loss_and_gradients(lambda: self.loss_of(*batch, training=True))
-        rate = tf.convert_to_tensor(self.optimizer.learning_rate)
-        sums = [tf.reduce_sum(values_of(gradient)) for gradient in gradients]
-        is_finite = tf.math.is_finite(tf.add_n([loss, rate, *sums]))
-        is_wanted &= is_finite
-        # A table that is updated by row stays as it is if no row is named. All other variables are
-        # put back, which for a table would take a copy of it.
-        kept, updated_by_row = [], set()
-        for gradient, variable in zip(gradients, self.trained_variables, strict=True):
-            is_by_row = isinstance(self.optimizer, RowSparseOptimizer)
-            if is_by_row and isinstance(gradient, tf.IndexedSlices):
-                tables = self.optimizer.tables_of(variable.value)
-                updated_by_row |= {id(table) for table in tables}
-                gradient = keep_if(is_wanted, gradient)
-            kept.append(gradient)
-        others = [each for each in self._changing_variables if id(each) not in updated_by_row]
-        before = [variable.read_value() for variable in others]
-        self.optimizer.apply(kept, self.trained_variables)
-        self.loss_tracker.update_state(loss)
-        self.step.assign_add(1)
-        for variable, value in zip(others, before, strict=True):
-            variable.assign(tf.where(is_wanted, variable, value))
-        return is_finite
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss without training."""

@@ -23,6 +23,7 @@ from tf_charagram.training.building import grow_from, load_pretrained, make_enco
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
+from tf_charagram.training.steps import RunSegment, choose_steps
 from tf_charagram.training.stream import Stream
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
@@ -172,6 +173,10 @@ class Task(ABC):
     @abstractmethod
     def make_trainer(self, model: Any, optimizer: keras.optimizers.Optimizer) -> StepModel:
         """Returns the compiled model whose `train_step` trains the weights of `model`."""
+
+    def make_steps(self, trainer: StepModel, stream: Stream) -> RunSegment:
+        """Returns a function that trains for a segment of the stream."""
+        return choose_steps(trainer, stream)
 
     def encoder_on(
         self, vectorizer: keras.layers.Layer

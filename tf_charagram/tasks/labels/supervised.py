@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -25,14 +26,16 @@ from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reporting import make_table, number
 from tf_charagram.tasks.labelled import LabelledSets
-from tf_charagram.tasks.labels.feature_model import FeatureModel
+from tf_charagram.tasks.labels.feature_steps import FeatureSteps
 from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.text.arguments import distinct
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training.step_model import StepModel
+from tf_charagram.training.steps import RunSegment, run_watched
+from tf_charagram.training.stream import ExampleStream, Stream
 from tf_charagram.training.supervised_model import SupervisedModel
 from tf_charagram.training.task import Scoring, Task
 
@@ -176,11 +179,8 @@ class SupervisedTask(LabelledSets, Task):
     ) -> SupervisedModel:
         """Returns the compiled model that trains encoder and head, or only the head."""
         config = self.config
-        trainer: SupervisedModel
-        if config.freeze == "encoder":
-            trainer = FeatureModel(model.head, self._batch)
-        else:
-            trainer = SupervisedModel(model.encoder, model.head)
+        is_frozen = config.freeze == "encoder"
+        trainer = SupervisedModel(None if is_frozen else model.encoder, model.head)
         trainer.compile(
             optimizer,
             class_weights=self._class_weights(),
@@ -191,6 +191,12 @@ class SupervisedTask(LabelledSets, Task):
         )
         trainer.adapt(self._sample)
         return trainer
+
+    def make_steps(self, trainer: StepModel, stream: Stream) -> RunSegment:
+        """Returns a function that trains for a segment of the stream."""
+        if self.config.freeze != "encoder":
+            return super().make_steps(trainer, stream)
+        return partial(run_watched, trainer, FeatureSteps(trainer, stream, self._batch).run)
 
     def describe_data(self) -> str:
         """Returns a short description of the training data."""

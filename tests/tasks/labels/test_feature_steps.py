@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import keras
 import numpy as np
 import pytest
@@ -9,8 +11,9 @@ import tensorflow as tf
 
 from tests.commands import assert_same_training
 from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
-from tf_charagram.tasks.labels.feature_model import FeatureModel
+from tf_charagram.tasks.labels.feature_steps import FeatureSteps
 from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.training.steps import choose_steps, run_watched
 from tf_charagram.training.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
 
@@ -41,24 +44,24 @@ def examples(head, bad=()):
 
 
 def make(head="scores", optimizer="adam", bad=(), *, steps_per_execution=2, is_plain=False):
-    """Returns a model and its stream; one that `fit` trains if it is plain."""
+    """Returns a model, its stream, and how a segment runs: by `fit` if it is plain."""
     batch = examples(head, bad)
-    if is_plain:
-        model = SupervisedModel(None, HEADS[head]())
-    else:
-        model = FeatureModel(HEADS[head](), batch)
+    model = SupervisedModel(None, HEADS[head]())
     weights = [1.0, 2.0, 0.5][: len(model.head.labels)] if head != "scores" else None
     model.compile(
         make_optimizer(optimizer, 0.05), class_weights=weights, l2_head=1e-3, clip_norm=1.0,
         steps_per_execution=steps_per_execution,
     )  # fmt: skip
-    return model, ExampleStream(NUM_EXAMPLES, batch, batch_size=BATCH_SIZE, unit="pairs", seed=4)
+    stream = ExampleStream(NUM_EXAMPLES, batch, batch_size=BATCH_SIZE, unit="pairs", seed=4)
+    if is_plain:
+        return model, stream, choose_steps(model, stream)
+    return model, stream, partial(run_watched, model, FeatureSteps(model, stream, batch).run)
 
 
-def train(model, stream, num_steps, callbacks=()):
+def train(model, stream, run_segment, num_steps, callbacks=()):
     """Trains on; returns the mean loss of the last epoch."""
     for segment in stream.segments(int(model.step), num_steps):
-        model.train_on(stream, segment, callbacks)
+        run_segment(segment, callbacks)
     return float(model.loss_tracker.result())
 
 
@@ -74,8 +77,8 @@ def state_of(model):
 def test_as_fit(head, optimizer):
     losses, states = [], []
     for is_plain in (True, False):
-        model, stream = make(head, optimizer, is_plain=is_plain)
-        losses.append(train(model, stream, 2 * STEPS_PER_EPOCH))
+        model, *rest = make(head, optimizer, is_plain=is_plain)
+        losses.append(train(model, *rest, 2 * STEPS_PER_EPOCH))
         states.append(state_of(model))
     assert_same_training(losses[1], losses[0])
     for plain, found in zip(*states, strict=True):
@@ -84,11 +87,11 @@ def test_as_fit(head, optimizer):
 
 @pytest.mark.parametrize("steps_per_execution", [1, 3, 50])
 def test_any_step_can_be_the_last(steps_per_execution):
-    whole, stream = make()
-    train(whole, stream, 2 * STEPS_PER_EPOCH)
-    parts, stream = make(steps_per_execution=steps_per_execution)
+    whole, *rest = make()
+    train(whole, *rest, 2 * STEPS_PER_EPOCH)
+    parts, *rest = make(steps_per_execution=steps_per_execution)
     for num_steps in (3, 1, 4, 2):
-        train(parts, stream, num_steps)
+        train(parts, *rest, num_steps)
     for one, other in zip(state_of(whole), state_of(parts), strict=True):
         assert_same_training(one, other)
     assert int(parts.step) == int(whole.step) == 2 * STEPS_PER_EPOCH
@@ -96,15 +99,15 @@ def test_any_step_can_be_the_last(steps_per_execution):
 
 def test_stops_before_a_loss_that_is_not_finite():
     """The weights are those before the step, and the steps before it have been counted."""
-    model, stream = make(bad=[2])
+    model, stream, run_segment = make(bad=[2])
     (order,) = stream.orders(next(stream.segments(0, STEPS_PER_EPOCH)), STEPS_PER_EPOCH)
     steps = np.split(order, range(BATCH_SIZE, NUM_EXAMPLES, BATCH_SIZE))
     vectors = [examples("scores", [2])(tf.constant(step))[0] for step in steps]
     num_good = next(i for i, batch in enumerate(vectors) if np.isnan(batch).any())
-    expected, _ = make(bad=[2])
-    train(expected, stream, num_good)
+    expected, *rest = make(bad=[2])
+    train(expected, *rest, num_good)
     with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
-        train(model, stream, STEPS_PER_EPOCH)
+        train(model, stream, run_segment, STEPS_PER_EPOCH)
     assert int(model.step) == num_good
     for one, other in zip(model.head.weights, expected.head.weights, strict=True):
         assert_same_training(one, other)
@@ -124,7 +127,7 @@ def test_callbacks_are_told_and_can_stop():
         def on_train_end(self, logs=None):
             told.append("end")
 
-    model, stream = make()
-    train(model, stream, STEPS_PER_EPOCH, [Watch()])
+    model, *rest = make()
+    train(model, *rest, STEPS_PER_EPOCH, [Watch()])
     loss = round(float(model.loss_tracker.result()), 6)
     assert told == ["begin", (0, 2, told[1][2]), (1, 4, loss), "end"]
