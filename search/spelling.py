@@ -26,7 +26,7 @@ MAX_EDITS = 10
 
 
 class CorrectionWeights(NamedTuple):
-    """CorrectionWeights of the log-linear score of a candidate.
+    """Weights of the log-linear score of a candidate.
 
     Attributes:
         cosine: Weight of the cosine with the misspelling.

@@ -1,4 +1,4 @@
-"""`charagram match`: finds for each row of a table the row of another one that belongs to it."""
+"""`charagram match`: matches the rows of two tables."""
 
 from __future__ import annotations
 

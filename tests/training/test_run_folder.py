@@ -51,7 +51,7 @@ def test_goes_on_or_begins_anew(tmp_path):
 @pytest.mark.parametrize("name", ["checkpoints", "history.jsonl"])
 def test_no_run_goes_on_among_other_files(tmp_path, name):
     (tmp_path / name).mkdir()
-    with pytest.raises(RunError, match=r"is not a run folder, so no run goes on in it"):
+    with pytest.raises(RunError, match=r"is not a run folder, so there is no run to resume"):
         opened(tmp_path, resume=True)
 
 

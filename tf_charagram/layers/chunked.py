@@ -113,7 +113,7 @@ def cut_into_chunks(
         texts = tf.cumsum(num_ending)
         first_chunks = tf.gather(ends - counts, texts)
         begins = (tf.range(num_chunks) - first_chunks) * width
-        # _Chunks that are left over belong to no text.
+        # Chunks that are left over belong to no text.
         left = tf.gather(lengths, texts) - begins
         sizes = tf.where(texts < num_texts, left, 0)
     firsts = tf.gather(starts, texts) + begins

@@ -215,7 +215,7 @@ class TextModel(keras.Model):
             cls.kind,
             cls.head_class,
             correct_spelling=correct_spelling,
-            right=kept_words(keep_words),
+            known_words=kept_words(keep_words),
         )
         model = cls.from_parts(*parts, task=read_config(path).get("task"))
         return model.folded() if folded else model

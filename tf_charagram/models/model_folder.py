@@ -106,7 +106,7 @@ def load_model(
     head_class: type[Layer] | None = None,
     *,
     correct_spelling: bool = True,
-    right: Dictionary | None = None,
+    known_words: Dictionary | None = None,
 ) -> list[Layer]:
     """Loads a model, in float32.
 
@@ -115,7 +115,7 @@ def load_model(
         kind: The expected kind.
         head_class: The class of its head, if any.
         correct_spelling: Whether to use its dictionary, if any.
-        right: Words to add to its dictionary, if any.
+        known_words: Words to add to its dictionary, if any.
 
     Returns:
         Vectorizer, encoder and, if any, head.
@@ -133,10 +133,10 @@ def load_model(
         vocabulary = read_arrays(path / FILES.vocabulary, "iu")
         if not correct_spelling:
             vocabulary = without_dictionary(vocabulary)
-        elif right is not None:
+        elif known_words is not None:
             own = Dictionary.from_arrays(vocabulary)
             if own is not None:
-                vocabulary |= own.merged(right).to_arrays()
+                vocabulary |= own.merged(known_words).to_arrays()
         with open_arrays(path / FILES.weights) as weights, unfilled_tables():
             # Check shapes before allocating memory for the sizes that the file claims.
             with tf.Graph().as_default():

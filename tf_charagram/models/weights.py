@@ -131,7 +131,7 @@ def _aligned_empty(shape: Sequence[int]) -> np.ndarray:
 
 
 def _shared_tensor(array: np.ndarray) -> tf.Tensor:
-    """Returns a tensor that shares the memory of an array of `_aligned_empty`, to be left as is."""
+    """Wraps an array of `_aligned_empty` in a tensor without a copy; the array must not change."""
     return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
 
 

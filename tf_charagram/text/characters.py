@@ -73,7 +73,7 @@ class CharacterVectorizer(TextVectorizer):
     def from_texts(
         cls, texts: Iterable[str], **options: Unpack[TextOptions]
     ) -> CharacterVectorizer:
-        """Builds a vectorizer whose alphabet is that of texts, by code point.
+        """Builds a vectorizer from the characters in texts, sorted by code point.
 
         Args:
             texts: The texts, read once, as a stream.

@@ -74,8 +74,8 @@ class NgramVectorizer(TextVectorizer):
             vocabulary with exact keys, which is counted in texts as they are.
         unknown_rows: Number of rows after those of the vocabulary, to which characters outside its
             alphabet are hashed: each one, and each with the character after it, has two of them.
-            Their ids follow those of the other n-grams of a text. Without, such characters have no
-            row. Only with a vocabulary with exact keys.
+            These ids come last. If 0, characters outside the alphabet have no row. Only with a
+            vocabulary with exact keys.
         **kwargs: `name` and `dtype` of the layer.
 
     Raises:

@@ -113,7 +113,7 @@ class RunFolder:
                 raise RunError(f"{folder.path} is not a run folder, so it is not overwritten.")
             folder._replaces = True
         if resume and not folder.config.is_file() and folder._holds_other_files():
-            raise RunError(f"{folder.path} is not a run folder, so no run goes on in it.")
+            raise RunError(f"{folder.path} is not a run folder, so there is no run to resume.")
         if folder.path.is_dir():
             # Fail early if another process holds the lock: reading and building may take long.
             with folder.lock:
