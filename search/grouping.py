@@ -8,12 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.cluster import hierarchy
 from scipy.sparse import csgraph
 
 from tf_charagram.errors import ConfigError, unknown_name
 
 #: How pairs make groups.
-GROUPS = ("stars", "components")
+GROUPS = ("average", "components")
+# Pairs inside of groups that are looked at in addition to the candidates.
+_MAX_INNER = 20_000_000
+# All pairs of a group of so many rows take 64 MB. Larger groups are cut before they are joined.
+_MAX_CONNECTED = 4_000
 
 
 class Group(NamedTuple):
@@ -98,39 +103,168 @@ def degrees_of(pairs: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np
     return (sizes + of_right + of_left).astype(np.int64)
 
 
-def stars(pairs: NDArray[np.int64], degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the number of the group of each row: a center and rows that match it, `(num_rows,)`.
-
-    The row with the largest degree comes first (Aslam, Pelekhov and Rus, *The Star Clustering
-    Algorithm*, 2004). A row that matches several centers goes to the first.
-    """
-    num_rows = len(degrees)
-    graph = _graph(num_rows, pairs)
-    groups = np.full(num_rows, -1, np.int64)
-    num_groups = 0
-    for center in np.argsort(-degrees, kind="stable").tolist():
-        if groups[center] >= 0:
-            continue
-        partners = graph.indices[graph.indptr[center] : graph.indptr[center + 1]]
-        groups[center] = num_groups
-        groups[partners[groups[partners] < 0]] = num_groups
-        num_groups += 1
-    return groups
-
-
 def group_numbers(
-    kind: str, pairs: NDArray[np.int64], sizes: NDArray[np.int64]
+    kind: str,
+    linkage: Linkage,
+    pairs: NDArray[np.int64],
+    scores: NDArray[np.floating],
+    threshold: float,
 ) -> NDArray[np.int64]:
     """Returns the number of the group of each row, `(num_rows,)`.
 
     Args:
-        kind: `stars` or `components`.
-        pairs: Pairs of rows that match, `(num_pairs, 2)`, each once.
-        sizes: Size of each row.
+        kind: `average` or `components`.
+        linkage: Average linkage of the rows.
+        pairs: Pairs of rows, `(num_pairs, 2)`.
+        scores: Their scores, `(num_pairs,)`.
+        threshold: Minimum mean score between two parts of a group, or minimum score of a pair.
     """
-    if kind == "stars":
-        return stars(pairs, degrees_of(pairs, sizes))
-    return components(len(sizes), pairs)
+    if kind == "average":
+        pairs = linkage.merges
+        scores = linkage.means
+    return components(linkage.num_rows, pairs[scores >= threshold])
+
+
+class Linkage(NamedTuple):
+    """Average linkage of rows: the two groups with the largest mean score are joined, repeatedly.
+
+    Means never rise, so the groups above a threshold are the components of the merges above it
+    (Sokal and Michener, *A Statistical Method for Evaluating Systematic Relationships*, 1958).
+
+    Attributes:
+        num_rows: Number of rows.
+        merges: A row of each of the two groups that are joined, `(num_merges, 2)`.
+        means: Mean score of the pairs between the two groups, `(num_merges,)`.
+        joined: The mean at which the rows of each pair are joined, `(num_pairs,)`; 0 if never.
+    """
+
+    num_rows: int
+    merges: NDArray[np.int64]
+    means: NDArray[np.float64]
+    joined: NDArray[np.float64]
+
+
+def average_linkage(
+    num_rows: int, pairs: NDArray[np.int64], scores: NDArray[np.floating], threshold: float
+) -> Linkage:
+    """Joins rows by the mean score between groups.
+
+    Args:
+        num_rows: Number of rows.
+        pairs: Pairs of rows, `(num_pairs, 2)`, each once. The score of all others is 0.
+        scores: Their scores, in [0, 1].
+        threshold: Rows are joined only if a chain of pairs above it connects them.
+    """
+    numbers = _bounded_components(num_rows, pairs, scores, threshold)
+    sizes = np.bincount(numbers, minlength=1)
+    number_of_pair = numbers[pairs[:, 0]]
+    size_of_pair = sizes[number_of_pair]
+    is_inside = number_of_pair == numbers[pairs[:, 1]]
+    # Groups of two rows; and large ones whose pairs are all equal, or they would have been cut.
+    is_simple = is_inside & ((size_of_pair == 2) | (size_of_pair > _MAX_CONNECTED))
+    merges = [pairs[is_simple]]
+    means = [scores[is_simple].astype(np.float64)]
+    joined = np.where(is_simple, scores, 0.0)
+    rest = np.flatnonzero(is_inside & ~is_simple)
+    rest = rest[np.argsort(number_of_pair[rest], kind="stable")]
+    places = _places(numbers)
+    for own in np.split(rest, np.flatnonzero(np.diff(number_of_pair[rest])) + 1):
+        if len(own):
+            tree, positions = _tree_of(np.sort(places[pairs[own]], axis=1), scores[own])
+            joined[own] = 1 - hierarchy.cophenet(tree)[positions]
+            rows = np.empty(len(tree) + 1, np.int64)
+            rows[places[pairs[own]]] = pairs[own]
+            merges.append(rows[_first_members(tree)])
+            means.append(1 - tree[:, 2])
+    return Linkage(num_rows, np.concatenate(merges), np.concatenate(means), joined)
+
+
+def _tree_of(
+    pairs: NDArray[np.int64], scores: NDArray[np.floating]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Joins the rows of one connected group.
+
+    Returns:
+        The merges as SciPy's `linkage` returns them, and the positions of the pairs in its list of
+        the distances of all pairs.
+    """
+    num_rows = int(pairs.max()) + 1
+    left, right = pairs.T
+    positions = num_rows * left - left * (left + 1) // 2 + right - left - 1
+    distances = np.ones(num_rows * (num_rows - 1) // 2)
+    distances[positions] -= scores
+    return hierarchy.linkage(distances, "average"), positions
+
+
+def _first_members(tree: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Returns a row of each of the two groups of each merge, `(num_merges, 2)`."""
+    groups = tree[:, :2].astype(np.int64)
+    first_rows = list(range(len(tree) + 1))
+    for left, _ in groups.tolist():
+        first_rows.append(first_rows[left])
+    return np.array(first_rows)[groups]
+
+
+def _places(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns the place of each row among the rows of its group, `(num_rows,)`."""
+    order = np.argsort(numbers, kind="stable")
+    sorted_numbers = numbers[order]
+    places = np.empty(len(numbers), np.int64)
+    places[order] = np.arange(len(numbers)) - np.searchsorted(sorted_numbers, sorted_numbers)
+    return places
+
+
+def _bounded_components(
+    num_rows: int, pairs: NDArray[np.int64], scores: NDArray[np.floating], threshold: float
+) -> NDArray[np.int64]:
+    """Returns the numbers of connected rows; large groups are cut at their weakest pairs."""
+    is_kept = scores >= threshold
+    while True:
+        numbers = components(num_rows, pairs[is_kept])
+        sizes = np.bincount(numbers, minlength=1)
+        number_of_pair = numbers[pairs[:, 0]]
+        is_cut = np.zeros(len(pairs), bool)
+        for number in np.flatnonzero(sizes > _MAX_CONNECTED).tolist():
+            own = np.flatnonzero(is_kept & (number_of_pair == number))
+            weakest = scores[own].min()
+            # The stronger half stays, or all pairs but the weakest if most are equal.
+            limit = max(np.median(scores[own]), np.nextafter(weakest, np.inf))
+            if weakest < scores[own].max():
+                is_cut[own] = scores[own] < limit
+        if not is_cut.any():
+            return numbers
+        is_kept &= ~is_cut
+
+
+def with_inner_pairs(
+    num_rows: int,
+    pairs: NDArray[np.int64],
+    scores: NDArray[np.floating],
+    threshold: float,
+    scores_of: Callable[[NDArray[np.int64]], NDArray[np.floating]],
+) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
+    """Adds the other pairs of rows that a chain of pairs connects.
+
+    A row of a large group has more partners than it has candidates.
+
+    Args:
+        num_rows: Number of rows.
+        pairs: Pairs of rows, `(num_pairs, 2)`, sorted, the smaller row of each first.
+        scores: Their scores.
+        threshold: Minimum score of the pairs of a chain.
+        scores_of: Returns the scores of other pairs.
+
+    Returns:
+        Pairs, sorted, and their scores.
+    """
+    inner = inner_pairs(_bounded_components(num_rows, pairs, scores, threshold), _MAX_INNER)
+    known = pairs[:, 0] * num_rows + pairs[:, 1]
+    keys = inner[:, 0] * num_rows + inner[:, 1]
+    keys = keys[~np.isin(keys, known, assume_unique=True)]
+    added = np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
+    order = np.argsort(np.append(known, keys))
+    all_scores = np.append(scores, scores_of(added))
+    return np.concatenate([pairs, added])[order], all_scores[order]
 
 
 def make_groups(

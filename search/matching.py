@@ -17,6 +17,7 @@ from tf_charagram.search.candidates import best_pairs, similar_pairs
 from tf_charagram.search.grouping import (
     Group,
     WeakLink,
+    average_linkage,
     check_groups,
     chosen_one_to_one,
     degrees_of,
@@ -24,6 +25,7 @@ from tf_charagram.search.grouping import (
     kept_rows,
     make_groups,
     weak_links,
+    with_inner_pairs,
 )
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.linkage.answers import (
@@ -229,15 +231,14 @@ def deduplicate(
     lexical: bool = True,
     threshold: float | None = None,
     labels: Iterable[Any] | None = None,
-    groups: str = "stars",
+    groups: str = "average",
     shows_progress: bool = False,
 ) -> Duplicates | RecordGroups:
     """Groups the texts, or the rows of a table, that are the same thing.
 
-    Texts with the most duplicates come first: each is kept, and the texts that are similar to it
-    form its group. So all texts of a group have at least the threshold with the text that is kept.
-    Groups may have any size. Texts without words are in no group. With `on`, the columns of the
-    rows are compared one by one, and scores are probabilities.
+    Groups are joined as long as the mean score between two of them is at least the threshold; they
+    may have any size. The text with the most duplicates is kept. Texts without words are in no
+    group. With `on`, the columns of the rows are compared one by one, and scores are probabilities.
 
     Args:
         texts: Texts: a list, an array, a column of a data frame. With `on`, a table: a data frame
@@ -252,7 +253,7 @@ def deduplicate(
             `on`.
         labels: Pairs of texts and whether they match, to learn weights and threshold from. With
             `on`, pairs of row numbers; texts are the cells of a row, joined by spaces.
-        groups: `stars`, so that all rows of a group match its first row; or `components`, so that
+        groups: `average`, so that parts of a group match on average; or `components`, so that
             rows are in the same group if a chain of pairs connects them.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
@@ -286,19 +287,29 @@ def deduplicate(
     sizes = np.bincount(text_of_row, minlength=len(distinct_texts))
     prepared = scorer.prepare(distinct_texts)
     pairs, scores = similar_pairs(scorer, prepared, threshold, shows_progress=shows_progress)
-    known = sparse.csr_array((scores, pairs.T), (len(sizes), len(sizes)))
+    num_texts = len(sizes)
+
+    def scores_of_texts(text_pairs: NDArray[np.int64]) -> NDArray[np.floating]:
+        ways = text_pairs, text_pairs[:, ::-1]
+        return np.maximum(*(scorer.pair_scores(prepared, prepared, way) for way in ways))
+
+    pairs, scores = with_inner_pairs(num_texts, pairs, scores, threshold, scores_of_texts)
+    known = sparse.csr_array((scores, pairs.T), (num_texts, num_texts))
 
     def scores_of(row_pairs: NDArray[np.int64]) -> NDArray[np.floating]:
         text_pairs = np.sort(text_of_row[row_pairs], axis=1)
         left, right = text_pairs.T
         found = np.asarray(known[left, right])
         found[left == right] = 1
-        # Texts that other texts connect were not compared.
+        # The rows of a very large group were not all compared.
         missing = found == 0
-        found[missing] = scorer.pair_scores(prepared, prepared, text_pairs[missing])
+        found[missing] = scores_of_texts(text_pairs[missing])
         return found
 
-    numbers = group_numbers(groups, pairs, sizes)
+    linkage = average_linkage(num_texts, pairs, scores, threshold)
+    numbers = group_numbers(groups, linkage, pairs, scores, threshold)
+    is_match = scores >= threshold
+    pairs = pairs[is_match]
     degrees = degrees_of(pairs, sizes)
     found = make_groups(numbers[text_of_row], degrees[text_of_row], scores_of)
     found = [group for group in found if prepared.words[text_of_row[group.rows[0]]]]
@@ -307,7 +318,7 @@ def deduplicate(
     if groups == "components":
         _, first_rows = np.unique(text_of_row, return_index=True)
         below = threshold + _WEAK_PART * (1 - threshold)
-        for link in weak_links(pairs, scores, sizes, below):
+        for link in weak_links(pairs, scores[is_match], sizes, below):
             ends = {"left": int(first_rows[link.left]), "right": int(first_rows[link.right])}
             weak.append(link._replace(**ends))
     return Duplicates(found, kept, threshold, learned, weak)

@@ -36,9 +36,9 @@ def _make_parser() -> Parser:
     add_record_flags(parser)
     parser.add_argument(
         "--groups",
-        choices=("stars", "components"),
-        default="stars",
-        help="all rows of a group match the kept row, or chains of pairs connect them [stars]",
+        choices=("average", "components"),
+        default="average",
+        help="parts of a group match on average, or chains of pairs connect its rows [average]",
     )
     parser.add_argument(
         "--drop",

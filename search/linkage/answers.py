@@ -14,7 +14,9 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.grouping import (
     Group,
+    Linkage,
     WeakLink,
+    average_linkage,
     check_groups,
     chosen_one_to_one,
     degrees_of,
@@ -199,7 +201,7 @@ def deduplicate_table(
     threshold: float | None = None,
     labels: Iterable[Label] | None = None,
     model: str | Path | Embedder | None = None,
-    groups: str = "stars",
+    groups: str = "average",
 ) -> RecordGroups:
     """Groups the rows of a table that are the same thing.
 
@@ -210,8 +212,8 @@ def deduplicate_table(
         threshold: Minimum probability. Default: 0.5.
         labels: Two rows, and 1 or 0 each, to learn weights from.
         model: The model that compares the rows as a whole if there are labels.
-        groups: `stars`, so that all rows of a group match its first row; or `components`, so that
-            rows are in the same group if pairs connect them.
+        groups: `average`, so that parts of a group match on average; or `components`, so that
+            rows are in the same group if a chain of pairs connects them.
 
     Raises:
         ConfigError: A column is missing, a kind or `groups` is unknown, `threshold` is not in
@@ -223,48 +225,33 @@ def deduplicate_table(
     num_rows = len(links.columns[0].left)
     if num_rows:
         links.add_inner_pairs(threshold)
-    is_probable = links.probabilities >= threshold
+    probabilities = links.probabilities
+    linkage = average_linkage(num_rows, links.pairs, probabilities, min(*THRESHOLDS, threshold))
+    numbers = group_numbers(groups, linkage, links.pairs, probabilities, threshold)
+    is_probable = probabilities >= threshold
     pairs = links.pairs[is_probable]
     sizes = np.ones(num_rows, np.int64)
-    numbers = group_numbers(groups, pairs, sizes)
     found = make_groups(numbers, degrees_of(pairs, sizes), links.probabilities_of)
     kept = kept_rows(found, num_rows)
     weak = []
     if groups == "components":
-        weak = weak_links(pairs, links.probabilities[is_probable], sizes, _WEAK)
+        weak = weak_links(pairs, probabilities[is_probable], sizes, _WEAK)
     thresholds = sorted({*THRESHOLDS, threshold})
-    estimates = [_group_estimate(links, each, groups) for each in thresholds]
+    estimates = [_group_estimate(links, linkage, each, groups) for each in thresholds]
     return RecordGroups(found, kept, threshold, estimates, links.learned, weak, links)
 
 
-def _group_estimate(links: Links, threshold: float, groups: str) -> Estimate:
+def _group_estimate(links: Links, linkage: Linkage, threshold: float, groups: str) -> Estimate:
     """Estimates precision and recall of the pairs in groups.
 
-    Two rows of a group that differ are the same if both are the same as a third row.
+    Two rows of a group that differ are the same if the rows around them are, and two rows that are
+    alike are not if the rows around them differ.
     """
-    num_rows = len(links.columns[0].left)
-    probable = links.pairs[links.probabilities >= threshold]
-    numbers = group_numbers(groups, probable, np.ones(num_rows, np.int64))
-    probabilities = links.probabilities.copy()
+    numbers = group_numbers(groups, linkage, links.pairs, links.probabilities, threshold)
     left, right = links.pairs.T
     is_inside = numbers[left] == numbers[right]
-    probabilities[is_inside] = _through_thirds(links, is_inside)
+    raised = np.maximum(links.probabilities, linkage.joined)
+    lowered = np.minimum(links.probabilities, linkage.joined)
+    probabilities = np.where(is_inside, raised, lowered)
     [found] = estimate(probabilities[is_inside], probabilities, [0.0], unseen=links.unseen)
     return found._replace(threshold=threshold)
-
-
-def _through_thirds(links: Links, is_chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Returns the larger of each probability and the best product over a third row."""
-    pairs = links.pairs[is_chosen]
-    probabilities = links.probabilities[is_chosen]
-    partners: dict[int, dict[int, float]] = {}
-    for (left, right), probability in zip(pairs.tolist(), probabilities.tolist(), strict=True):
-        partners.setdefault(left, {})[right] = probability
-        partners.setdefault(right, {})[left] = probability
-    raised = probabilities.copy()
-    for number in np.flatnonzero(probabilities < 0.99).tolist():
-        left, right = pairs[number].tolist()
-        through = partners[right]
-        for third, probability in partners[left].items():
-            raised[number] = max(raised[number], probability * through.get(third, 0.0))
-    return raised

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reader.choice import Embedder
-from tf_charagram.search.grouping import components, inner_pairs
+from tf_charagram.search.grouping import with_inner_pairs
 from tf_charagram.search.learning import Learned, checked_labels
 from tf_charagram.search.linkage.blocking import candidate_pairs
 from tf_charagram.search.linkage.columns import Column, cells_of, make_column
@@ -38,8 +38,6 @@ _EXPECTED_SHARE = 0.5
 # firms with two or three columns, up to a third did.
 _MIN_COLUMNS = 4
 _UNSEEN = 0.4
-# Pairs inside of groups that are looked at in addition to the candidates.
-_MAX_INNER = 20_000_000
 
 
 class Evidence(NamedTuple):
@@ -164,16 +162,10 @@ class Links:
         A row of a large group has more partners than it has candidates.
         """
         num_rows = len(self.columns[0].left)
-        probable = self.pairs[self.probabilities >= threshold]
-        inner = inner_pairs(components(num_rows, probable), _MAX_INNER)
-        known = self.pairs[:, 0] * num_rows + self.pairs[:, 1]
-        keys = inner[:, 0] * num_rows + inner[:, 1]
-        keys = keys[~np.isin(keys, known, assume_unique=True)]
-        added = np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
-        probabilities = np.append(self.probabilities, self.probabilities_of(added))
-        order = np.argsort(np.append(known, keys))
-        self.pairs = np.concatenate([self.pairs, added])[order]
-        self.probabilities = probabilities[order]
+        self.pairs, probabilities = with_inner_pairs(
+            num_rows, self.pairs, self.probabilities, threshold, self.probabilities_of
+        )
+        self.probabilities = probabilities.astype(np.float64)
 
     def explain(self, left: int, right: int) -> list[Evidence]:
         """Returns the evidence about a pair; the weights sum to the log-odds of its probability."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pytest
 
+from tf_charagram.search import grouping
 from tf_charagram.search.grouping import (
+    average_linkage,
     components,
     degrees_of,
     group_numbers,
@@ -14,6 +17,7 @@ from tf_charagram.search.grouping import (
     kept_rows,
     make_groups,
     weak_links,
+    with_inner_pairs,
 )
 
 PAIRS = np.array([[0, 1], [1, 2], [2, 3], [5, 6]])
@@ -22,20 +26,74 @@ ONES = np.ones(8, np.int64)
 
 def test_groups():
     assert components(8, PAIRS).tolist() == [0, 0, 0, 0, 1, 2, 2, 3]
-    found = group_numbers("stars", PAIRS, ONES)
-    # Row 1 has two partners, and comes before row 2.
-    assert found[0] == found[1] == found[2] != found[3] and found[5] == found[6]
     inner = set(map(tuple, inner_pairs(components(8, PAIRS), 100).tolist()))
     assert inner == {*combinations(range(4), 2), (5, 6)}
     assert inner_pairs(components(8, PAIRS), 1).tolist() == [[5, 6]]
 
 
-def test_large_rows_come_first():
+def test_degrees():
     sizes = ONES.copy()
     sizes[3] = 5
     assert degrees_of(PAIRS, sizes).tolist() == [2, 3, 7, 6, 1, 2, 2, 1]
-    found = group_numbers("stars", PAIRS, sizes)
-    assert found[1] == found[2] == found[3] != found[0]
+
+
+def test_average_linkage_by_hand():
+    """Rows 0 and 1 are joined at 0.9, then with 2 at (0.8 + 0.4) / 2; row 3 at 0.6 / 3 is left."""
+    pairs = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
+    scores = np.array([0.9, 0.8, 0.4, 0.6])
+    linkage = average_linkage(5, pairs, scores, 0.3)
+    np.testing.assert_allclose(linkage.means, [0.9, 0.6, 0.2])
+    np.testing.assert_allclose(linkage.joined, [0.9, 0.6, 0.6, 0.2])
+    for threshold, expected in ((0.5, [0, 0, 0, 1, 2]), (0.7, [0, 0, 1, 2, 3])):
+        found = group_numbers("average", linkage, pairs, scores, threshold)
+        assert found.tolist() == expected
+        chained = group_numbers("components", linkage, pairs, scores, threshold)
+        assert chained.tolist() == components(5, pairs[scores >= threshold]).tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_average_linkage_by_loops(seed):
+    draw = np.random.default_rng(seed)
+    num_rows = 30
+    pairs = np.array([pair for pair in combinations(range(num_rows), 2) if draw.random() < 0.2])
+    scores = draw.random(len(pairs))
+    linkage = average_linkage(num_rows, pairs, scores, 0.4)
+    matrix = np.zeros((num_rows, num_rows))
+    matrix[tuple(pairs.T)] = scores
+    matrix += matrix.T
+    for threshold in (0.4, 0.6, 0.8):
+        groups = [[row] for row in range(num_rows)]
+        while True:
+            mean, one, other = max(
+                (matrix[np.ix_(groups[i], groups[j])].mean(), i, j)
+                for i, j in combinations(range(len(groups)), 2)
+            )
+            if mean < threshold:
+                break
+            groups[one] += groups.pop(other)
+        found = group_numbers("average", linkage, pairs, scores, threshold)
+        assert sorted(map(sorted, groups)) == sorted(
+            np.flatnonzero(found == number).tolist() for number in range(found.max() + 1)
+        )
+
+
+def test_large_groups_are_cut_at_weak_pairs(monkeypatch):
+    monkeypatch.setattr(grouping, "_MAX_CONNECTED", 4)
+    # Two groups of four rows, and a weak pair between them; six rows that are all equal.
+    pairs = [*combinations(range(4), 2), *combinations(range(4, 8), 2), (3, 4)]
+    pairs += combinations(range(8, 14), 2)
+    scores = np.full(len(pairs), 0.9)
+    scores[12] = 0.6
+    linkage = average_linkage(14, np.array(pairs), scores, 0.5)
+    found = group_numbers("average", linkage, np.array(pairs), scores, 0.5)
+    assert found.tolist() == [0] * 4 + [1] * 4 + [2] * 6
+
+
+def test_pairs_inside_of_groups_are_added():
+    scores = np.array([0.9, 0.8, 0.4, 0.7])
+    pairs, all_scores = with_inner_pairs(8, PAIRS, scores, 0.5, lambda added: added[:, 1] / 10)
+    assert pairs.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3], [5, 6]]
+    assert all_scores.tolist() == [0.9, 0.2, 0.8, 0.4, 0.7]
 
 
 def test_the_first_row_is_kept():

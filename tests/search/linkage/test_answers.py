@@ -63,7 +63,7 @@ def group_pairs(found):
     }
 
 
-@pytest.mark.parametrize("groups", ["stars", "components"])
+@pytest.mark.parametrize("groups", ["average", "components"])
 @pytest.mark.parametrize("seed", range(2))
 def test_duplicates(seed, groups):
     table, entities = make_duplicates(seed)
