@@ -26,7 +26,7 @@ def train(encoder: str, out: Path, minutes: float, rest: list[str]) -> dict:
     if (out / "metrics.json").is_file():
         return json.loads((out / "metrics.json").read_text(encoding="utf-8"))
     command = [sys.executable, "-m", "tf_charagram.train", "--task", "sentences"]
-    command += ["--encoder", encoder, "--out", str(out), "--max-minutes", str(minutes)]
+    command += ["--encoder", encoder, "--output", str(out), "--max-minutes", str(minutes)]
     done = subprocess.run([*command, "--overwrite", *rest], stdout=subprocess.DEVNULL, check=False)
     if done.returncode:
         raise SystemExit(f"{encoder} failed: exit status {done.returncode}")

@@ -48,7 +48,7 @@ def train(num_pairs: int, folder: Path) -> dict:
     start = time.perf_counter()
     command = [
         *(sys.executable, "-m", "tf_charagram.train", "--task", "sentences", "--data", pairs),
-        *("--out", run, "--evaluations-per-epoch", 1, "--dim", 100),
+        *("--output", run, "--evaluations-per-epoch", 1, "--dim", 100),
         *("--hash-buckets", ROWS, "--batch-size", BATCH, "--epochs", STEPS * BATCH / num_pairs),
     ]
     subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)

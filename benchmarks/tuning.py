@@ -36,7 +36,7 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:
         for combination in islice(product(*search.space.values()), num_trials):
             out = folder / f"run-{next(numbers)}"
             values = dict(zip(search.space, combination, strict=True))
-            config = search.config.replace(**values, out=str(out))
+            config = search.config.replace(**values, output=str(out))
             with open(folder / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
                 run = TrainingRun(make_task(config), resume=False, overwrite=False)
                 run.run(resume=False, export=False)

@@ -29,7 +29,7 @@ def _make_parser() -> SettingsParser:
     """Returns the parser."""
     parser = SettingsParser(prog="charagram export", description=__doc__)
     parser.add_argument("model", metavar="RUN", help=MODEL_HELP)
-    parser.add_argument("--to", required=True, help="folder of the model: models/NAME")
+    parser.add_argument("--output", required=True, help="folder of the model: models/NAME")
     parser.add_argument(
         "--texts",
         type=str,
@@ -47,14 +47,14 @@ def export(arguments: Sequence[str]) -> int:
     # Wrong flags fail before TensorFlow is loaded, which takes seconds.
     if values.keep is not None:
         check_positive(keep=values.keep)
-    check_local(values.to)
+    check_local(values.output)
     options = ShrinkOptions(**{name: values[name] for name in types_of(ShrinkOptions)})
     load_tensorflow()
     from tf_charagram.export.serving.card import about_run
     from tf_charagram.export.serving.version import ServingFolder, folder_bytes
     from tf_charagram.models.locations import load_any
 
-    folder = ServingFolder(values.to)
+    folder = ServingFolder(values.output)
     model = load_any(values.model)
     texts = _real_texts(values.texts, values.model, model)
     about = about_run(values.model)

@@ -210,7 +210,10 @@ def _make_parser() -> Parser:
     parser.add_argument("--min-count", type=float, default=0.0, help="the authors' cutoff")
     parser.add_argument("--activation", type=str, default="linear", help="linear, tanh or relu")
     parser.add_argument(
-        "--out", type=str, required=True, help="FILE.txt or FILE.txt.gz; or model folder to write"
+        "--output",
+        type=str,
+        required=True,
+        help="FILE.txt or FILE.txt.gz; or model folder to write",
     )
     return parser
 
@@ -219,7 +222,7 @@ def convert(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = _make_parser().parse_args(arguments)
     sources = [values.texts, values.ngrams, values.table]
-    check_not_read(values.out, [path for path in sources if path is not None])
+    check_not_read(values.output, [path for path in sources if path is not None])
     parts = [part for part in (values.ngrams, values.table) if part]
     if values.model is None and len(parts) == 2:
         _make_model(values)
@@ -232,13 +235,13 @@ def convert(arguments: Sequence[str]) -> int:
 
 def _make_model(values: Any) -> None:
     load_tensorflow()
-    if Path(values.out).exists():
-        raise ConfigError(f"{values.out} exists already. Name a new folder with --out.")
+    if Path(values.output).exists():
+        raise ConfigError(f"{values.output} exists already. Name a new folder with --output.")
     ngrams = read_ngrams(values.ngrams, min_count=values.min_count)
     vectors, bias = read_table(values.table)
     model = model_from_table(ngrams, vectors, bias, activation=values.activation)
-    model.save(values.out)
-    sys.stderr.write(f"{len(ngrams):,} n-grams, {model.dim} dimensions -> {values.out}\n")
+    model.save(values.output)
+    sys.stderr.write(f"{len(ngrams):,} n-grams, {model.dim} dimensions -> {values.output}\n")
 
 
 def _write_words(values: Any) -> None:
@@ -248,5 +251,5 @@ def _write_words(values: Any) -> None:
 
     words = read_vocabulary(values.texts, values.model)
     embedder = TextEmbedder.load(values.model, folded=True)
-    number = write_word2vec(embedder, words, values.out)
-    sys.stderr.write(f"{number:,} words -> {values.out}\n")
+    number = write_word2vec(embedder, words, values.output)
+    sys.stderr.write(f"{number:,} words -> {values.output}\n")

@@ -13,10 +13,10 @@ train_on() {
 
 python "$recipes/english_lines.py" data/lines.txt --texts data/texts/*.gz --pairs data/pairs/* --number 671000 \
     --words data/words.tsv --misspellings data/pairs/misspellings.tsv --misspelled "$recipes/misspelled.txt"
-charagram train --config "$recipes/english.yaml" --out runs/whole
+charagram train --config "$recipes/english.yaml" --output runs/whole
 python "$recipes/prune.py" runs/whole runs/pruned --max-ngrams 72000 --count-power 0.35
 for seed in 0 1 2 3; do
-    train_on --init runs/pruned --out "runs/seed-$seed" --seed "$seed" --epochs 0.35 --learning-rate 0.0015
+    train_on --init runs/pruned --output "runs/seed-$seed" --seed "$seed" --epochs 0.35 --learning-rate 0.0015
 done
 python "$recipes/average.py" runs/average runs/seed-0 runs/seed-1 runs/seed-2 runs/seed-3
 cut -f 1 data/words.tsv > data/words.txt
@@ -26,7 +26,7 @@ python "$recipes/ship.py" runs/average english --words data/words.txt --facts "$
 # What came out is trained on four times more, slowly, with a second teacher.
 head -n 220000 data/lines.txt > data/some-lines.txt
 for seed in 0 1 2 3; do
-    train_on --init runs/english --out "runs/again-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
+    train_on --init runs/english --output "runs/again-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
         --data data/some-lines.txt \
         --second-teacher sentence-transformers:sentence-transformers/all-mpnet-base-v2
 done
@@ -38,7 +38,7 @@ python "$recipes/ship.py" runs/again second --words data/words.txt --facts "$rec
 for run in 0:1,220000 1:1,220000 4:220001,440000 5:220001,440000 8:440001,671000 9:440001,671000; do
     seed=${run%:*}
     sed -n "${run#*:}p" data/lines.txt > data/third.txt
-    train_on --init runs/second --out "runs/third-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
+    train_on --init runs/second --output "runs/third-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
         --data data/third.txt --typos 0.1 --neighbors-weight 0.25
 done
 python "$recipes/average.py" runs/third runs/third-[0-9]
@@ -57,9 +57,9 @@ sed 's/^/query: /' data/lines.txt > data/queries.txt
 python "$recipes/joint_teacher.py" data/joint.npy --dim 384 --like runs/form \
     --teacher data/lines.txt sentence-transformers:sentence-transformers/all-MiniLM-L6-v2 \
     --teacher data/queries.txt sentence-transformers:intfloat/multilingual-e5-small
-train_jointly --init runs/form --out runs/joint-0 --seed 0 --epochs 3 --learning-rate 0.0015
-train_jointly --init runs/joint-0 --out runs/joint-1 --seed 1 --epochs 4 --learning-rate 0.002
-train_jointly --init runs/form --out runs/joint-2 --seed 2 --epochs 3 --learning-rate 0.0015
+train_jointly --init runs/form --output runs/joint-0 --seed 0 --epochs 3 --learning-rate 0.0015
+train_jointly --init runs/joint-0 --output runs/joint-1 --seed 1 --epochs 4 --learning-rate 0.002
+train_jointly --init runs/form --output runs/joint-2 --seed 2 --epochs 3 --learning-rate 0.0015
 python "$recipes/average.py" runs/joint runs/form runs/joint-[012]
 
 # The factors were chosen on the sets for choosing settings; the words are known, and others are accepted as written.

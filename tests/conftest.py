@@ -129,7 +129,7 @@ class Trained:
         folder: The run folder.
         data: The pairs.
         scored: The evaluation set.
-        arguments: Arguments of the command, except `--out`.
+        arguments: Arguments of the command, except `--output`.
     """
 
     folder: Path
@@ -150,5 +150,5 @@ def trained(tmp_path_factory, data) -> Trained:
     """Returns a finished run of the default encoder."""
     folder = tmp_path_factory.mktemp("runs") / "words"
     arguments = ["--data", str(data[0]), "--eval-data", str(data[1]), *QUICK]
-    assert call("train", *arguments, "--out", folder) == 0
+    assert call("train", *arguments, "--output", folder) == 0
     return Trained(folder, *data, arguments)

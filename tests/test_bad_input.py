@@ -26,7 +26,7 @@ def train(data, tmp_path, capsys):
         (tmp_path / name).write_bytes(raw)
         eval_data = () if "--eval-data" in arguments else ("--eval-data", data[1])
         common = ["--data", tmp_path / name, *eval_data, *QUICK, "--epochs", "1"]
-        status = call("train", *common, "--out", tmp_path / out, *arguments)
+        status = call("train", *common, "--output", tmp_path / out, *arguments)
         return status, capsys.readouterr().err
 
     return run
@@ -168,10 +168,10 @@ class TestOutputFolder:
         assert (old / "metrics.json").read_bytes() == before
 
     def test_resume_with_other_settings(self, trained, old, capsys):
-        arguments = [*trained.arguments, "--out", old, "--resume", "--margin", "0.5", "--dim", 9]
+        arguments = [*trained.arguments, "--output", old, "--resume", "--margin", "0.5", "--dim", 9]
         result = call("train", *arguments), capsys.readouterr().err
         parts = ["was started with other settings", "dim was 8, is 9", "margin was 0.4, is 0.5"]
-        assert_error(result, *parts, "Resume with the same, or give another --out.")
+        assert_error(result, *parts, "Resume with the same, or give another --output.")
 
     @pytest.mark.usefixtures("unexported")
     def test_resume_with_other_data(self, tmp_path, train):
@@ -182,7 +182,7 @@ class TestOutputFolder:
 
     def test_a_file_is_in_the_way(self, train, tmp_path):
         (tmp_path / "run").write_text("x")
-        assert_error(train(GOOD), "run is a file. Give a folder with --out.")
+        assert_error(train(GOOD), "run is a file. Give a folder with --output.")
 
 
 class TestModelFolder:

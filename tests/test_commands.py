@@ -41,7 +41,7 @@ def ended(trained, tmp_path_factory):
     """Returns the exit status and output of a process of the same run, and its folder."""
     folder = tmp_path_factory.mktemp("process") / "words"
     module = (sys.executable, "-m", "tf_charagram.train")
-    ended = run([*module, *trained.arguments, "--out", str(folder), "--json"], cwd=folder.parent)
+    ended = run([*module, *trained.arguments, "--output", str(folder), "--json"], cwd=folder.parent)
     assert ended.returncode == 0, ended.stderr
     return ended, folder
 
@@ -89,7 +89,15 @@ class TestTrain:
 
     @pytest.mark.usefixtures("unexported")
     def test_hashed(self, data, tmp_path, capsys):
-        arguments = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", tmp_path / "run"]
+        arguments = [
+            "--data",
+            data[0],
+            "--eval-data",
+            data[1],
+            *QUICK,
+            "--output",
+            tmp_path / "run",
+        ]
         assert call("train", *arguments, "--hash-buckets", 64, "--json") == 0
         assert last_json(capsys.readouterr().out)["num_rows"] == 64
 

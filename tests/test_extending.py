@@ -168,8 +168,8 @@ def test_the_encoder_trains(extended, tmp_path):
     pairs, scored = write_pairs(tmp_path / "pairs.tsv"), write_scored(tmp_path / "scored.tsv")
     ended = run(
         extended[0], "-m", "tf_charagram.train", "--encoder", "ngram_mean", "--data", str(pairs),
-        "--eval-data", str(scored), *QUICK, "--combiner", "sqrtn", "--out", str(tmp_path / "run"),
-        "--json",
+        "--eval-data", str(scored), *QUICK, "--combiner", "sqrtn", "--output",
+        str(tmp_path / "run"), "--json",
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     metrics = json.loads(ended.stdout.splitlines()[-1])

@@ -24,7 +24,7 @@ _FIRST = (
     "data",
     "eval_data",
     "select",
-    "out",
+    "output",
     "encoder",
     "space",
     "tuner",
@@ -39,14 +39,14 @@ _FIRST = (
 _FLAGS = (
     QUIET,
     switch("plan", "show the space to search, and stop", "search"),
-    switch("resume", "continue the search in --out", "search"),
-    switch("overwrite", "replace the search in --out", "search"),
+    switch("resume", "continue the search in --output", "search"),
+    switch("overwrite", "replace the search in --output", "search"),
 )
 #: The meaning of flags of `train` for this command.
 _HELP = {
     "epochs": "epochs of a trial; can be a fraction [words, distill: 1; sentences, pos: 5; others: "
     "10]",
-    "out": "folder of the search [runs/tune-TASK-ENCODER-N with the next free N]",
+    "output": "folder of the search [runs/tune-TASK-ENCODER-N with the next free N]",
     "select": "set whose score trials are compared by [must be given]",
 }
 
@@ -107,9 +107,9 @@ def _tune(search: Search, values: dict[str, Any]) -> int:
             console.print(f"  {name:24}  {'  '.join(labels)}")
         return 0
     if role() == "worker":
-        if values["out"] is None:
-            raise ConfigError("A worker needs --out, the folder of the chief.")
-        folder = SearchFolder(values["out"])
+        if values["output"] is None:
+            raise ConfigError("A worker needs --output, the folder of the chief.")
+        folder = SearchFolder(values["output"])
         wait_for_chief(folder)
         folder.check_config(search.identity())
         run_with_others(TrialTuner(search, folder))
@@ -122,7 +122,9 @@ def _tune(search: Search, values: dict[str, Any]) -> int:
             run_search(search, folder)
             _finish(search, folder, console)
     except KeyboardInterrupt:
-        console.print(f"Stopped. Continue with the same command and --out {folder.path} --resume")
+        console.print(
+            f"Stopped. Continue with the same command and --output {folder.path} --resume"
+        )
         return 130
     return 0
 
@@ -132,7 +134,7 @@ def _open(search: Search, values: dict[str, Any]) -> SearchFolder:
     from tf_charagram.tasks.defaults import check_init
 
     folder = SearchFolder.open(
-        values["out"],
+        values["output"],
         f"tune-{search.config.task}-{search.config.encoder}",
         resume=values["resume"],
         overwrite=values["overwrite"],
@@ -178,7 +180,7 @@ def _finish(search: Search, folder: SearchFolder, console: Console) -> None:
     epochs = search.settings.finish
     if epochs is not None:
         config = search.config.replace(
-            **best.values, out=str(folder.winner), epochs=epochs, max_minutes=None
+            **best.values, output=str(folder.winner), epochs=epochs, max_minutes=None
         )
         TrainingRun(make_task(config), resume=True, overwrite=False).run(resume=True)
         console.print(f"Trained for {epochs:g} epochs: {folder.winner}")

@@ -132,5 +132,5 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
             "Hyperband stops trials after whole epochs: `epochs` must be a whole number of "
             f"at least {_HYPERBAND_EPOCHS}. Received: epochs={epochs:g}"
         )
-    config = config.replace(out=None, epochs=epochs, data=task.data_names(config))
+    config = config.replace(output=None, epochs=epochs, data=task.data_names(config))
     return Search(config, space, settings)

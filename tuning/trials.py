@@ -129,7 +129,7 @@ class TrialTuner(BaseTuner):
         # Hyperband decides the number of epochs.
         epochs = trial.hyperparameters.values.get("tuner/epochs", self._search.config.epochs)
         try:
-            self._train(self._search.config.replace(**values, out=str(path), epochs=epochs))
+            self._train(self._search.config.replace(**values, output=str(path), epochs=epochs))
             result = self._result(trial.trial_id, values)
         except _FAILURES as error:
             reason = str(error) or type(error).__name__
@@ -139,7 +139,7 @@ class TrialTuner(BaseTuner):
 
     def _train(self, config: RunConfig) -> None:
         """Trains a run to its end; its messages go to `log.txt`."""
-        folder = RunFolder(str(config.out))
+        folder = RunFolder(str(config.output))
         if folder.metrics.is_file():
             return
         # Keras models are in cycles: without this, the tables of two trials are in memory.

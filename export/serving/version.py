@@ -50,7 +50,7 @@ class ServingFolder:
         if not _NAME.fullmatch(self.name):
             raise RunError(
                 f"'{self.name}' is part of the URL of the model: use only letters, digits, dots, "
-                f"underscores and hyphens. Received: --to {path}"
+                f"underscores and hyphens. Received: --output {path}"
             )
         if self.path.is_file():
             raise RunError(f"{self.path} is a file. Give a folder, such as models/words.")
@@ -59,7 +59,7 @@ class ServingFolder:
         if foreign:
             raise RunError(
                 f"{path} holds other files than versions of a model: {', '.join(foreign[:3])}. "
-                "Give another folder with --to."
+                "Give another folder with --output."
             )
 
     @property

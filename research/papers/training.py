@@ -127,7 +127,13 @@ def train_command(
     command += _evaluation_flags(run, folder, sources)
     if run.init:
         command += ["--init", str(run_folder(out, run.init).path)]
-    return [*command, *run.flags, *limits.flags(run), "--out", str(run_folder(out, run.name).path)]
+    return [
+        *command,
+        *run.flags,
+        *limits.flags(run),
+        "--output",
+        str(run_folder(out, run.name).path),
+    ]
 
 
 def train(

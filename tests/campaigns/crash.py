@@ -46,7 +46,7 @@ _CHANGES = {"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate", "sh
 _WRITING = os.O_WRONLY | os.O_RDWR
 
 
-_TRAIN = "train {} --seed 3 --checkpoint-every-s 0 --out out"
+_TRAIN = "train {} --seed 3 --checkpoint-every-s 0 --output out"
 _SCORED = "--eval-data {inputs}/scored.tsv"
 _PAIRS = "--data {inputs}/pairs.tsv " + _SCORED
 #: Command lines, which `--resume` resumes; `{inputs}` stands for the folder of their inputs.
@@ -67,7 +67,7 @@ SCENARIOS = {
         "--teacher {inputs}/vectors.npy"
     ),
     "tune": f"tune {_PAIRS} --dim 6 --batch-size 300 --select scored --negatives max "
-    "--max-trials 3 --epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0 --out out",
+    "--max-trials 3 --epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0 --output out",
     "embed to shards": "embed {inputs}/run --input {inputs}/lines.txt --shard-lines 20 "
     "--output out",
 }
@@ -87,7 +87,7 @@ def write_inputs(folder: Path) -> None:
     (folder / "lines.txt").write_text("".join(f"{line}\n" for line in lines))
     counts = [[line.count(letter) for letter in "abcdefgh"] for line in lines]
     np.save(folder / "vectors.npy", 1 + np.array(counts, np.float32))
-    line = "train --data pairs.tsv --eval-data scored.tsv --dim 8 --epochs 1 --seed 3 --out run"
+    line = "train --data pairs.tsv --eval-data scored.tsv --dim 8 --epochs 1 --seed 3 --output run"
     run_to_the_end(line.split(), folder, folder / "log.txt")
 
 

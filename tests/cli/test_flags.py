@@ -43,7 +43,7 @@ class TestHelp:
         flags = [line.split()[0] for line in text.splitlines() if line.startswith("  --")]
         assert len(flags) <= 20
         assert flags[3:13] == [
-            "--task", "--data", "--columns", "--eval-data", "--out", "--encoder", "--epochs",
+            "--task", "--data", "--columns", "--eval-data", "--output", "--encoder", "--epochs",
             "--init", "--resume", "--preset",
         ]  # fmt: skip
         assert "--activation {linear,tanh,relu}" in text and "objective" not in text

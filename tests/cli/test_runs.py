@@ -78,7 +78,7 @@ class TestOneFolder:
         interrupt_training_at(monkeypatch, 9)
         flags = ["--data", data[0], "--eval-data", data[1], "--dim", 4, "--epochs", 2]
         flags += ["--batch-size", 10, "--evaluations-per-epoch", 1]
-        assert call("train", *flags, "--out", tmp_path / "run") == 130
+        assert call("train", *flags, "--output", tmp_path / "run") == 130
         capsys.readouterr()
         assert "words charagram" in shown(capsys, tmp_path / "run")
         assert "unfinished" in shown(capsys, tmp_path / "run")

@@ -18,7 +18,7 @@ def tagger(tmp_path_factory):
     arguments = ["--task", "pos", "--dim", "8", "--hidden-dim", "4"]
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
-        assert main(["train", *arguments, "--epochs", "1", "--out", str(out)]) == 0
+        assert main(["train", *arguments, "--epochs", "1", "--output", str(out)]) == 0
     return str(out)
 
 

@@ -72,12 +72,12 @@ def test_command(table, tmp_path, capsys, suffix):
     else:
         np.save(path, vectors)
     arguments = ["--ngrams", tmp_path / "ngrams", "--table", path]
-    assert call("convert", *arguments, "--out", out) == 0
+    assert call("convert", *arguments, "--output", out) == 0
     assert capsys.readouterr().err == f"7 n-grams, 5 dimensions -> {out}\n"
     bias = bias if suffix == "npz" else np.zeros(5)
     model = TextEmbedder.load(out)
     np.testing.assert_allclose(model.encode(TEXTS), expected(TEXTS, vectors, bias), atol=1e-6)
-    assert call("convert", *arguments, "--out", out) == 1
+    assert call("convert", *arguments, "--output", out) == 1
     assert "exists already" in capsys.readouterr().err
 
 
@@ -187,18 +187,18 @@ class TestWord2vec:
     def test_command(self, model, embedder, tmp_path, capsys):
         (tmp_path / "words").write_bytes(b"cat\nnew york\n\ncat\nlone ?")
         out = tmp_path / "vectors.txt"
-        assert call("convert", model, "--texts", tmp_path / "words", "--out", out) == 0
+        assert call("convert", model, "--texts", tmp_path / "words", "--output", out) == 0
         assert capsys.readouterr().err == f"3 words -> {out}\n"
         vectors = {word: vector for word, _, vector in scan_word_vectors(out)}
         assert list(vectors) == ["cat", "new_york", "lone_?"]
         np.testing.assert_allclose(vectors["cat"], embedder.encode(["cat"])[0], atol=1e-5)
-        assert call("convert", model, "--out", out) == 1
+        assert call("convert", model, "--output", out) == 1
         assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
 
     def test_the_words_are_not_overwritten(self, model, tmp_path, capsys):
         (tmp_path / "words.txt").write_text("cat\n")
         (tmp_path / "link").symlink_to("words.txt")
-        arguments = ["--texts", tmp_path / "words.txt", "--out", tmp_path / "link"]
+        arguments = ["--texts", tmp_path / "words.txt", "--output", tmp_path / "link"]
         assert call("convert", model, *arguments) == 1
         assert "link is read as well, and would be overwritten" in capsys.readouterr().err
         assert (tmp_path / "words.txt").read_text() == "cat\n"
@@ -208,5 +208,5 @@ class TestWord2vec:
     "flags", [[], ["--ngrams", "a"], ["run", "--ngrams", "a", "--table", "b"]], ids=len
 )
 def test_one_direction(tmp_path, capsys, flags):
-    assert call("convert", *flags, "--out", tmp_path / "out") == 1
+    assert call("convert", *flags, "--output", tmp_path / "out") == 1
     assert "Give a model, or both --ngrams and --table." in capsys.readouterr().err

@@ -108,10 +108,10 @@ def test_functions(name, tmp_path):
 
 @pytest.mark.skipif(find_spec("tensorflow") is not None, reason="TensorFlow is installed")
 @pytest.mark.parametrize("command", [
-    ["train", "--data", "pairs.tsv", "--out", "run"],
-    ["tune", "--data", "pairs.tsv", "--out", "search"],
+    ["train", "--data", "pairs.tsv", "--output", "run"],
+    ["tune", "--data", "pairs.tsv", "--output", "search"],
     ["tag", "run"],
-    ["export", "english", "--to", "saved"],
+    ["export", "english", "--output", "saved"],
     ["check", "saved"],
 ])  # fmt: skip
 def test_other_commands_name_tensorflow(command, tmp_path, monkeypatch, capsys):

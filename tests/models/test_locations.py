@@ -98,7 +98,7 @@ class TestInsteadOfAFolder:
     def test_training_goes_on(self, shipped):
         config = make_settings("words", init=NAME)
         assert (config.encoder_options.activation, config.ngrams) == ("tanh", (2, 3, 4))
-        with pytest.raises(ConfigError, match="must not lie in `out`"):
+        with pytest.raises(ConfigError, match="must not lie in `output`"):
             check_init(NAME, NAME)
 
     def test_exported_card(self, shipped, tmp_path):

@@ -100,7 +100,8 @@ def models(tmp_path_factory, data):
     for name, settings in SETTINGS.items():
         config = ParaphraseConfig(
             data=(str(data[0]),), eval_data=str(data[1]), dim=8, epochs=2, batch_size=10,
-            evaluations_per_epoch=1, out=str(tmp_path_factory.mktemp("golden") / name), **settings,
+            evaluations_per_epoch=1, output=str(tmp_path_factory.mktemp("golden") / name),
+            **settings,
         )  # fmt: skip
         training = TrainingRun(make_task(config), resume=False, overwrite=False)
         # A run ends with the loaded model.

@@ -14,7 +14,7 @@ from tf_charagram.training.run import TrainingRun
     [("pos", "charagram", True), ("similarity", "cse", True), ("similarity", "charagram", False)],
 )
 def test_spread_of_lengths(task, encoder, are_similar, tmp_path):
-    config = make_settings(task, encoder=encoder, dim=6, hidden_dim=4, out=str(tmp_path / "run"))
+    config = make_settings(task, encoder=encoder, dim=6, hidden_dim=4, output=str(tmp_path / "run"))
     run = TrainingRun(make_task(config), resume=False, overwrite=False)
     if task == "pos":
         lengths = np.array([len(sentence.words) for sentence in run.task.sentences])

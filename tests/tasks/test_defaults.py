@@ -115,6 +115,8 @@ def test_init_and_out(tmp_path, monkeypatch):
         check_init(init, out)
     inside = ("a/model", "a"), ("a/../b", "b"), ("a", "a/model/x"), (tmp_path / "a", "a")
     for init, out in (("a", "a"), *inside):
-        message = rf"`init` must not lie in `out`.*--out; .*--resume.*init={init}, out={out}"
+        message = (
+            rf"`init` must not lie in `output`.*--output; .*--resume.*init={init}, output={out}"
+        )
         with pytest.raises(ConfigError, match=message):
             check_init(init, out)

@@ -33,7 +33,7 @@ def test_same_as_the_command(trained, tmp_path):
         epochs=2,
         evaluations_per_epoch=1,
         batch_size=10,
-        out=tmp_path / "run",
+        output=tmp_path / "run",
         quiet=True,
     )
     assert_same_weights(run.folder, trained.folder)
@@ -67,7 +67,7 @@ def test_examples(task, tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("unexported")
 def test_run_folder(tmp_path):
-    arguments = {**SMALL, "data": "starter", "max_minutes": 1e-9, "out": tmp_path / "run"}
+    arguments = {**SMALL, "data": "starter", "max_minutes": 1e-9, "output": tmp_path / "run"}
     first = train(**arguments)
     with pytest.raises(RunError, match=r"run exists\. Add --resume"):
         train(**arguments)
@@ -93,7 +93,7 @@ def test_run_folder(tmp_path):
 )
 def test_errors(task, settings, message, tmp_path):
     with pytest.raises(ConfigError, match=message):
-        train(task, **settings, out=tmp_path / "run")
+        train(task, **settings, output=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -50,7 +50,7 @@ def grown(first, texts, **settings):
 
 
 def train(out, *arguments):
-    return call("train", *QUICK, *arguments, "--out", out)
+    return call("train", *QUICK, *arguments, "--output", out)
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ SETTINGS = {
 def test_trains_and_is_served(name, pairs, tmp_path, capsys):
     out = tmp_path / "run"
     settings = SETTINGS[name]
-    arguments = [*config_flag(tmp_path, **settings), "--data", pairs, "--out", out, "--dim", 12]
+    arguments = [*config_flag(tmp_path, **settings), "--data", pairs, "--output", out, "--dim", 12]
     arguments += ["--epochs", 3]
     arguments += ["--batch-size", 5, "--evaluations-per-epoch", 1, "--json"]
     assert main(["train", *map(str, arguments)]) == 0

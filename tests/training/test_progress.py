@@ -30,7 +30,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def train(data, tmp_path, unexported):
     """Returns a function that trains a small model, with the flags given to it."""
-    flags = ("--data", data[0], "--eval-data", data[1], *QUICK, "--out", tmp_path / "run")
+    flags = ("--data", data[0], "--eval-data", data[1], *QUICK, "--output", tmp_path / "run")
     return lambda *more: call("train", *flags, *more)
 
 
@@ -152,7 +152,7 @@ def test_ctrl_c_leaves_a_clean_terminal(data, tmp_path, columns):
     main, other = pty.openpty()
     termios.tcsetwinsize(other, (24, columns))
     child = subprocess.Popen(
-        process("cli", "train", *flags, "--out", tmp_path / "run"),
+        process("cli", "train", *flags, "--output", tmp_path / "run"),
         stdin=other, stdout=other, stderr=other, start_new_session=True,
         env=environment(TERM="xterm"), preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     )  # fmt: skip

@@ -26,7 +26,7 @@ TrainingRun.run = partialmethod(TrainingRun.run, export=False)
 out, *flags = sys.argv[1:]
 for number in (1, 3):
     workers._gpus = lambda: [f"CPU:{i}" for i in range(number)]
-    if status := main(["train", *flags, "--quiet", "--out", f"{out}{number}"]):
+    if status := main(["train", *flags, "--quiet", "--output", f"{out}{number}"]):
         sys.exit(status)
 """
 # 7 pairs are 14 texts, and the last 4 are 8: three shares of neither are equal.

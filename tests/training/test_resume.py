@@ -52,7 +52,7 @@ def whole(arguments, tmp_path_factory, optimized_graphs):
     folder = tmp_path_factory.mktemp("whole") / "run"
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
-        assert call("train", *arguments, "--out", folder) == 0
+        assert call("train", *arguments, "--output", folder) == 0
     return folder
 
 
@@ -81,7 +81,7 @@ def assert_same_run(folder, whole):
 @pytest.mark.usefixtures("unexported")
 def test_checkpoints_are_as_far_apart_as_asked_for(arguments, tmp_path):
     """A short run leaves the one of its end, from which a longer one can go on."""
-    arguments = [*arguments, "--checkpoint-every-s", "1000", "--out", tmp_path / "run"]
+    arguments = [*arguments, "--checkpoint-every-s", "1000", "--output", tmp_path / "run"]
     assert call("train", *arguments) == 0
     (index,) = (tmp_path / "run" / "checkpoints").glob("*.index")
     assert index.name == f"ckpt-{TOTAL}.index"
@@ -90,7 +90,7 @@ def test_checkpoints_are_as_far_apart_as_asked_for(arguments, tmp_path):
 def start(arguments, folder, **kwargs):
     """Starts a run and returns it once its first checkpoint is complete."""
     child = subprocess.Popen(
-        process("train", *arguments, "--out", folder), cwd=folder.parent, env=environment(),
+        process("train", *arguments, "--output", folder), cwd=folder.parent, env=environment(),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs,
     )  # fmt: skip
     deadline = time.monotonic() + 300
@@ -111,8 +111,8 @@ def test_interrupted(arguments, whole, tmp_path):
     assert "Traceback" not in errors
     message = " ".join(output.split())
     assert f"of {TOTAL}; the state is saved" in message
-    assert "To resume: the same command with --out" in message and "--resume" in message
-    assert call("train", *arguments, "--out", folder, "--resume") == 0
+    assert "To resume: the same command with --output" in message and "--resume" in message
+    assert call("train", *arguments, "--output", folder, "--resume") == 0
     assert_same_run(folder, whole)
 
 
@@ -122,10 +122,10 @@ def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     """Also right before an evaluation, and before that of the last step."""
     folder = tmp_path / "run"
     interrupt_training_at(monkeypatch, step)
-    assert call("train", *arguments, "--out", folder) == 130
+    assert call("train", *arguments, "--output", folder) == 130
     assert (folder / "checkpoints" / f"ckpt-{step}.index").is_file()
     monkeypatch.undo()
-    assert call("train", *arguments, "--out", folder, "--resume") == 0
+    assert call("train", *arguments, "--output", folder, "--resume") == 0
     assert_same_run(folder, whole)
 
 
@@ -137,9 +137,9 @@ def test_interrupted_before_the_first_step(arguments, tmp_path, monkeypatch, cap
         raise KeyboardInterrupt
 
     monkeypatch.setattr(PairStream, "open", interrupted)
-    assert call("train", *arguments, "--out", tmp_path / "run") == 130
+    assert call("train", *arguments, "--output", tmp_path / "run") == 130
     said = " ".join(capsys.readouterr().out.split())
-    assert "Stopped before the first step. To resume: the same command with --out" in said
+    assert "Stopped before the first step. To resume: the same command with --output" in said
     assert "saved" not in said
 
 
@@ -147,7 +147,7 @@ def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
     # A folder that was moved is the same run, and its former end is forgotten.
     (tmp_path / "run" / "problem.txt").write_text("The loss is not finite.")
-    assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
+    assert call("train", *arguments, "--output", tmp_path / "run", "--resume") == 0
     assert_same_run(tmp_path / "run", whole)
     assert not (tmp_path / "run" / "problem.txt").exists()
 
@@ -156,7 +156,7 @@ def test_a_finished_run_without_checkpoints(arguments, whole, tmp_path, capsys):
     """It would begin again, and overwrite its results."""
     folder = Path(shutil.copytree(whole, tmp_path / "run"))
     shutil.rmtree(folder / "checkpoints")
-    assert call("train", *arguments, "--out", folder, "--resume") == 1
+    assert call("train", *arguments, "--output", folder, "--resume") == 1
     assert "has ended, and its checkpoints are gone" in " ".join(capsys.readouterr().err.split())
     assert_same_run(folder, whole)
 
@@ -181,7 +181,7 @@ class TestDamagedCheckpoints:
     @pytest.mark.parametrize("suffix", some_now(["data*", "index"], "data*"))
     def test_falls_back_to_the_one_before(self, arguments, stopped, whole, suffix, caplog):
         self.cut(stopped, f"ckpt-{TOTAL}.{suffix}")
-        assert call("train", *arguments, "--out", stopped, "--resume") == 0
+        assert call("train", *arguments, "--output", stopped, "--resume") == 0
         assert f"ckpt-{TOTAL} cannot be read" in caplog.text
         assert "trying an older" in caplog.text
         assert_same_run(stopped, whole)
@@ -195,7 +195,7 @@ class TestDamagedCheckpoints:
         (checkpoints / "ckpt-50_temp" / "part-00000-of-00001.data-00000-of-00001").write_text("x")
         (checkpoints / "ckpt-50.data-00000-of-00001").write_text("x")
         (checkpoints / "notes.txt").write_text("of somebody else")
-        assert call("train", *arguments, "--out", stopped, "--resume") == 0
+        assert call("train", *arguments, "--output", stopped, "--resume") == 0
         names = {path.name for path in checkpoints.iterdir()}
         assert names == {path.name for path in (whole / "checkpoints").iterdir()} | {"notes.txt"}
         assert_same_run(stopped, whole)
@@ -203,7 +203,7 @@ class TestDamagedCheckpoints:
     def test_none_can_be_read(self, arguments, stopped, capsys):
         self.cut(stopped, "ckpt-*")
         before = (stopped / "history.jsonl").read_bytes()
-        assert call("train", *arguments, "--out", stopped, "--resume") == 1
+        assert call("train", *arguments, "--output", stopped, "--resume") == 1
         message = capsys.readouterr().err
         assert "error: None of the 2 checkpoints in" in message
         assert "can be read. Start again with --overwrite." in message
@@ -215,14 +215,14 @@ def test_full_disk(arguments, whole, tmp_path, bytes_allowed, capsys):
     """A file may not grow past a limit, as if the disk were full; then there is room again."""
     folder = tmp_path / "run"
     with full_disk(bytes_allowed):
-        assert call("train", *arguments, "--out", folder) == 1
+        assert call("train", *arguments, "--output", folder) == 1
     errors = capsys.readouterr().err
     assert "Traceback" not in errors
     last = errors.strip().splitlines()[-1]
     assert last.startswith("error: Cannot ")
     assert "--resume" in last
     assert not (folder / "metrics.json").exists()
-    assert call("train", *arguments, "--out", folder, "--resume") == 0
+    assert call("train", *arguments, "--output", folder, "--resume") == 0
     assert_same_run(folder, whole)
 
 
@@ -237,21 +237,21 @@ def test_select_keeps_the_best_also_after_a_resume(data, tmp_path, monkeypatch):
         "--batch-size", 10, "--evaluations-per-epoch", 2, "--learning-rate", 0.3, "--select",
         "against",
     ]  # fmt: skip
-    assert call("train", *arguments, "--out", tmp_path / "a") == 0
+    assert call("train", *arguments, "--output", tmp_path / "a") == 0
     scores = [record["scores"]["against"] for record in history(tmp_path / "a")]
     assert scores[-1] < max(scores) == scores[0]
     metrics = json.loads((tmp_path / "a" / "metrics.json").read_text())
     assert metrics["scores"]["against"] == max(scores)
     interrupt_training_at(monkeypatch, 7)
-    assert call("train", *arguments, "--out", tmp_path / "b") == 130
+    assert call("train", *arguments, "--output", tmp_path / "b") == 130
     monkeypatch.undo()
-    assert call("train", *arguments, "--out", tmp_path / "b", "--resume") == 0
+    assert call("train", *arguments, "--output", tmp_path / "b", "--resume") == 0
     assert_same_weights(tmp_path / "b", tmp_path / "a")
 
 
 def test_a_loss_that_is_not_finite(data, tmp_path):
     config = ParaphraseConfig(
-        data=(str(data[0]),), eval_data=str(data[1]), out=str(tmp_path / "run"), dim=8, epochs=1,
+        data=(str(data[0]),), eval_data=str(data[1]), output=str(tmp_path / "run"), dim=8, epochs=1,
         batch_size=10, evaluations_per_epoch=1,
     )  # fmt: skip
     training = TrainingRun(make_task(config), resume=False, overwrite=False)

@@ -98,7 +98,7 @@ def test_other_settings_are_no_resume(tmp_path):
         RunFolder(tmp_path).check_config({"settings": new.to_dict(), "data_files": {}})
 
     config = ParaphraseConfig(encoder="cse")
-    check(config, config.replace(checkpoint_every_s=3.0, out="elsewhere"))
+    check(config, config.replace(checkpoint_every_s=3.0, output="elsewhere"))
     message = r"epochs was 10, is 2, margin was 0\.4, is 0\.5, widths was \[1, 2, 3\], is \[1, 2\]"
     with pytest.raises(RunError, match=message):
         check(config, config.replace(epochs=2.0, margin=0.5, widths=(1, 2)))

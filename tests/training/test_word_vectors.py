@@ -166,11 +166,11 @@ def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
         "--l2-composition", 0.01, "--dropout", 0.3, "--word-vectors",
         write(tmp_path, *VECTORS),
     ]  # fmt: skip
-    assert call("train", *arguments, "--out", tmp_path / "whole") == 0
+    assert call("train", *arguments, "--output", tmp_path / "whole") == 0
     metrics = json.loads((tmp_path / "whole" / "metrics.json").read_text())
     assert metrics["words_found_in_vectors"] == 2
     interrupt_training_at(monkeypatch, 7)
-    assert call("train", *arguments, "--out", tmp_path / "run") == 130
+    assert call("train", *arguments, "--output", tmp_path / "run") == 130
     monkeypatch.undo()
-    assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
+    assert call("train", *arguments, "--output", tmp_path / "run", "--resume") == 0
     assert_same_weights(tmp_path / "run", tmp_path / "whole")

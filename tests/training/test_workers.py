@@ -60,8 +60,8 @@ def flags(data):
 
 def test_two_workers_train_the_weights_of_one(flags, tmp_path, unexported):
     one, two = tmp_path / "one", tmp_path / "two"
-    assert call("train", *flags, "--out", one) == 0
-    train(*flags, "--out", two)
+    assert call("train", *flags, "--output", one) == 0
+    train(*flags, "--output", two)
     assert_close_weights(two, one)
 
 
@@ -69,10 +69,10 @@ def test_two_workers_train_the_weights_of_one(flags, tmp_path, unexported):
 def test_resumed_after_the_time_was_up(flags, tmp_path, unexported):
     one, two = tmp_path / "one", tmp_path / "two"
     flags += ["--negatives", "mix"]
-    assert call("train", *flags, "--out", one) == 0
-    train(*flags, "--out", two, "--max-minutes", "1e-4")
+    assert call("train", *flags, "--output", one) == 0
+    train(*flags, "--output", two, "--max-minutes", "1e-4")
     assert json.loads((two / "metrics.json").read_text())["steps"] == 9
-    train(*flags, "--out", two, "--resume")
+    train(*flags, "--output", two, "--resume")
     assert_close_weights(two, one)
 
 
@@ -80,7 +80,7 @@ def test_resumed_after_the_time_was_up(flags, tmp_path, unexported):
 def test_ctrl_c_of_one_worker_stops_both(flags, tmp_path, unexported):
     one, two = tmp_path / "one", tmp_path / "two"
     flags += ["--epochs", "30", "--optimizer", "sgd"]
-    processes = start(*flags, "--out", two)
+    processes = start(*flags, "--output", two)
     while processes[0].poll() is None and not (two / "history.jsonl").exists():
         time.sleep(0.1)
     processes[1].send_signal(signal.SIGINT)
@@ -88,22 +88,22 @@ def test_ctrl_c_of_one_worker_stops_both(flags, tmp_path, unexported):
     assert chief[0] == other[0] == 130, chief[2] + other[2]
     assert "the state is saved" in chief[1]
     assert not (two / "model").exists()
-    train(*flags, "--out", two, "--resume")
-    assert call("train", *flags, "--out", one) == 0
+    train(*flags, "--output", two, "--resume")
+    assert call("train", *flags, "--output", one) == 0
     assert_close_weights(two, one)
 
 
 @pytest.mark.long
 def test_both_stop_if_the_loss_is_not_finite(flags, tmp_path):
     flags += ["--optimizer", "sgd", "--learning-rate", "1e38"]
-    for status, _, errors in ended(start(*flags, "--out", tmp_path / "run")):
+    for status, _, errors in ended(start(*flags, "--output", tmp_path / "run")):
         assert status == 1
         assert "error: The loss or its gradient is not finite at step 1." in errors
 
 
 @pytest.mark.long
 def test_workers_that_differ(flags, tmp_path):
-    for status, _, errors in ended(start(*flags, "--out", tmp_path, of_second=["--seed", "1"])):
+    for status, _, errors in ended(start(*flags, "--output", tmp_path, of_second=["--seed", "1"])):
         assert status == 1
         assert "error: The workers of `TF_CONFIG` differ in settings" in errors
 
@@ -111,7 +111,7 @@ def test_workers_that_differ(flags, tmp_path):
 @pytest.mark.long
 def test_a_worker_that_ended(flags, tmp_path):
     (tmp_path / "file").touch()
-    chief, other = ended(start(*flags, "--out", tmp_path))
+    chief, other = ended(start(*flags, "--output", tmp_path))
     assert chief[0] == other[0] == 1
     assert "--overwrite" in chief[2]
     assert "error: Another worker of `TF_CONFIG` has ended" in other[2]

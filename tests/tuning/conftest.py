@@ -44,7 +44,7 @@ def untrained(monkeypatch) -> list[str]:
     trained: list[str] = []
 
     def train(self: TrialTuner, config: ParaphraseConfig) -> None:
-        folder = RunFolder(str(config.out))
+        folder = RunFolder(str(config.output))
         if folder.metrics.is_file():
             return
         trained.append(folder.path.name)

@@ -50,11 +50,11 @@ def test_wrong_flags(data, capsys, flags, message):
 
 def test_names_are_not_markup(data, tmp_path, capsys, untrained):
     folder = tmp_path / "x[lr=1]" / "a:b:c"
-    assert tune(data, "--out", folder, "--max-trials", 1) == 0
+    assert tune(data, "--output", folder, "--max-trials", 1) == 0
     said = capsys.readouterr().out
     assert f"1 trials of 24 combinations, grid -> {folder}\n" in said
     assert f"{folder}/results.csv" in said
-    assert tune(data, "--out", folder, "--max-trials", 2, "--resume") == 0
+    assert tune(data, "--output", folder, "--max-trials", 2, "--resume") == 0
     assert untrained == ["0", "1"]
 
 
@@ -85,24 +85,24 @@ class TestRoles:
     def test_a_port_in_use(self, data, tmp_path, capsys, variables):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             variables("chief", taken.getsockname()[1])
-            assert tune(data, "--out", tmp_path / "search") == 1
+            assert tune(data, "--output", tmp_path / "search") == 1
         assert "Cannot serve at 127.0.0.1:" in capsys.readouterr().err
 
     def test_a_worker_without_a_chief(
         self, data, tmp_path, capsys, variables, monkeypatch, untrained
     ):
         monkeypatch.setattr(workers, "_TIMEOUT_S", 0.2)
-        assert tune(data, "--out", tmp_path / "search", "--max-trials", 1) == 0
+        assert tune(data, "--output", tmp_path / "search", "--max-trials", 1) == 0
         with socket.create_server(("127.0.0.1", 0)) as server:
             free = server.getsockname()[1]
         variables("worker-0", free)
-        assert tune(data, "--out", tmp_path / "search") == 1
+        assert tune(data, "--output", tmp_path / "search") == 1
         expected = f"The chief at 127.0.0.1:{free} has failed, or does not answer within 0.2 s"
         assert expected in capsys.readouterr().err
-        assert tune(data, "--out", tmp_path / "other") == 1
+        assert tune(data, "--output", tmp_path / "other") == 1
         assert "other has no search. Start the chief first." in capsys.readouterr().err
         assert tune(data) == 1
-        assert "A worker needs --out, the folder of the chief." in capsys.readouterr().err
+        assert "A worker needs --output, the folder of the chief." in capsys.readouterr().err
 
 
 def test_the_model_to_start_from_is_not_overwritten(data, tmp_path, capsys):
@@ -110,8 +110,8 @@ def test_the_model_to_start_from_is_not_overwritten(data, tmp_path, capsys):
     folder = tmp_path / "search"
     save_model(folder / "winner", seed=1)
     (folder / "search.json").write_text('{"settings": {}, "data_files": {}}')
-    flags = ["--init", folder / "winner", "--out", folder, "--epochs", 1, "--overwrite"]
+    flags = ["--init", folder / "winner", "--output", folder, "--epochs", 1, "--overwrite"]
     flags = ["--data", data[0], "--eval-data", data[1], "--select", "scored", *flags]
     assert call("tune", *flags) == 1
-    assert "`init` must not lie in `out`" in capsys.readouterr().err
+    assert "`init` must not lie in `output`" in capsys.readouterr().err
     assert (folder / "winner" / "config.json").is_file()

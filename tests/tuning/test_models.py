@@ -87,7 +87,7 @@ def test_hyperband(data, tmp_path):
 @pytest.mark.usefixtures("unexported")
 def test_fit_trains_as_train_does(data, tmp_path):
     flags = ["--data", data[0], "--dim", 8, "--batch-size", 10, "--seed", 1, "--decay", "linear"]
-    assert call("train", *flags, "--epochs", 2, "--out", tmp_path / "run") == 0
+    assert call("train", *flags, "--epochs", 2, "--output", tmp_path / "run") == 0
     model = untuned(decay="linear")
     history = model.fit(list(read_pairs(data[0])), epochs=2, verbose=0)
     assert len(history.history["loss"]) == 2

@@ -27,9 +27,9 @@ def test_taggers(tmp_path):
     folder = SearchFolder(tmp_path / "pos")
     with pytest.MonkeyPatch.context() as patch:
         interrupt_training_at(patch, 2)
-        assert tune(*POS, "--keep", 1, "--out", folder.path) == 130
+        assert tune(*POS, "--keep", 1, "--output", folder.path) == 130
     assert (folder.trials / "0" / "checkpoints").is_dir()
-    assert tune(*POS, "--keep", 1, "--resume", "--out", folder.path) == 0
+    assert tune(*POS, "--keep", 1, "--resume", "--output", folder.path) == 0
     results = read_results(folder)
     assert [result.values for result in results] == [{"min_count": 1}, {"min_count": 2}]
     assert {result.status for result in results} == {"completed"}
@@ -58,10 +58,10 @@ def test_on_top_of_a_model_of_paraphrases(data, tmp_path, flags, values):
     init, folder = tmp_path / "init", SearchFolder(tmp_path / "search")
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
-        pairs = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", init]
+        pairs = ["--data", data[0], "--eval-data", data[1], *QUICK, "--output", init]
         assert call("train", *pairs, "--encoder", "rnn") == 0
     flags = ["--task", "similarity", "--select", "starter.dev", "--epochs", 0.2, *flags]
-    assert tune(*flags, "--max-trials", 2, "--init", init, "--out", folder.path) == 0
+    assert tune(*flags, "--max-trials", 2, "--init", init, "--output", folder.path) == 0
     assert json.loads(folder.config.read_text())["settings"]["encoder"] == "rnn"
     for result in read_results(folder):
         assert result.status == "completed" and values <= result.values.keys()

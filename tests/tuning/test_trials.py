@@ -19,7 +19,7 @@ SHARED = ("--dim", "8", "--evaluations-per-epoch", "2", "--select", "scored")
 
 
 def tune(data, out, *more):
-    return call("tune", "--data", data[0], "--eval-data", data[1], *SHARED, "--out", out, *more)
+    return call("tune", "--data", data[0], "--eval-data", data[1], *SHARED, "--output", out, *more)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_a_trial_is_a_run_of_train(data, searched, tmp_path):
     assert result.values == {"negatives": "mix"}
     flags = ["--epochs", 1, "--l2", 1e-4, "--batch-size", 10, "--activation", "tanh"]
     run = ["--data", data[0], "--eval-data", data[1], *SHARED, *flags, "--negatives", "mix"]
-    assert call("train", *run, "--out", tmp_path / "run") == 0
+    assert call("train", *run, "--output", tmp_path / "run") == 0
     scores = json.loads((tmp_path / "run" / "metrics.json").read_text())["scores"]
     assert scores == result.scores
     ours = (folder.trials / result.id / "history.jsonl").read_text().splitlines()

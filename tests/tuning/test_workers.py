@@ -32,7 +32,7 @@ def folder(tmp_path):
 @pytest.fixture
 def start(data, folder):
     """Returns a function that starts a search, or a part of it."""
-    places = ["--data", data[0], "--eval-data", data[1], "--out", folder.path]
+    places = ["--data", data[0], "--eval-data", data[1], "--output", folder.path]
 
     def start(*more, name="log", **variables):
         line = process("tune", *places, *FLAGS, *more)

@@ -23,7 +23,7 @@ FIRST = (
     "columns",
     "eval_data",
     "teacher",
-    "out",
+    "output",
     "encoder",
     "epochs",
     "init",

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 _FLAGS = (
-    switch("resume", "resume the run in --out", "run"),
-    switch("overwrite", "replace the run in --out", "run"),
+    switch("resume", "resume the run in --output", "run"),
+    switch("overwrite", "replace the run in --output", "run"),
     QUIET,
     switch("json", "end with one line of JSON", "run"),
 )
@@ -95,7 +95,7 @@ def _advise_to_resume(run: TrainingRun, console: Console, *, overwrite: bool) ->
     instead = " instead of --overwrite" if overwrite else ""
     console.print(
         f"Stopped {state}. "
-        f"To resume: the same command with --out {run.folder.path} --resume{instead}",
+        f"To resume: the same command with --output {run.folder.path} --resume{instead}",
         markup=False,
     )
 
@@ -104,7 +104,7 @@ def _print_results(run: TrainingRun, console: Console) -> None:
     if run.loop.step < run.loop.total_steps:
         console.print(
             f"Time was up at step {run.loop.step:,} of {run.loop.total_steps:,}. To resume: the "
-            f"same command with a larger --max-minutes, --out {run.folder.path} and --resume",
+            f"same command with a larger --max-minutes, --output {run.folder.path} and --resume",
             markup=False,
         )
     if console.is_terminal:

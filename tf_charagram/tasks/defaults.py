@@ -38,26 +38,26 @@ def fine_tuning(task: str, *, has_init: bool) -> dict[str, Any]:
     return dict(_FINE_TUNE)
 
 
-def check_init(init: str | Path, out: str | Path | None) -> None:
+def check_init(init: str | Path, output: str | Path | None) -> None:
     """Checks that a second stage does not write over the first.
 
     Args:
         init: Run or model folder to start from.
-        out: Folder of the new run, or `None` for one with a new name.
+        output: Folder of the new run, or `None` for one with a new name.
 
     Raises:
         ConfigError: The model to start from lies in the folder of the new run.
     """
-    if out is None:
+    if output is None:
         return
     first = Path(init).resolve()
-    second = Path(out).resolve()
+    second = Path(output).resolve()
     # A new run inside the old run's folder is fine, except in the folder of its model.
     if first.is_relative_to(second) or second.is_relative_to(first / "model"):
         raise ConfigError(
-            "`init` must not lie in `out`, because the model there would be overwritten. Give "
-            "another --out; to go on with a run that was stopped, use --resume. Received: "
-            f"init={init}, out={out}"
+            "`init` must not lie in `output`, because the model there would be overwritten. Give "
+            "another --output; to go on with a run that was stopped, use --resume. Received: "
+            f"init={init}, output={output}"
         )
 
 
@@ -99,11 +99,11 @@ def check_start(config: RunConfig) -> None:
     Raises:
         RunError: The folder of `config.init` holds no model, or a damaged one.
         ConfigError: Settings differ, each is named with the flag to give; or `config.init` lies in
-            `config.out`.
+            `config.output`.
     """
     if config.init is None:
         return
-    check_init(config.init, config.out)
+    check_init(config.init, config.output)
     own = config.to_dict()
     saved = inherited_settings(config.init)
     differing = {name: value for name, value in saved.items() if own.get(name, value) != value}

@@ -56,12 +56,12 @@ def train(
         task: Name of the task.
         data: A file or several, `"starter"`, or examples. Default: the default of the task.
         eval_data: What to score on: a file, a folder or examples. Default: the default of the task.
-        resume: Whether to go on with the run in `out`.
-        overwrite: Whether to replace the run in `out`.
+        resume: Whether to go on with the run in `output`.
+        overwrite: Whether to replace the run in `output`.
         quiet: Whether to show no progress.
         **settings: The flags of `charagram train`, with underscores: `epochs=3`, `init="english"`,
-            `ngrams=(2, 3)`. Without `out`, the run folder is `runs/TASK-ENCODER-N` in the current
-            folder, with the next free N.
+            `ngrams=(2, 3)`. Without `output`, the run folder is `runs/TASK-ENCODER-N` in the
+            current folder, with the next free N.
 
     Raises:
         ConfigError: A setting is unknown or out of range, or two do not go together.
@@ -72,7 +72,7 @@ def train(
     Example:
         >>> out = getfixture("tmp_path") / "run"
         >>> pairs = [("colour", "color"), ("gray", "grey"), ("jail", "gaol")]
-        >>> run = train(data=pairs, epochs=1, dim=10, evaluations_per_epoch=1, out=out)
+        >>> run = train(data=pairs, epochs=1, dim=10, evaluations_per_epoch=1, output=out)
         >>> run.model.encode(["color"]).shape, len(run.history), list(run.scores)
         ((1, 10), 1, ['starter'])
     """

@@ -34,8 +34,8 @@ class TrainingRun:
 
     Args:
         task: The task to train, with the settings of the run, as `tasks.make_task` returns it.
-        resume: Go on with the run in `config.out`.
-        overwrite: Replace the run in `config.out`.
+        resume: Go on with the run in `config.output`.
+        overwrite: Replace the run in `config.output`.
 
     Attributes:
         config: Settings of the run, completed from the model of `init`.
@@ -85,7 +85,7 @@ class TrainingRun:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
         name = f"{config.task}-{config.encoder}"
         if self.workers.is_chief:
-            self.folder = RunFolder.open(config.out, name, resume=resume, overwrite=overwrite)
+            self.folder = RunFolder.open(config.output, name, resume=resume, overwrite=overwrite)
         else:
             # Only the chief writes to the run folder, which workers may share.
             self._temporary = TemporaryDirectory()

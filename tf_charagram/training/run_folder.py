@@ -29,7 +29,7 @@ from tf_charagram.errors import DataError, RunError
 from tf_charagram.models.locations import is_run_file
 
 # Settings that a resumed run may change, because they change no weights. A run folder may be moved.
-_MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes")
+_MAY_CHANGE_ON_RESUME = ("output", "checkpoint_every_s", "max_minutes")
 # Files that may be in a run folder before the run starts: the log of a trial.
 _BEFORE_A_RUN = ("log.txt",)
 
@@ -89,12 +89,12 @@ class RunFolder:
         """
         if resume and overwrite:
             raise RunError(
-                "--resume continues the run in --out, and --overwrite replaces it. Give one of "
+                "--resume continues the run in --output, and --overwrite replaces it. Give one of "
                 "the two."
             )
         if path is None:
             if resume:
-                raise RunError("--resume needs --out, the folder of the run to go on with.")
+                raise RunError("--resume needs --output, the folder of the run to go on with.")
             number = 1
             while (Path("runs") / f"{default_name}-{number}").exists():
                 number += 1
@@ -102,12 +102,12 @@ class RunFolder:
         check_local(str(path))
         folder = cls(path)
         if folder.path.exists() and not folder.path.is_dir():
-            raise RunError(f"{folder.path} is a file. Give a folder with --out.")
+            raise RunError(f"{folder.path} is a file. Give a folder with --output.")
         if folder.path.is_dir() and any(folder.path.iterdir()) and not resume:
             if not overwrite:
                 raise RunError(
                     f"{folder.path} exists. Add --resume to go on with it, --overwrite to start "
-                    "again, or give another --out."
+                    "again, or give another --output."
                 )
             if not is_run_file(folder.config):
                 raise RunError(f"{folder.path} is not a run folder, so it is not overwritten.")
@@ -153,7 +153,7 @@ class RunFolder:
             hint = f" To train on, begin another run with --init {self.path}." if longer else ""
             raise RunError(
                 f"{self.path} was started with other settings: {', '.join(changed)}. "
-                f"Resume with the same, or give another --out.{hint}"
+                f"Resume with the same, or give another --output.{hint}"
             )
 
     def begin(self, identity: dict[str, Any]) -> None:

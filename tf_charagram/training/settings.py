@@ -69,7 +69,9 @@ class RunConfig:
     data: tuple[str, ...] = option(
         (), "what to train on: a file or `starter`; repeatable", "data", is_repeatable=True
     )
-    out: str | None = option(None, "run folder [runs/TASK-ENCODER-N with the next free N]", "run")
+    output: str | None = option(
+        None, "run folder [runs/TASK-ENCODER-N with the next free N]", "run"
+    )
     preset: Literal["fine-tune"] | None = option(
         None, "fine-tune: other defaults, to learn slowly from --init and forget little", "run"
     )

@@ -47,7 +47,7 @@ def golden_vectors(version):
 def exported(trained, tmp_path_factory):
     """Returns the folder of models with version 1 of `words`."""
     models = tmp_path_factory.mktemp("models")
-    assert export(trained.folder, "--to", models / "words") == 0
+    assert export(trained.folder, "--output", models / "words") == 0
     return models
 
 
@@ -88,7 +88,7 @@ class TestVersion:
 
     @pytest.mark.parametrize("flags", [("--dtype", "int8", "--dim", 4), ("--max-mb", 2)])
     def test_made_smaller(self, trained, tmp_path, flags, capsys):
-        assert export(trained.folder, "--to", tmp_path / "small", *flags) == 0
+        assert export(trained.folder, "--output", tmp_path / "small", *flags) == 0
         is_quantized = "--dtype" in flags  # The model has less than 2 MB.
         assert ("Made smaller: dtype int8, dim 4\n" in capsys.readouterr().out) == is_quantized
         version = tmp_path / "small" / "1"
@@ -109,7 +109,7 @@ class TestVersion:
         for number in (2, 9):
             version_like(tmp_path / "words" / str(number))
         (tmp_path / "batching.config").write_text("mine")
-        assert export(trained.folder, "--to", tmp_path / "words", "--keep", 2) == 0
+        assert export(trained.folder, "--output", tmp_path / "words", "--keep", 2) == 0
         printed = capsys.readouterr().out
         assert printed.startswith(f"{tmp_path}/words/10  ") and "Deleted versions: 2\n" in printed
         assert sorted(os.listdir(tmp_path / "words")) == ["10", "9"]
@@ -127,7 +127,7 @@ class TestVersion:
         before = sorted(path.relative_to(models) for path in models.rglob("*"))
         capsys.readouterr()
         with full_disk(2000):
-            assert export(trained.folder, "--to", models) == 1
+            assert export(trained.folder, "--output", models) == 1
         errors = capsys.readouterr().err
         assert "Cannot write" in errors and "Traceback" not in errors
         assert sorted(path.relative_to(models) for path in models.rglob("*")) == before
@@ -136,12 +136,12 @@ class TestVersion:
 class TestErrors:
     @pytest.mark.parametrize("name", ["a b", ".hidden", "\xf6"])
     def test_name(self, trained, tmp_path, capsys, name):
-        assert export(trained.folder, "--to", tmp_path / name) == 1
+        assert export(trained.folder, "--output", tmp_path / name) == 1
         assert "use only letters, digits" in capsys.readouterr().err
 
     def test_not_on_this_machine(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
-        assert export("run", "--to", "gs://bucket/models/words") == 1
+        assert export("run", "--output", "gs://bucket/models/words") == 1
         assert "gs://bucket/models/words is not a local path" in capsys.readouterr().err
         assert not os.listdir(tmp_path)
 
@@ -150,11 +150,11 @@ class TestErrors:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(TrainingLoop, "_train_until", stopped)
-        arguments = ["--data", data[0], "--eval-data", data[1], "--out", tmp_path / "run"]
+        arguments = ["--data", data[0], "--eval-data", data[1], "--output", tmp_path / "run"]
         assert call("train", *arguments, "--epochs", 1) == 130
-        assert export(tmp_path / "run", "--to", tmp_path / "words") == 1
+        assert export(tmp_path / "run", "--output", tmp_path / "words") == 1
         assert "--resume" in capsys.readouterr().err
-        assert export(tmp_path, "--to", tmp_path / "words") == 1
+        assert export(tmp_path, "--output", tmp_path / "words") == 1
         assert "is not a model folder" in capsys.readouterr().err
         assert not (tmp_path / "words").exists()
 
@@ -178,18 +178,25 @@ class TestErrors:
         ],
     )
     def test_flags(self, tmp_path, capsys, flags, message):
-        assert export("run", "--to", tmp_path / "words", *flags) == 1
+        assert export("run", "--output", tmp_path / "words", *flags) == 1
         assert message in capsys.readouterr().err
 
     def test_texts(self, trained, tmp_path, capsys):
         """Warm-up requests count as part of the size, and there must be some."""
         (tmp_path / "long.txt").write_text("a long text " * 4_000)
-        arguments = ("--to", tmp_path / "words", "--texts", tmp_path / "long.txt", "--max-mb", 2)
+        arguments = (
+            "--output",
+            tmp_path / "words",
+            "--texts",
+            tmp_path / "long.txt",
+            "--max-mb",
+            2,
+        )
         assert export(trained.folder, *arguments) == 1
         error = capsys.readouterr().err
         assert "`max_mb` must be at least" in error and "Received: max_mb=2." in error
         (tmp_path / "blank.txt").write_text("\n \n")
-        arguments = ("--to", tmp_path / "words", "--texts", tmp_path / "blank.txt")
+        arguments = ("--output", tmp_path / "words", "--texts", tmp_path / "blank.txt")
         assert export(trained.folder, *arguments) == 1
         assert "has no text" in capsys.readouterr().err
 

@@ -39,7 +39,7 @@ def export(tmp_path_factory):
             if kind != "tagger":
                 decided(model, model.embedder.encode([*TEXTS, *reversed(TEXTS)]))
             model.save(folder / kind)
-            assert call("export", folder / kind, "--to", folder / "models" / kind) == 0
+            assert call("export", folder / kind, "--output", folder / "models" / kind) == 0
             done[kind] = load_any(folder / kind), folder / "models" / kind / "1"
         return done[kind]
 
@@ -163,7 +163,7 @@ def test_page_of_a_tagger(export):
 
 def test_only_embedders_are_made_smaller(export, tmp_path, capsys):
     folder = export("tagger")[1].parents[2] / "tagger"
-    assert call("export", folder, "--to", tmp_path / "small", "--dtype", "int8") == 1
+    assert call("export", folder, "--output", tmp_path / "small", "--dtype", "int8") == 1
     assert "make embedders smaller" in capsys.readouterr().err
     assert not (tmp_path / "small").exists()
 

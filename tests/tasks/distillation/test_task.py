@@ -39,7 +39,7 @@ def train(files, out, *more, teacher="vectors.npy", pairs=True):
     pairs = ["--pairs", files / "pairs.tsv"] if pairs else []
     return call(
         "train", "--task", "distill", "--data", files / "lines.txt", "--teacher", files / teacher,
-        "--eval-data", files / "scored.tsv", "--out", out, "--batch-size", 29,
+        "--eval-data", files / "scored.tsv", "--output", out, "--batch-size", 29,
         "--evaluations-per-epoch", 1, *pairs, *more,
     )  # fmt: skip
 

@@ -48,7 +48,7 @@ def universal(tmp_path_factory):
     out = tmp_path_factory.mktemp("universal") / "run"
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
-        flags = ["--dim", "12", "--epochs", "1", "--ngrams", "2,3", "--out", str(out)]
+        flags = ["--dim", "12", "--epochs", "1", "--ngrams", "2,3", "--output", str(out)]
         assert main(["train", "--data", "starter", *flags]) == 0
     return out
 
@@ -61,14 +61,14 @@ def scorers(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
         for seed, out in enumerate(runs):
-            assert train("similarity", "--out", out, "--seed", seed, "--epochs", 1) == 0
+            assert train("similarity", "--output", out, "--seed", seed, "--epochs", 1) == 0
     return runs
 
 
 @pytest.mark.parametrize("task", some_now(CLASSES, "similarity"))
 def test_the_starter_set(task, tmp_path, capsys):
     out = tmp_path / "run"
-    assert train(task, "--out", out, "--select", "starter.dev", "--json") == 0
+    assert train(task, "--output", out, "--select", "starter.dev", "--json") == 0
     metrics = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert set(metrics["scores"]) == {"starter.dev", "starter.test"}
     assert all(details["intervals"] for details in metrics["details"])
@@ -97,8 +97,8 @@ def test_it_learns(task, encoder, pairs, tmp_path):
     out, repeated = tmp_path / "run", tmp_path / "repeated.tsv"
     # Long epochs: each ends with an evaluation.
     repeated.write_text(10 * pairs.read_text(encoding="utf-8"), encoding="utf-8")
-    assert train(task, "--data", repeated, "--eval-data", pairs, "--encoder", encoder, "--out", out,
-                 "--epochs", 6, "--batch-size", 10, "--learning-rate", 0.003) == 0  # fmt: skip
+    assert train(task, "--data", repeated, "--eval-data", pairs, "--encoder", encoder,
+                 "--output", out, "--epochs", 6, "--batch-size", 10, "--learning-rate", 0.003) == 0  # fmt: skip
     assert scores(out)["pairs"] > 95
 
 
@@ -107,7 +107,7 @@ def test_it_learns(task, encoder, pairs, tmp_path):
 def test_frozen_leaves_the_encoder_as_it_is(universal, pairs, tmp_path):
     out = tmp_path / "run"
     assert train("similarity", "--data", pairs, "--init", universal, "--freeze=encoder",
-                 "--out", out, quick=["--epochs", "3"]) == 0  # fmt: skip
+                 "--output", out, quick=["--epochs", "3"]) == 0  # fmt: skip
     before, after = TextEmbedder.load(universal), PairScorer.load(out)
     for one, other in zip(before.encoder.weights, after.encoder.weights, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -123,7 +123,7 @@ def test_strength_pulls_back(universal, pairs, tmp_path):
     for strength in ("1e-6", "10"):
         out = tmp_path / strength
         assert train("similarity", "--data", pairs, "--init", universal, "--pull-back",
-                     "--l2-composition", strength, "--optimizer", "adagrad", "--out", out,
+                     "--l2-composition", strength, "--optimizer", "adagrad", "--output", out,
                      quick=["--epochs", "8", "--batch-size", "10"]) == 0  # fmt: skip
         scorer = PairScorer.load(out)
         texts = ["a cat runs", "the dog ran"]
@@ -137,15 +137,15 @@ def test_resumed_is_as_if_never_stopped(is_frozen, universal, pairs, tmp_path, m
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     arguments = ["--data", pairs, "--eval-data", pairs]
     arguments += ["--init", universal, "--freeze=encoder"] if is_frozen else []
-    assert train("entailment", *arguments, "--out", whole) == 0
+    assert train("entailment", *arguments, "--output", whole) == 0
     with monkeypatch.context() as patch:
 
         def stop(self, record):
             raise KeyboardInterrupt
 
         patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
-        assert train("entailment", *arguments, "--out", parts) == 130
-    assert train("entailment", *arguments, "--out", parts, "--resume") == 0
+        assert train("entailment", *arguments, "--output", parts) == 130
+    assert train("entailment", *arguments, "--output", parts, "--resume") == 0
     one, other = PairClassifier.load(whole), PairClassifier.load(parts)
     for left, right in zip(one.weights, other.weights, strict=True):
         assert_same_training(left, right)
@@ -158,7 +158,7 @@ def test_balanced_classes(tmp_path):
     path.write_text(10 * ("1\tgood\n" * 19 + "0\tbad\n"), encoding="utf-8")
     out = tmp_path / "run"
     assert train("sentiment", "--data", path, "--eval-data", path, "--class-weights", "balanced",
-                 "--out", out, "--epochs", 3, "--learning-rate", 0.01,
+                 "--output", out, "--epochs", 3, "--learning-rate", 0.01,
                  "--batch-size", 20) == 0  # fmt: skip
     assert scores(out)["texts"] == 100
 
@@ -181,7 +181,7 @@ def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
     flags = ["--dim", "3", "--max-chars", "20", "--unicode-form", "NFC"]
     out = tmp_path / "run"
     assert train("similarity", "--data", pairs, "--init", universal, "--freeze=encoder", *flags,
-                 "--out", out) == 1  # fmt: skip
+                 "--output", out) == 1  # fmt: skip
     error = capsys.readouterr().err
     assert "was trained with other settings. To start from it, give" in error
     for received in ("(received: 3)", "(received: 20)", "(received: NFC)"):
@@ -196,7 +196,7 @@ def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
     ],
 )
 def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
-    assert train("similarity", *arguments, "--out", tmp_path / "run") == 1
+    assert train("similarity", *arguments, "--output", tmp_path / "run") == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
@@ -204,7 +204,7 @@ def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
 def test_labels_that_training_lacks(pairs, tmp_path, capsys):
     path = tmp_path / "other.tsv"
     path.write_text("1\ta\tb\tNEW\n2\tc\td\tSAME\n", encoding="utf-8")
-    assert train("entailment", "--data", pairs, "--eval-data", path, "--out",
+    assert train("entailment", "--data", pairs, "--eval-data", path, "--output",
                  tmp_path / "run") == 1  # fmt: skip
     assert "found also 'NEW'" in capsys.readouterr().err
 
@@ -213,8 +213,8 @@ def test_header_of_unknown_names(tmp_path, capsys):
     path = tmp_path / "texts.tsv"
     path.write_text("mood\treview\n" + "good\ta fine day\nbad\ta grey day\n" * 50)
     flags = ["--data", path, "--dim", "4", "--epochs", "1", "--eval-data", path]
-    assert train("sentiment", *flags, "--out", tmp_path / "a") == 1
+    assert train("sentiment", *flags, "--output", tmp_path / "a") == 1
     assert "looks like a header" in capsys.readouterr().err
     columns = ["--columns", "review,mood"]
-    assert train("sentiment", *flags, *columns, "--out", tmp_path / "b") == 0
+    assert train("sentiment", *flags, *columns, "--output", tmp_path / "b") == 0
     assert "100 texts" in capsys.readouterr().out

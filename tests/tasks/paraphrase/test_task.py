@@ -54,8 +54,8 @@ def train(out, files, *more):
     first, second, sets = files
     return call(
         "train", "--task", "sentences", "--data", first, "--data", second, "--eval-data", sets,
-        "--out", out, "--dim", 12, "--epochs", 2, "--batch-size", 8, "--evaluations-per-epoch", 1,
-        *more,
+        "--output", out, "--dim", 12, "--epochs", 2, "--batch-size", 8,
+        "--evaluations-per-epoch", 1, *more,
     )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def first_stage(files, tmp_path_factory):
     data = ("--data", first, "--eval-data", sets)
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
-        assert call("train", *STAGES, *data, "--epochs", 1, "--out", out) == 0
+        assert call("train", *STAGES, *data, "--epochs", 1, "--output", out) == 0
     return out
 
 
@@ -123,7 +123,7 @@ def test_two_stages(files, first_stage, tmp_path):
     first, second, sets = files
     both = tmp_path / "second"
     data = ("--data", second, "--init", first_stage, "--eval-data", sets)
-    arguments = ("--epochs", 2, "--learning-rate", "1e-9", "--out", both)
+    arguments = ("--epochs", 2, "--learning-rate", "1e-9", "--output", both)
     assert call("train", *STAGES, *data, *arguments) == 0
     old, new = TextEmbedder.load(first_stage), TextEmbedder.load(both)
     assert new.vectorizer.num_rows >= old.vectorizer.num_rows
@@ -136,7 +136,7 @@ def test_columns(files, tmp_path):
     path.write_text("Nr;A;B;Ok\n1;ein Satz;ein Text;1\n2;x;y;0\n3;a, b;c;1\n")
     config = ParaphraseConfig(
         task="sentences", data=(str(path),), eval_data=str(files[2]), dim=4,
-        columns=("B", "A", "4"), out=str(tmp_path / "run"),
+        columns=("B", "A", "4"), output=str(tmp_path / "run"),
     )  # fmt: skip
     task = TrainingRun(make_task(config), resume=False, overwrite=False).task
     assert task.texts() == ["ein Text", "ein Satz", "c", "a, b"]
@@ -145,7 +145,7 @@ def test_columns(files, tmp_path):
 def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
     first, second, sets = map(str, files)
     config = ParaphraseConfig(
-        task="sentences", data=(first, second), eval_data=sets, dim=4, out=str(tmp_path / "run"),
+        task="sentences", data=(first, second), eval_data=sets, dim=4, output=str(tmp_path / "run"),
         data_weights=(2.0, 0.5), typos=0.5,
     )  # fmt: skip
     number = TrainingRun(make_task(config), resume=False, overwrite=False).task.facts()["num_pairs"]
@@ -169,7 +169,7 @@ def test_wrong_flags(files, tmp_path, options, message, capsys):
 
 
 def test_data_is_needed(capsys, tmp_path):
-    assert call("train", "--task", "sentences", "--out", tmp_path / "run") == 1
+    assert call("train", "--task", "sentences", "--output", tmp_path / "run") == 1
     assert "The task 'sentences' needs --data: tables with two columns" in capsys.readouterr().err
 
 
@@ -196,7 +196,7 @@ def test_the_learning_rate_falls_to_zero(files, tmp_path):
     config = ParaphraseConfig(
         task="sentences", data=(str(first), str(second)), eval_data=str(sets), dim=4, batch_size=8,
         epochs=epochs, evaluations_per_epoch=1, decay="linear", learning_rate=0.01,
-        out=str(tmp_path / "run"),
+        output=str(tmp_path / "run"),
     )  # fmt: skip
     training = TrainingRun(make_task(config), resume=False, overwrite=False)
     optimizer = training.loop.model.optimizer

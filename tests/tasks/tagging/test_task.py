@@ -35,7 +35,7 @@ def train(*arguments):
 @pytest.mark.parametrize("encoder", some_now(["charagram", "char_cnn", "char_lstm"], "charagram"))
 def test_trains_and_is_served(encoder, tagged, tmp_path, capsys):
     out = tmp_path / "run"
-    assert train("--data", tagged, "--eval-data", tagged, "--out", out, "--encoder", encoder,
+    assert train("--data", tagged, "--eval-data", tagged, "--output", out, "--encoder", encoder,
                  "--json") == 0  # fmt: skip
     metrics = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert metrics["scores"]["train"] > 90
@@ -59,7 +59,7 @@ def test_trains_and_is_served(encoder, tagged, tmp_path, capsys):
 @pytest.mark.usefixtures("unexported")
 def test_the_starter_set(tmp_path, capsys):
     out = tmp_path / "run"
-    assert train("--out", out, "--select", "starter.dev") == 0
+    assert train("--output", out, "--select", "starter.dev") == 0
     scores = json.loads((out / "metrics.json").read_text())["scores"]
     assert set(scores) == {"starter.dev", "starter.test"}
     history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
@@ -74,7 +74,7 @@ def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     data.write_text(f"{tagged.read_text()}\nno tag\n")
     config = make_settings(
         "pos", data=(str(data),), eval_data=(str(tagged),), on_bad_line="skip", dim=4,
-        hidden_dim=4, out=str(tmp_path / "run"),
+        hidden_dim=4, output=str(tmp_path / "run"),
     )  # fmt: skip
     TrainingRun(make_task(config), resume=False, overwrite=False)
     assert "skipped 1 bad line; first: " in caplog.text
@@ -89,6 +89,6 @@ def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     ],
 )
 def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
-    assert train(*arguments, "--out", tmp_path / "run") == 1
+    assert train(*arguments, "--output", tmp_path / "run") == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
