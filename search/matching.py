@@ -12,6 +12,7 @@ from scipy import sparse
 
 from tf_charagram.data.readers.pairs import LabelledPair
 from tf_charagram.errors import ConfigError, check_fraction
+from tf_charagram.models.locations import read_config
 from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.candidates import best_pairs, similar_pairs
 from tf_charagram.search.grouping import (
@@ -107,7 +108,6 @@ def match(
     threshold: float | None = ...,
     one_to_one: bool = ...,
     labels: Iterable[Label] | None = ...,
-    shows_progress: bool = ...,
 ) -> RecordMatches: ...
 
 
@@ -141,17 +141,19 @@ def match(
         on_right: Their names in the right table. Default: as `on`.
         kinds: Kinds of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
             from the values.
-        lexical: Whether letters are compared as well as vectors.
+        lexical: Whether letters are compared as well as vectors. Without `on` only.
         threshold: Minimum score. Default: learned from labels, or 0 without labels; 0.5 with `on`.
         one_to_one: Whether a right text has at most one partner; pairs with the largest scores
             come first. Only the 20 best right texts of each left text are considered.
         labels: Pairs of texts and whether they match, to learn weights and threshold from. With
             `on`, pairs of row numbers; texts are the cells of a row, joined by spaces.
-        shows_progress: Whether progress is shown on standard error, if it is a terminal.
+        shows_progress: Whether progress is shown on standard error, if it is a terminal. Without
+            `on` only.
 
     Raises:
         ConfigError: A list is a single string or contains other values, `threshold` is not in
-            [0, 1], there is neither a model nor `lexical`, or there are too few labels.
+            [0, 1], there is neither a model nor `lexical`, there are too few labels, or an argument
+            is given that has no effect with, or without, `on`.
         RunError: The model cannot be loaded.
 
     Example:
@@ -159,6 +161,7 @@ def match(
         1
     """
     if on is not None:
+        _check_columns_only(model, lexical, shows_progress)
         return match_tables(
             left,
             right,
@@ -170,6 +173,7 @@ def match(
             labels=labels,
             model=model,
         )
+    _check_texts_only(on_right=on_right, kinds=kinds)
     left_texts = strings_of(left, "left")
     right_texts = strings_of(right, "right")
     scorer, threshold, learned = _make_scorer(
@@ -218,7 +222,6 @@ def deduplicate(
     threshold: float | None = ...,
     labels: Iterable[Label] | None = ...,
     groups: str = ...,
-    shows_progress: bool = ...,
 ) -> RecordGroups: ...
 
 
@@ -248,19 +251,20 @@ def deduplicate(
         on: Names of the columns that are compared.
         kinds: Kinds of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
             from the values.
-        lexical: Whether letters are compared as well as vectors.
+        lexical: Whether letters are compared as well as vectors. Without `on` only.
         threshold: Minimum score. Default: learned from labels, or 0.7 without labels; 0.5 with
             `on`.
         labels: Pairs of texts and whether they match, to learn weights and threshold from. With
             `on`, pairs of row numbers; texts are the cells of a row, joined by spaces.
         groups: `average`, so that parts of a group match on average; or `components`, so that
             rows are in the same group if a chain of pairs connects them.
-        shows_progress: Whether progress is shown on standard error, if it is a terminal.
+        shows_progress: Whether progress is shown on standard error, if it is a terminal. Without
+            `on` only.
 
     Raises:
         ConfigError: `texts` is a single string or contains other values, `threshold` is not in
-            [0, 1], `groups` is unknown, there is neither a model nor `lexical`, or there are too
-            few labels.
+            [0, 1], `groups` is unknown, there is neither a model nor `lexical`, there are too few
+            labels, or an argument is given that has no effect with, or without, `on`.
         RunError: The model cannot be loaded.
 
     Example:
@@ -268,6 +272,7 @@ def deduplicate(
         [0, 1]
     """
     if on is not None:
+        _check_columns_only(model, lexical, shows_progress)
         return deduplicate_table(
             texts,
             on,
@@ -277,6 +282,7 @@ def deduplicate(
             model=model,
             groups=groups,
         )
+    _check_texts_only(kinds=kinds)
     check_groups(groups)
     all_texts = strings_of(texts)
     scorer, threshold, learned = _make_scorer(
@@ -322,6 +328,33 @@ def deduplicate(
             ends = {"left": int(first_rows[link.left]), "right": int(first_rows[link.right])}
             weak.append(link._replace(**ends))
     return Duplicates(found, kept, threshold, learned, weak)
+
+
+def _check_columns_only(
+    model: str | Path | Embedder | None, lexical: bool, shows_progress: bool
+) -> None:
+    """Checks the arguments for texts when columns are compared.
+
+    Raises:
+        ConfigError: One is given, and would have no effect.
+        RunError: There is no such model.
+    """
+    if not lexical or shows_progress:
+        name = "shows_progress" if lexical else "lexical"
+        raise ConfigError(f"`{name}` is for lists of texts. Leave it out, or leave out `on`.")
+    if model is not None and not isinstance(model, Embedder):
+        read_config(model)
+
+
+def _check_texts_only(**given: Any) -> None:
+    """Checks that no argument for columns is given without `on`.
+
+    Raises:
+        ConfigError: One is given, and would have no effect.
+    """
+    for name, value in given.items():
+        if value is not None:
+            raise ConfigError(f"`{name}` is for columns. Name them with `on`, or leave it out.")
 
 
 def _make_scorer(

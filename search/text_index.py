@@ -107,6 +107,11 @@ class TextIndex:
         if scorer is None:
             own_scorer = TextScorer(strings, model, lexical=lexical)
         else:
+            if model != "english" or not lexical:
+                raise ConfigError(
+                    "`scorer` has its own model and setting of letters. Leave out `model` and "
+                    "`lexical`, or leave out `scorer`."
+                )
             own_scorer = TextScorer.from_settings(scorer.settings(), strings, scorer.embedder)
         self._prepare(strings, own_scorer)
 

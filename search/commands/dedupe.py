@@ -11,6 +11,7 @@ from tf_charagram.cli.table_flags import check_table_output, read_input
 from tf_charagram.search.commands.match import add_threshold_flags, say_scores
 from tf_charagram.search.commands.records import (
     add_record_flags,
+    check_record_flags,
     dedupe_records,
     evidence_text,
     say_learned,
@@ -50,7 +51,11 @@ def _make_parser() -> Parser:
 
 def dedupe(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = _make_parser().parse_args(arguments)
+    parser = _make_parser()
+    values = parser.parse_args(arguments)
+    check_record_flags(parser, values)
+    if values.drop:
+        parser.refuse(values, ("explain",), "does not go with --drop")
     check_table_output(values, values.table)
     from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.search.matching import deduplicate

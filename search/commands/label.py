@@ -62,7 +62,10 @@ def make_parser() -> Parser:
 
 def label(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    parser = make_parser()
+    values = parser.parse_args(arguments)
+    if values.right is None:
+        parser.refuse(values, ("on_right",), "is for a second table")
     tables = [values.left] if values.right is None else [values.left, values.right]
     check_not_read(values.labels, tables)
     from tf_charagram.search.linkage.asking import next_pair

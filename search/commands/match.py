@@ -14,7 +14,13 @@ from tf_charagram.cli.table_flags import (
     check_table_output,
     read_input,
 )
-from tf_charagram.search.commands.records import add_record_flags, match_records, say_learned
+from tf_charagram.errors import check_positive
+from tf_charagram.search.commands.records import (
+    add_record_flags,
+    check_record_flags,
+    match_records,
+    say_learned,
+)
 from tf_charagram.search.commands.search import add_scoring_flags, model_of
 
 # Bins of the histogram of scores from 0 to 1, and characters of its longest bar.
@@ -57,14 +63,22 @@ def add_threshold_flags(parser: Parser, default: str) -> None:
 
 def match(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = _make_parser().parse_args(arguments)
+    parser = _make_parser()
+    values = parser.parse_args(arguments)
+    check_record_flags(parser, values)
+    if values.alternatives is not None:
+        check_positive(alternatives=values.alternatives)
     check_table_output(values, values.left, values.right)
     from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.search import matching
 
-    on_right = values.on if values.on_right is None else values.on_right
     left = read_input(values.left, values, values.on)
-    right = read_input(values.right, values, on_right)
+    on_right = values.on_right
+    hint = ""
+    if on_right is None:
+        on_right = values.on
+        hint = " If its columns have other names, give them with --on-right."
+    right = read_input(values.right, values, on_right, hint)
     if len(values.on) > 1:
         match_records(values, left, right, on_right)
         return 0

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from tf_charagram.search.linkage.estimates import Estimate
     from tf_charagram.search.linkage.linking import Evidence, Label
 
+# Flags without an effect on several columns, and on one.
+_ONE_COLUMN = ("vectors_only",)
+_SEVERAL_COLUMNS = ("alternatives", "column", "explain", "key")
+
 
 def add_column_flag(parser: Parser) -> None:
     """Adds `--column`, the kind of a column."""
@@ -43,24 +47,50 @@ def add_record_flags(parser: Parser) -> None:
     )
 
 
+def check_record_flags(parser: Parser, values: Namespace) -> None:
+    """Checks that the flags fit the number of columns of `--on`.
+
+    Raises:
+        ConfigError: A flag would have no effect, or a number is not positive.
+    """
+    if len(values.on) > 1:
+        parser.refuse(values, _ONE_COLUMN, "is for one column: several are compared by their kinds")
+    else:
+        parser.refuse(values, _SEVERAL_COLUMNS, "is for several columns, as --on name,city")
+    if values.labels is None:
+        parser.refuse(values, ("key",), "is for --labels")
+
+
 def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
     """Returns the kinds of `--column` by name.
 
     Raises:
-        ConfigError: A value has no colon.
+        ConfigError: A value has no colon, or its column is not compared.
     """
+    compared = [table.index(name) for name in values.on]
+    names = list(columns_of(table, values.on))
     kinds = {}
     for given in values.column:
         name, colon, kind = given.rpartition(":")
         if not colon:
             raise ConfigError(f"--column must be NAME:KIND, such as born:date. Received: {given}")
-        kinds[table.columns[table.index(name)]] = kind
+        position = table.index(name)
+        if position not in compared:
+            raise ConfigError(f"--column must name a column of --on. Received: {given}")
+        kinds[names[compared.index(position)]] = kind
     return kinds
 
 
 def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
-    """Returns columns of a table, which may be given by number, by their names."""
-    return {table.columns[table.index(name)]: table.column(name) for name in on}
+    """Returns columns of a table, which may be given by number, by distinct names."""
+    columns: dict[str, list[Any]] = {}
+    for given in on:
+        name = table.columns[table.index(given)]
+        # Two columns of one name are told apart by their numbers.
+        while name in columns:
+            name += "_2"
+        columns[name] = table.column(given)
+    return columns
 
 
 def _read_record_labels(path: str, left: Table, right: Table, key: str | None) -> list[Label]:

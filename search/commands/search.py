@@ -13,6 +13,7 @@ from tf_charagram._files.writing import check_free, check_local, to_stdout
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.table_flags import (
+    INPUT_FLAGS,
     add_input_flags,
     add_output_flags,
     check_table_output,
@@ -20,8 +21,9 @@ from tf_charagram.cli.table_flags import (
     read_input,
 )
 from tf_charagram.data.readers.lines import STDIN
-from tf_charagram.errors import ConfigError, check_positive, unknown_name
-from tf_charagram.models.locations import shipped_models
+from tf_charagram.data.tables import quoted
+from tf_charagram.errors import ConfigError, check_fraction, check_positive, unknown_name
+from tf_charagram.models.locations import read_config, shipped_models
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
     Find = Callable[[Sequence[str], int], list[list[Hit]]]
 
 PROMPT = "text> "
+_LIST_HEADER = "   score     row  text\n"
+_CSV_HEADER = "query,row,score,text\n"
+# A correction whose probability is shown as 0.000 is none.
+_MIN_PROBABILITY = 0.0005
 _CHUNK_BYTES = 2**16
 
 
@@ -57,6 +63,9 @@ def _make_parser() -> Parser:
     )
     add_corrections_flag(parser)
     parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
+    parser.add_argument(
+        "--csv", action="store_true", help="CSV with a header [unless the output is a terminal]"
+    )
     text = "FILE.csv, .tsv, .jsonl or .parquet for the found rows with all their columns"
     add_output_flags(parser, None, text)
     add_input_flags(parser)
@@ -86,17 +95,16 @@ def add_scoring_flags(parser: Parser) -> None:
 
 def search(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = _make_parser().parse_args(arguments)
+    parser = _make_parser()
+    values = parser.parse_args(arguments)
     check_positive(k=values.k)
-    if values.spelling and (values.save or values.on):
-        raise ConfigError("--spelling takes a file of words. Leave out --save and --on.")
+    check_fraction("threshold", values.threshold)
+    _check_flags(parser, values)
     if values.save:
         # Before texts are embedded, which can take minutes.
         check_local(values.save)
         check_free(Path(values.save))
     if values.output:
-        if values.json:
-            raise ConfigError("Give one of --json and --output.")
         check_table_output(values, values.source)
     source = values.source
     models = shipped_models()
@@ -105,6 +113,12 @@ def search(arguments: Sequence[str]) -> int:
     make_search = _speller if values.spelling else _searcher
     find, embedder, table = make_search(values)
     answers: list[tuple[str, list[Hit]]] = []
+    to_answer: Callable[[str, Sequence[Hit]], str] = _json
+    header = ""
+    if not values.json:
+        is_listed = sys.stdout.isatty() and not values.csv
+        to_answer = _listed if is_listed else _csv
+        header = _LIST_HEADER if is_listed else _CSV_HEADER
     for batch in _batches(values, sys.stdin.isatty()):
         if embedder is not None:
             corrections = Corrections(embedder)
@@ -114,12 +128,39 @@ def search(arguments: Sequence[str]) -> int:
         if values.output:
             answers += found
             continue
-        to_answer = _json if values.json else _listed
-        to_stdout("".join(to_answer(query, hits) + "\n" for query, hits in found))
+        to_stdout(header + "".join(to_answer(query, hits) for query, hits in found))
+        header = ""
         sys.stdout.flush()
     if values.output:
         _to_table(answers, table).write(values.output)
     return 0
+
+
+def _check_flags(parser: Parser, values: Namespace) -> None:
+    """Checks that each flag has an effect on the source.
+
+    Raises:
+        ConfigError: A flag has none.
+    """
+    from tf_charagram.search.text_index import SETTINGS
+
+    source = values.source
+    is_folder = Path(source).is_dir()
+    is_file = source == STDIN or (Path(source).exists() and not is_folder)
+    if values.spelling:
+        others = ("save", "on", "vectors_only", "show_corrections", *INPUT_FLAGS)
+        parser.refuse(values, others, "does not go with --spelling, which takes a list of words")
+    elif not is_file:
+        others = ("on", "vectors_only", *INPUT_FLAGS)
+        parser.refuse(values, others, f"is for a file: {source} is an index or model")
+    if not is_file and not (Path(source) / SETTINGS).is_file():
+        parser.refuse(values, ("model",), f"is for a file or index: {source} is a model")
+    if values.output:
+        parser.refuse(values, ("json", "csv"), "does not go with --output")
+    else:
+        parser.refuse(values, ("overwrite",), "is for --output")
+    if values.json:
+        parser.refuse(values, ("csv",), "does not go with --json")
 
 
 def _to_table(answers: Sequence[tuple[str, Sequence[Hit]]], table: Table | None) -> Table:
@@ -177,7 +218,15 @@ def _printable(text: str) -> str:
 
 def _json(query: str, found: Sequence[Hit]) -> str:
     hits = [{**hit._asdict(), "score": round(hit.score, 6)} for hit in found]
-    return json.dumps({"query": _printable(query), "hits": hits}, ensure_ascii=False)
+    return json.dumps({"query": _printable(query), "hits": hits}, ensure_ascii=False) + "\n"
+
+
+def _csv(query: str, found: Sequence[Hit]) -> str:
+    lines = []
+    for hit in found:
+        cells = [_printable(query), str(hit.row), f"{hit.score:.4f}", hit.text]
+        lines.append(",".join(quoted(cell, ",") for cell in cells) + "\n")
+    return "".join(lines)
 
 
 def _listed(query: str, found: Sequence[Hit]) -> str:
@@ -186,7 +235,7 @@ def _listed(query: str, found: Sequence[Hit]) -> str:
         # A cell of a table can have several lines.
         text = " ".join(hit.text.split())
         lines.append(f"  {hit.score:6.3f}  {hit.row:6}  {text}")
-    return "\n".join(lines)
+    return "\n".join([*lines, ""])
 
 
 def _searcher(values: Namespace) -> tuple[Find, Embedder | None, Table | None]:
@@ -196,8 +245,6 @@ def _searcher(values: Namespace) -> tuple[Find, Embedder | None, Table | None]:
 
     source = values.source
     is_file = source == STDIN or (Path(source).exists() and not Path(source).is_dir())
-    if not is_file and (values.on or values.vectors_only):
-        raise ConfigError(f"--on and --vectors-only are for a file. {source} is an index or model.")
     is_model = False
     table = None
     if is_file:
@@ -241,18 +288,26 @@ def _speller(values: Namespace) -> tuple[Find, Embedder, None]:
     embedder = load_embedder(model, num_chars_of(words), correct_spelling=False)
     corrector = SpellingCorrector(embedder, words)
     rows = {word: row for row, word in enumerate(corrector.words)}
+    min_probability = max(values.threshold, _MIN_PROBABILITY)
 
     def find(queries: Sequence[str], k: int) -> list[list[Hit]]:
         answers = []
         for query in queries:
             corrections = corrector.correct(query, k)
             hits = [Hit(rows[word], probability, word) for word, probability in corrections]
-            answers.append(hits)
+            answers.append([hit for hit in hits if hit.score >= min_probability])
         return answers
 
     return find, embedder, None
 
 
 def model_of(values: Namespace) -> str | None:
-    """Returns the value of `--model`, `None` to compare letters only."""
-    return None if values.model == "none" else values.model
+    """Returns the value of `--model`, `None` to compare letters only.
+
+    Raises:
+        RunError: There is no such model.
+    """
+    if values.model == "none":
+        return None
+    read_config(values.model)
+    return str(values.model)

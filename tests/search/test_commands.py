@@ -222,7 +222,10 @@ def test_table_errors(csv_file, tmp_path, capsys):
     other.write_text("key,value\n1,a\n2,b\n")
     cases = [
         (["dedupe", csv_file, "--on", "nam"], "Did you mean 'name'? Available: city, id, name."),
-        (["match", csv_file, other, "--on", "name"], "other.csv: Unknown column 'name'."),
+        (
+            ["match", csv_file, other, "--on", "name"],
+            "If its columns have other names, give them with --on-r",
+        ),
         (["dedupe", other], "`on` must name the columns of the texts. Available: key, value."),
         (["dedupe", csv_file, "--output", csv_file], "rows.csv is read as well, and would be over"),
         (["match", other, csv_file, "--output", csv_file], "rows.csv is read as well"),
@@ -259,7 +262,7 @@ def test_search_a_file_and_a_saved_index(model, tmp_path, capsys):
     assert call("search", index, *arguments) == 0
     assert records(capsys.readouterr().out) == found
     assert call("search", index, "catt", "--model", model, "--threshold", 0.9999) == 0
-    assert capsys.readouterr().out == "catt\n"
+    assert capsys.readouterr().out == "query,row,score,text\n"
     assert call("search", index, "catt") == 1
     assert "was built with another model than english. Give that" in capsys.readouterr().err
     assert call("search", file, "catt", "--save", index) == 1
@@ -269,8 +272,26 @@ def test_search_a_file_and_a_saved_index(model, tmp_path, capsys):
 def test_search_a_table(csv_file, capsys):
     arguments = ["--on", "name,city", "--model", "none", "--k", 1]
     assert call("search", csv_file, "hors and sons bern", *arguments) == 0
-    query, hit = capsys.readouterr().out.splitlines()
-    assert query == "hors and sons bern" and hit.endswith("       3  Horse & Sons Bern")
+    _, hit = csv.reader(capsys.readouterr().out.splitlines())
+    assert hit[:2] == ["hors and sons bern", "3"] and hit[3] == "Horse & Sons Bern"
+
+
+def test_search_shows_what_its_numbers_are(tmp_path, monkeypatch, capsys):
+    texts = tmp_path / "texts.txt"
+    texts.write_text('Horse, "Sons"\n')
+    arguments = [texts, "horse", "horse", "--model", "none"]
+    quoted = ',"Horse, ""Sons"""\n'
+    for is_terminal, flags in ((False, []), (True, ["--csv"])):
+        monkeypatch.setattr("sys.stdout.isatty", lambda is_terminal=is_terminal: is_terminal)
+        assert call("search", *arguments, *flags) == 0
+        written = capsys.readouterr().out
+        assert written.startswith("query,row,score,text\nhorse,0,0.") and written.endswith(quoted)
+        assert written.count("query") == 1 and written.count("horse,0,") == 2
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert call("search", *arguments) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header == "   score     row  text" and lines[0] == lines[2] == "horse"
+    assert re.fullmatch(r"   0\.\d{3}       0  Horse, \"Sons\"", lines[1])
 
 
 def test_search_writes_the_found_rows(table, capsys):
@@ -288,7 +309,7 @@ def test_search_writes_the_found_rows(table, capsys):
         (["--output", source, "--overwrite"], "is read as well, and would be overwritten"),
         (["--output", output.with_suffix(".x")], "must end in .csv, .tsv, .jsonl or"),
         (["--output", output.parent], "must end in"),
-        (["--output", output, "--json"], "Give one of --json and --output."),
+        (["--output", output, "--json", "--overwrite"], "--json does not go with --output."),
     ):
         assert call("search", *arguments, *flags) == 1
         assert message in capsys.readouterr().err
@@ -350,8 +371,9 @@ def test_answers_come_before_the_input_ends(csv_file):
         for name in ("byrd", "doggedly"):
             child.stdin.write(f"{name}\n")
             child.stdin.flush()
-            assert child.stdout.readline() == f"{name}\n"
-            assert name in child.stdout.readline().lower()
+            if name == "byrd":
+                assert child.stdout.readline() == "query,row,score,text\n"
+            assert child.stdout.readline().lower().startswith(f"{name},")
         child.stdin.close()
         assert child.wait(60) == 0
 
@@ -390,7 +412,7 @@ def test_queries_from_standard_input(model, tmp_path, piped, capsys):
     assert "text>" not in streams.err
     piped(b"cat\nthe dog\r\n")
     assert call("search", "-", "dogs", "--model", "none", "--k", 1) == 0
-    assert capsys.readouterr().out.endswith("       1  the dog\n")
+    assert re.search(r"\ndogs,1,0\.\d+,the dog\n$", capsys.readouterr().out)
 
 
 def test_search_errors(model, csv_file, tmp_path, capsys):
@@ -399,14 +421,14 @@ def test_search_errors(model, csv_file, tmp_path, capsys):
     cases = [
         ([csv_file, "--k", 0], "error: `k` must be at least 1. Received: k=0"),
         ([model, "--k", -1], "error: `k` must be at least 1. Received: k=-1"),
-        ([csv_file, "--threshold", 2, "--model", "none"], "`min_score` must be in [0, 1]"),
+        ([csv_file, "--threshold", 2, "--model", "none"], "`threshold` must be in [0, 1]"),
         (["englsh"], "Unknown file, index or model 'englsh'. Did you mean 'english'? Available: "),
         ([tmp_path / "nothing.csv"], "Unknown file, index or model '"),
         ([tmp_path / "folder"], "folder is not a model folder: it has no config.json"),
         ([tmp_path / "blank"], "blank: no rows found"),
         ([model], f"has no texts.txt: name a file with `search FILE --model {model}`."),
         ([csv_file, "--save", csv_file], "rows.csv exists"),
-        ([model, "--on", "name"], "--on and --vectors-only are for a file."),
+        ([model, "--on", "name"], "--on is for a file: "),
     ]
     for arguments, message in cases:
         assert call("search", *arguments, "cat") == 1

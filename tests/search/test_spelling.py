@@ -99,7 +99,7 @@ def test_command(model, tmp_path, capsys):
     assert [record["hits"][0]["row"] for record in records] == [4, 7]
     assert all(len(record["hits"]) == 2 for record in records)
     assert call(*arguments, "hosre", "--k", 1) == 0
-    value, _, word = capsys.readouterr().out.splitlines()[1].split()
+    _, _, value, word = capsys.readouterr().out.splitlines()[1].split(",")
     assert word == "horse"
     assert float(value) == pytest.approx(records[0]["hits"][0]["score"], abs=6e-4)
 

@@ -20,7 +20,7 @@ from tf_charagram._files.writing import check_output, to_stdout, whole_file
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
-from tf_charagram.cli.table_flags import add_input_flags, column_names, read_input
+from tf_charagram.cli.table_flags import INPUT_FLAGS, add_input_flags, column_names, read_input
 from tf_charagram.data.tables import quoted
 from tf_charagram.errors import ConfigError
 
@@ -81,7 +81,11 @@ def _make_parser() -> Parser:
 
 def embed(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = vars(_make_parser().parse_args(arguments))
+    parser = _make_parser()
+    parsed = parser.parse_args(arguments)
+    if not parsed.on:
+        parser.refuse(parsed, INPUT_FLAGS, "is for tables: name their columns with --on")
+    values = vars(parsed)
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", _THREADS)
     from tf_charagram.bulk.inputs import find_inputs
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from rich.table import Table
 
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
-from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of, tuple_of
+from tf_charagram.cli.flags import MODEL_HELP, Parser, tuple_of
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.typos import KINDS
 from tf_charagram.errors import ConfigError
@@ -95,17 +95,16 @@ def evaluate(arguments: Sequence[str]) -> int:
         # `--typos` can be the name of a kind, and `--bootstrap` can be missing.
         if isinstance(value, int) and value < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
-    given = parser.given(values)
     if values.misspellings is None:
-        _refuse(given, ("vocabulary",), "is for --misspellings")
+        parser.refuse(values, ("vocabulary",), "is for --misspellings")
     else:
         others = ("eval_data", "columns", "typos", "baseline", "keep_words")
-        _refuse(given, others, "does not go with --misspellings")
+        parser.refuse(values, others, "does not go with --misspellings")
     bad_lines = BadLines(values.on_bad_line)
     if values.misspellings is not None:
         result, titled_tables = _evaluate_misspellings(values, bad_lines)
     else:
-        result, titled_tables = _evaluate_pairs(values, given, bad_lines)
+        result, titled_tables = _evaluate_pairs(parser, values, bad_lines)
     if bad_lines.count:
         sys.stderr.write(f"{bad_lines.summary()}\n")
     if values.json:
@@ -118,13 +117,6 @@ def evaluate(arguments: Sequence[str]) -> int:
         for table in tables:
             console.print(table)
     return 0
-
-
-def _refuse(given: set[str], names: Sequence[str], rule: str) -> None:
-    """Raises an error for the first of some flags that was given."""
-    for name in names:
-        if name in given:
-            raise ConfigError(f"{flag_of(name)} {rule}. Leave it out.")
 
 
 def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
@@ -141,7 +133,7 @@ def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
     return result.to_dict(), [("", [result.table()])]
 
 
-def _evaluate_pairs(values: Any, given: set[str], bad_lines: BadLines) -> _Output:
+def _evaluate_pairs(parser: Parser, values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.models.locations import EMBEDDER, read_kind
 
     kinds = {model: read_kind(model) for model in values.model}
@@ -150,7 +142,7 @@ def _evaluate_pairs(values: Any, given: set[str], bad_lines: BadLines) -> _Outpu
     if len(set(kinds.values())) > 1:
         named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
-    _refuse(given, ("typos", "baseline", "keep_words"), "is for models that embed texts")
+    parser.refuse(values, ("typos", "baseline", "keep_words"), "is for models that embed texts")
     return _evaluate_labelled(values, bad_lines)
 
 

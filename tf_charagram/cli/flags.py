@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn
+
+from tf_charagram.errors import ConfigError
 
 #: Help text of the argument that names a model.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
@@ -59,6 +61,22 @@ class Parser(WithHints):
     def given(self, values: Any) -> set[str]:
         """Returns the names of the arguments whose values are not their defaults."""
         return {name for name, value in vars(values).items() if value != self.get_default(name)}
+
+    def refuse(self, values: Any, names: Iterable[str], rule: str) -> None:
+        """Checks that no flag is given that would have no effect.
+
+        Args:
+            values: The parsed arguments.
+            names: Names of the flags without an effect.
+            rule: Follows the flag in the error, such as `is for tables`.
+
+        Raises:
+            ConfigError: One of the flags has another value than its default.
+        """
+        given = self.given(values)
+        for name in names:
+            if name in given:
+                raise ConfigError(f"{flag_of(name)} {rule}. Leave it out.")
 
 
 def tuple_of(kind: type) -> Callable[[Any], Any]:

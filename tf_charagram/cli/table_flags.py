@@ -13,7 +13,7 @@ from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.table_rows import column_position
-from tf_charagram.errors import DataError, unknown_name
+from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 if TYPE_CHECKING:
     from tf_charagram.data.tables import Table
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 def column_names(text: str) -> list[str]:
     """Splits the value of `--on` at commas; a name with a comma is in double quotes."""
     return next(csv.reader([text], skipinitialspace=True), [])
+
+
+#: Flags of `add_input_flags`, which say how a table is read.
+INPUT_FLAGS = ("no_header", "encoding", "on_bad_line")
 
 
 def add_input_flags(parser: Parser) -> None:
@@ -59,10 +63,17 @@ def add_output_flags(parser: Parser, default: str | None, text: str) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
 
 
-def read_input(path: str, values: Namespace, on: Sequence[str]) -> Table:
+def read_input(path: str, values: Namespace, on: Sequence[str], hint: str = "") -> Table:
     """Reads a table as the flags say, and tells of bad lines on standard error.
 
+    Args:
+        path: The file.
+        values: The values of the flags.
+        on: Columns that it must have.
+        hint: What to do if it lacks a column.
+
     Raises:
+        ConfigError: `on` names a column twice.
         DataError: The file cannot be read, has a bad row, or lacks a column of `on`.
     """
     from tf_charagram.data.table_reading import read_table
@@ -71,9 +82,12 @@ def read_input(path: str, values: Namespace, on: Sequence[str]) -> Table:
     table = read_table(path, header=not values.no_header, encoding=values.encoding, on_bad_line=bad)
     if bad.count:
         sys.stderr.write(f"{bad.summary()}\n")
-    for column in on:
-        if column_position(table.columns, column) is None:
-            raise DataError(path, unknown_name("column", column, table.columns))
+    positions = [column_position(table.columns, column) for column in on]
+    for column, position in zip(on, positions, strict=True):
+        if position is None:
+            raise DataError(path, unknown_name("column", column, table.columns) + hint)
+        if positions.count(position) > 1:
+            raise ConfigError(f"--on must name a column once. Received: {','.join(on)}")
     return table
 
 

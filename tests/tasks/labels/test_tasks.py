@@ -98,7 +98,8 @@ def test_it_learns(task, encoder, pairs, tmp_path):
     # Long epochs: each ends with an evaluation.
     repeated.write_text(10 * pairs.read_text(encoding="utf-8"), encoding="utf-8")
     assert train(task, "--data", repeated, "--eval-data", pairs, "--encoder", encoder,
-                 "--output", out, "--epochs", 6, "--batch-size", 10, "--learning-rate", 0.003) == 0  # fmt: skip
+                 "--output", out, "--epochs", 6, "--batch-size", 10,
+                 "--learning-rate", 0.003) == 0  # fmt: skip
     assert scores(out)["pairs"] > 95
 
 
