@@ -97,7 +97,11 @@ def test_command(model, tmp_path, capsys):
     assert [record["query"] for record in records] == ["hosre", "byrdd"]
     assert [record["hits"][0]["text"] for record in records] == ["horse", "byrd"]
     assert [record["hits"][0]["row"] for record in records] == [4, 7]
-    assert all(len(record["hits"]) == 2 for record in records)
+    # Others are so improbable that they would be shown as 0.000.
+    scores = [hit["score"] for record in records for hit in record["hits"]]
+    assert min(scores) >= 0.0005 and len(scores) < 4
+    assert call(*arguments, "hosre", "--threshold", 1, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["hits"] == []
     assert call(*arguments, "hosre", "--k", 1) == 0
     _, _, value, word = capsys.readouterr().out.splitlines()[1].split(",")
     assert word == "horse"
