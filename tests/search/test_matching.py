@@ -9,8 +9,8 @@ import pytest
 
 from tests.search.conftest import TEXTS
 from tests.texts import NASTY, words
-from tf_charagram.errors import ConfigError
-from tf_charagram.search import TextScorer, deduplicate, match
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.search import TextIndex, TextScorer, deduplicate, match
 
 LEFT = ["Horse 12", "hoarse 7", "", "Bird", "zzz"]
 RIGHT = ["bird 1", "HORSE 12", "horse 12", "hoarse 77", " "]
@@ -170,3 +170,33 @@ def test_errors(find):
         find(TEXTS, None, lexical=False)
     with pytest.raises(ConfigError, match="Unknown kind of groups"):
         deduplicate(TEXTS, None, groups="star")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"on_right": ["b"]}, "on_right"),
+        ({"kinds": {"a": "name"}}, "kinds"),
+        ({"on": ["a"], "lexical": False}, "lexical"),
+        ({"on": ["a"], "shows_progress": True}, "shows_progress"),
+    ],
+    ids=str,
+)
+def test_arguments_without_effect_are_refused(arguments, name):
+    left = {"a": ["cat"]} if "on" in arguments else ["cat"]
+    with pytest.raises(ConfigError, match=rf"`{name}` is for (columns|lists of texts)\. "):
+        match(left, left, None, **arguments)
+    arguments.pop("on_right", None)
+    if arguments:
+        with pytest.raises(ConfigError, match=rf"`{name}` is for (columns|lists of texts)\. "):
+            deduplicate(left, None, **arguments)
+
+
+def test_a_model_must_exist(model):
+    table = {"a": ["cat"], "b": ["dog"]}
+    with pytest.raises(RunError, match="englsh is not a model folder.*Did you mean 'english'"):
+        match(table, table, "englsh", on=["a", "b"])
+    with pytest.raises(RunError, match="englsh is not a model folder"):
+        deduplicate(table, "englsh", on=["a", "b"])
+    with pytest.raises(ConfigError, match="`scorer` has its own model"):
+        TextIndex(["cat"], model, scorer=TextScorer(["cat"], None))

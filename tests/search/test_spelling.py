@@ -112,7 +112,11 @@ def test_command_errors(model, tmp_path, capsys):
     empty = tmp_path / "empty"
     empty.write_text("\n")
     errors = {
-        "Leave out --save and --on.": (model, "--save", tmp_path / "index"),
+        "--save does not go with --spelling, which takes a list of": (
+            model,
+            "--save",
+            tmp_path / "index",
+        ),
         "There are no words to choose corrections from": (empty, "--model", model),
         f"name a file with `search FILE --spelling --model {model}`.": (model,),
     }

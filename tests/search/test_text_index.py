@@ -136,7 +136,7 @@ def learned(model):
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"lexical": False}, {"model": None}, {"scorer": True}, {"texts": []},
+    {}, {"lexical": False}, {"model": None}, {"scorer": True, "model": "english"}, {"texts": []},
 ], ids=str)  # fmt: skip
 def test_loading(embedder, options, tmp_path):
     options = {"texts": ["\0", "a\ud800", "", *TEXTS[::9]], "model": embedder} | options
