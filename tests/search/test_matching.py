@@ -194,7 +194,7 @@ def test_arguments_without_effect_are_refused(arguments, name):
 
 def test_a_model_must_exist(model):
     table = {"a": ["cat"], "b": ["dog"]}
-    with pytest.raises(RunError, match="englsh is not a model folder.*Did you mean 'english'"):
+    with pytest.raises(RunError, match=r"englsh is not a model folder.*Did you mean 'english'"):
         match(table, table, "englsh", on=["a", "b"])
     with pytest.raises(RunError, match="englsh is not a model folder"):
         deduplicate(table, "englsh", on=["a", "b"])
