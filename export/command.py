@@ -14,7 +14,7 @@ from tf_charagram.cli.flags import MODEL_HELP
 from tf_charagram.cli.settings_parser import SettingsParser, add_flags, settings_flags
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.reporting import load_tensorflow
+from tf_charagram.lazy import load_tensorflow
 from tf_charagram.settings import types_of
 
 if TYPE_CHECKING:

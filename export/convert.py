@@ -20,13 +20,14 @@ from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.reporting import load_tensorflow
+from tf_charagram.lazy import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.reader.choice import Embedder
 
 
-def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Path) -> int:
+def write_word2vec(embedder: Embedder, words: Iterable[str], path: str | Path) -> int:
     """Writes the vectors of words as word2vec text: a header, then a line per word.
 
     White space inside a word is written as `_`, as in the phrases of word2vec: `new york` is
@@ -245,11 +246,10 @@ def _make_model(values: Any) -> None:
 
 
 def _write_words(values: Any) -> None:
-    load_tensorflow()
-    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.reader.choice import load_embedder, num_chars_of
     from tf_charagram.search.texts import read_vocabulary
 
     words = read_vocabulary(values.texts, values.model)
-    embedder = TextEmbedder.load(values.model, folded=True)
+    embedder = load_embedder(values.model, num_chars_of(words))
     number = write_word2vec(embedder, words, values.output)
     sys.stderr.write(f"{number:,} words -> {values.output}\n")

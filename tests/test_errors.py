@@ -12,6 +12,7 @@ from tf_charagram.errors import (
     DataError,
     RunError,
     check_positive,
+    install_advice,
     unknown_name,
 )
 
@@ -47,3 +48,14 @@ def test_sizes():
     for value in (None, 1.0, True, "1"):
         with pytest.raises(ConfigError, match=r"`dim` must be an integer\. Received: dim="):
             check_positive(dim=value)
+
+
+def test_advice_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.errors._CHECKOUT", tmp_path)
+    assert install_advice() == "pip install tf-charagram"
+    assert install_advice("parquet") == "pip install 'tf-charagram[parquet]'"
+    (tmp_path / "pyproject.toml").touch()
+    assert install_advice() == f"pip install -e {tmp_path}"
+    monkeypatch.chdir(tmp_path)
+    assert install_advice() == "pip install -e ."
+    assert install_advice("parquet") == "pip install -e '.[parquet]'"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections import ChainMap
 from importlib import import_module
@@ -45,3 +47,16 @@ def test_a_class_is_imported_for_a_config(monkeypatch):
     head = tf_charagram.TextHead(dim=3, labels=["a", "b"])
     restored = registered["tf_charagram>TextHead"].from_config(head.get_config())
     assert type(restored) is type(head) and restored.get_config() == head.get_config()
+
+
+@pytest.mark.parametrize("start", [
+    "from tf_charagram import TextEmbedder",
+    "import tf_charagram.layers; tf_charagram.layers.BiLstm",
+])  # fmt: skip
+def test_a_session_starts_without_messages_of_tensorflow(start):
+    program = f"{start}\nimport tensorflow\ntensorflow.constant(1) + 1"
+    environment = {name: value for name, value in os.environ.items() if name[:6] != "TF_CPP"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+    assert (done.returncode, done.stderr) == (0, "")

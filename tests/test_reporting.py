@@ -106,7 +106,7 @@ class config:
 COMMAND = """
 import sys
 from tf_charagram.cli.commands import run_command
-from tf_charagram.reporting import load_tensorflow
+from tf_charagram.lazy import load_tensorflow
 
 def command(arguments):
     load_tensorflow()

@@ -80,6 +80,6 @@ def _register() -> None:
 
 if not TYPE_CHECKING:
     # Type checkers would take any name for a lazy one.
-    __getattr__ = lazy_names(__name__, {**_NAMES, **_MODULE_NAMES})
+    __getattr__ = lazy_names(__name__, {**_NAMES, **_MODULE_NAMES}, needs_tensorflow=True)
 
 when_keras_is_imported(_register)

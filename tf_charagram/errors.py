@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Iterable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-NO_TENSORFLOW = (
-    "Training, export, serving, and models that do not sum n-grams need TensorFlow: "
-    "pip install tf-charagram"
-)
-
+# The folder of an installation with `pip install -e`, else the folder of all packages.
+_CHECKOUT = Path(__file__).parents[1]
 _MAX_NAMES = 25
 
 
@@ -46,6 +44,27 @@ class RunError(CharagramError, RuntimeError):
 
 class TrainingError(CharagramError, RuntimeError):
     """Training cannot continue, for instance because the loss is not finite."""
+
+
+def install_advice(extra: str = "") -> str:
+    """Words the command that installs this package with the requirements of an extra.
+
+    Args:
+        extra: Name of the extra. Default: only what the package always requires.
+    """
+    extras = f"[{extra}]" if extra else ""
+    if not (_CHECKOUT / "pyproject.toml").is_file():
+        return f"pip install {shlex.quote(f'tf-charagram{extras}')}"
+    folder = "." if Path.cwd() == _CHECKOUT else _CHECKOUT
+    return f"pip install -e {shlex.quote(f'{folder}{extras}')}"
+
+
+def no_tensorflow() -> str:
+    """Words the error of what needs TensorFlow where it is not installed."""
+    return (
+        "Training, export, serving, and models that do not sum n-grams need TensorFlow: "
+        f"{install_advice()}. `tf_charagram.reader.TextReader` embeds texts without it."
+    )
 
 
 def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -11,30 +13,35 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from tf_charagram.errors import NO_TENSORFLOW, ConfigError
+from tf_charagram.errors import ConfigError, install_advice, no_tensorflow
 
+# File descriptor of standard error.
+_STDERR = 2
 #: Package -> the names that it imports when they are used, and their modules.
 TABLES: dict[str, Mapping[str, str]] = {}
 
 
-def lazy_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_names(
+    module: str, names: Mapping[str, str], *, needs_tensorflow: bool = False
+) -> Callable[[str], Any]:
     """Returns the `__getattr__` of a module.
 
     Args:
         module: Name of the module.
         names: Name it offers -> module that has it, or the module itself if it has no such name.
+        needs_tensorflow: Whether these modules import TensorFlow, which would log a dozen lines.
     """
     TABLES[module] = names
 
     def getattribute(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        try:
-            source = import_module(names[name])
-        except ModuleNotFoundError as error:
-            if error.name not in ("keras", "tensorflow"):
-                raise
-            raise ModuleNotFoundError(NO_TENSORFLOW, name=error.name) from error
+        is_module = names[name] == f"{module}.{name}"
+        if needs_tensorflow and not is_module:
+            if find_spec("tensorflow") is None:
+                raise ModuleNotFoundError(no_tensorflow(), name="tensorflow")
+            load_tensorflow()
+        source = import_module(names[name])
         return getattr(source, name) if hasattr(source, name) else source
 
     return getattribute
@@ -54,7 +61,7 @@ def extra_module(name: str, extra: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ConfigError(
-            f"{name} cannot be imported ({error}): pip install 'tf-charagram[{extra}]'."
+            f"{name} cannot be imported ({error}): {install_advice(extra)}"
         ) from error
 
 
@@ -116,3 +123,43 @@ def register_with_keras(package: str, classes: Mapping[str, str]) -> None:
     registered = sys.modules["keras"].saving.get_custom_objects()
     for name, module in classes.items():
         registered.setdefault(f"{package}>{name}", _LazyClass(name, module))
+
+
+@contextmanager
+def _stderr_aside() -> Iterator[None]:
+    """Holds back output to file descriptor 2; shows it only if an exception is raised."""
+    try:
+        shown = os.dup(_STDERR)
+    except OSError:  # It is closed.
+        yield
+        return
+    import tempfile
+
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), _STDERR)
+        try:
+            yield
+        except BaseException:
+            held.seek(0)
+            os.write(shown, held.read())
+            raise
+        finally:
+            os.dup2(shown, _STDERR)
+            os.close(shown)
+
+
+def load_tensorflow() -> None:
+    """Imports TensorFlow and looks for GPUs, quietly unless TF_CPP_MIN_LOG_LEVEL asks for logs.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    if find_spec("tensorflow") is None:
+        raise ConfigError(no_tensorflow())
+    is_imported = "tensorflow" in sys.modules
+    if is_imported or os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") in ("0", "1"):
+        return
+    with _stderr_aside():
+        import tensorflow
+
+        tensorflow.config.list_physical_devices()

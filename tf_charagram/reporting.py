@@ -1,22 +1,17 @@
-"""The console of the commands: tables, a progress line, and TensorFlow without its messages."""
+"""The console of the commands: tables and a progress line."""
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.util import find_spec
 from typing import Any, Self
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
-
-from tf_charagram.errors import NO_TENSORFLOW, ConfigError
 
 INTERVAL = "95 % interval"
 _PIPED_WIDTH = 160
@@ -168,43 +163,3 @@ class ProgressLine:
         """Prints a line above the progress, unless `quiet`."""
         if not is_quiet():
             self.console.print(text, soft_wrap=True, markup=False)
-
-
-_STDERR = 2
-
-
-@contextmanager
-def _stderr_aside() -> Iterator[None]:
-    """Holds back output to file descriptor 2; shows it only if an exception is raised."""
-    try:
-        shown = os.dup(_STDERR)
-    except OSError:  # It is closed.
-        yield
-        return
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), _STDERR)
-        try:
-            yield
-        except BaseException:
-            held.seek(0)
-            os.write(shown, held.read())
-            raise
-        finally:
-            os.dup2(shown, _STDERR)
-            os.close(shown)
-
-
-def load_tensorflow() -> None:
-    """Imports TensorFlow and looks for GPUs, quietly unless TF_CPP_MIN_LOG_LEVEL asks for logs.
-
-    Raises:
-        ConfigError: It is not installed.
-    """
-    if find_spec("tensorflow") is None:
-        raise ConfigError(NO_TENSORFLOW)
-    if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") in ("0", "1"):
-        return
-    with _stderr_aside():
-        import tensorflow
-
-        tensorflow.config.list_physical_devices()

@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 else:
     _HOMES = dict.fromkeys(__all__, "tf_charagram.tuning.models")
     _HOMES["ScoreOnSet"] = "tf_charagram.evaluation.callback"
-    __getattr__ = lazy_names(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES, needs_tensorflow=True)

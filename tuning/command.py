@@ -12,7 +12,8 @@ from rich.console import Console
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
 from tf_charagram.cli.settings_parser import QUIET, SettingsParser, settings_flags, switch
 from tf_charagram.errors import ConfigError, TrainingError
-from tf_charagram.reporting import is_quiet, load_tensorflow, quiet
+from tf_charagram.lazy import load_tensorflow
+from tf_charagram.reporting import is_quiet, quiet
 from tf_charagram.settings import types_of
 from tf_charagram.tasks import make_task
 from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig, make_search

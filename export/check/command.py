@@ -14,7 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.cli.flags import Parser
-from tf_charagram.reporting import load_tensorflow, table_console
+from tf_charagram.lazy import load_tensorflow
+from tf_charagram.reporting import table_console
 
 _STATES = {True: "pass", False: "FAIL", None: "skip"}
 

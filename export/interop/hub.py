@@ -10,8 +10,8 @@ from typing import Any
 
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import FILES, model_files, read_config
+from tf_charagram.reader.choice import Embedder, load_anywhere
 
 _ADDRESS = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 
@@ -48,12 +48,15 @@ def push(model: str | Path, address: str, *, private: bool = False) -> str:
     return str(commit.commit_url)
 
 
-def load(address: str, **options: Any) -> TextEmbedder:
+def load(address: str, **options: Any) -> Embedder:
     """Loads a model, downloading it unless it is cached.
 
     Args:
         address: `hf://OWNER/NAME`, or `hf://OWNER/NAME@REVISION` for a branch, tag or commit.
         **options: Arguments of `TextEmbedder.load`, such as `folded=True`.
+
+    Returns:
+        A `TextEmbedder`, or a `TextReader` where TensorFlow is not installed.
 
     Raises:
         ConfigError: The address is malformed, or huggingface_hub is not installed.
@@ -63,7 +66,7 @@ def load(address: str, **options: Any) -> TextEmbedder:
     repository, revision = _parse(address)
     with _hub_errors(f"Cannot download {address}"):
         folder = hub.snapshot_download(repository, revision=revision, allow_patterns=list(FILES))
-    return TextEmbedder.load(folder, **options)
+    return load_anywhere(folder, **options)
 
 
 def _parse(address: str) -> tuple[str, str | None]:

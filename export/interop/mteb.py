@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_sha256
+from tf_charagram.reader.choice import MANY_CHARS, load_embedder
 
 _AbsEncoder: Any = extra_module("mteb.models.abs_encoder", "mteb").AbsEncoder
 _model_meta = extra_module("mteb.models.model_meta", "mteb")
@@ -44,7 +44,8 @@ class CharagramEncoder(_AbsEncoder):
     ) -> None:
         del device
         checksum = model_sha256(model_name)
-        self.embedder = TextEmbedder.load(model_name, folded=True)
+        # Most tasks have so many texts.
+        self.embedder = load_embedder(model_name, MANY_CHARS)
         self.mteb_model_meta = _model_meta.ModelMeta.create_empty(
             {
                 "name": name or f"tf-charagram/{Path(model_name).resolve().name}",

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.lazy import extra_module
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_files, read_config
+from tf_charagram.reader.choice import MANY_CHARS, Embedder, load_embedder, num_chars_of
 from tf_charagram.text.arguments import texts_of
 
 _base = extra_module("sklearn.base", "sklearn")
@@ -28,16 +28,14 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
     Copies and pickles hold the path of the model, not its weights.
 
     Args:
-        model: Run folder or model folder.
-        batch_size: Texts embedded at a time. Default: 1000.
+        model: Run folder, model folder, or name of a model.
 
     Example:
         `make_pipeline(CharagramTransformer("runs/mine"), LogisticRegression()).fit(texts, labels)`
     """
 
-    def __init__(self, model: str | Path, batch_size: int = 1000) -> None:
+    def __init__(self, model: str | Path) -> None:
         self.model = model
-        self.batch_size = batch_size
 
     def fit(self, X: Sequence[str], y: Any = None) -> CharagramTransformer:
         """Checks that there is a model; returns itself.
@@ -56,19 +54,20 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
             ConfigError: `X` is not a list of texts.
             RunError: The model cannot be loaded.
         """
-        return self._embedder().encode(texts_of(X, "X"), batch_size=self.batch_size)
+        texts = texts_of(X, "X")
+        return self._embedder(num_chars_of(texts)).encode(texts)
 
-    def _embedder(self) -> TextEmbedder:
+    def _embedder(self, num_chars: int) -> Embedder:
         read_config(self.model)
         states = []
         for file in model_files(self.model):
             state = os.stat(file)
             states.append((state.st_mtime_ns, state.st_size))
-        return _loaded(str(self.model), tuple(states))
+        return _loaded(str(self.model), tuple(states), num_chars >= MANY_CHARS)
 
     @property
     def _n_features_out(self) -> int:
-        return self._embedder().dim
+        return self._embedder(0).dim
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -82,7 +81,7 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
 
 
 @lru_cache(maxsize=1)
-def _loaded(model: str, state: tuple[tuple[int, int], ...]) -> TextEmbedder:
+def _loaded(model: str, state: tuple[tuple[int, int], ...], is_much: bool) -> Embedder:
     """Loads a model; `state` invalidates the cache when its files change."""
     del state
-    return TextEmbedder.load(model)
+    return load_embedder(model, MANY_CHARS if is_much else 0)

@@ -147,6 +147,7 @@ def _check_flags(parser: Parser, values: Namespace) -> None:
     source = values.source
     is_folder = Path(source).is_dir()
     is_file = source == STDIN or (Path(source).exists() and not is_folder)
+    others: tuple[str, ...]
     if values.spelling:
         others = ("save", "on", "vectors_only", "show_corrections", *INPUT_FLAGS)
         parser.refuse(values, others, "does not go with --spelling, which takes a list of words")

@@ -361,7 +361,7 @@ class TestLoadErrors:
         (saved / "config.json").write_text(json.dumps(config))
         message = (
             rf"format version {FORMAT_VERSION + 1}, written by tf-charagram 9\.8\.7.*"
-            rf"reads up to {FORMAT_VERSION}.*pip install -U tf-charagram"
+            rf"reads up to {FORMAT_VERSION}.*Install a newer tf-charagram"
         )
         with pytest.raises(RunError, match=message):
             TextEmbedder.load(saved)

@@ -14,8 +14,10 @@ from rich.table import Table
 from tf_charagram._version import __version__
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.download import SOURCES, cache_folder, cached
+from tf_charagram.errors import ConfigError, install_advice
+from tf_charagram.lazy import load_tensorflow
 from tf_charagram.models.locations import shipped_models
-from tf_charagram.reporting import load_tensorflow, make_table, table_console
+from tf_charagram.reporting import make_table, table_console
 
 _PACKAGE = "tf-charagram"
 _FOR_DEVELOPERS = ("test", "bench")
@@ -41,8 +43,7 @@ def _packages_table() -> tuple[Table, bool]:
             fits = False
         if not fits and not extra:
             is_complete = False
-        package = f"{_PACKAGE}[{extra}]" if extra else _PACKAGE
-        cure = "" if fits else escape(f"pip install '{package}'")
+        cure = "" if fits else escape(install_advice(extra))
         table.add_row(requirement.name, extra, str(requirement.specifier), version, cure)
     return table, is_complete
 
@@ -67,6 +68,9 @@ def doctor(arguments: Sequence[str]) -> int:
         import tensorflow as tf
 
         gpus = _listed([gpu.name for gpu in tf.config.list_physical_devices("GPU")])
+    except ConfigError:
+        gpus = "not known without TensorFlow"
+        is_complete = False
     except Exception as problem:  # A broken installation may raise anything.
         gpus = f"{type(problem).__name__}: {problem}"
         is_complete = False

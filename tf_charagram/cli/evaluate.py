@@ -16,7 +16,8 @@ from tf_charagram.cli.flags import MODEL_HELP, Parser, tuple_of
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.typos import KINDS
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting import load_tensorflow, table_console
+from tf_charagram.lazy import load_tensorflow
+from tf_charagram.reporting import table_console
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).

@@ -9,7 +9,7 @@ from typing import Any
 
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.reporting import load_tensorflow
+from tf_charagram.lazy import load_tensorflow
 from tf_charagram.tasks.tagging.data import COLUMNS, to_conllu
 
 _STDOUT = "-"

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
 from tf_charagram.cli.settings_parser import QUIET, SettingsParser, switch
-from tf_charagram.reporting import history_table, is_quiet, load_tensorflow, quiet, table_console
+from tf_charagram.lazy import load_tensorflow
+from tf_charagram.reporting import history_table, is_quiet, quiet, table_console
 from tf_charagram.tasks import make_task
 from tf_charagram.training.settings import RunConfig
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.typos import add_typos
 from tf_charagram.errors import ConfigError
+from tf_charagram.lazy import load_tensorflow
 from tf_charagram.models.explanation import Parts, explain
 from tf_charagram.models.locations import EMBEDDER, load_any, read_kind
 from tf_charagram.models.vectors import Neighbor, nearest_texts
 from tf_charagram.reader import TextReader
 from tf_charagram.reader.choice import Embedder, load_embedder
 from tf_charagram.reader.files import is_readable, read_model
-from tf_charagram.reporting import load_tensorflow
 
 # Number of neighbors.
 _NUM_NEIGHBORS = 10

@@ -69,7 +69,7 @@ ENCODERS = {
 #: Class -> module: each encoder can be imported from this package, too.
 CLASSES = {entry.class_name: f"{__name__}.{entry.module}" for entry in ENCODERS.values()}
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, CLASSES)
+    __getattr__ = lazy_names(__name__, CLASSES, needs_tensorflow=True)
 
 
 def _entry(name: str) -> EncoderEntry:

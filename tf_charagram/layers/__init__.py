@@ -31,4 +31,4 @@ LAYERS = {
 }
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, LAYERS)
+    __getattr__ = lazy_names(__name__, LAYERS, needs_tensorflow=True)

@@ -11,7 +11,8 @@ from tf_charagram.lazy import lazy_names
 if TYPE_CHECKING:
     from tf_charagram.losses.margin import MarginLoss
 else:
-    __getattr__ = lazy_names(__name__, {"MarginLoss": "tf_charagram.losses.margin"})
+    _HOMES = {"MarginLoss": "tf_charagram.losses.margin"}
+    __getattr__ = lazy_names(__name__, _HOMES, needs_tensorflow=True)
 
 __all__ = ["MarginLoss"]
 

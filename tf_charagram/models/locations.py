@@ -118,7 +118,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
         raise RunError(
             f"{folder} has format version {version}, written by tf-charagram "
             f"{config.get('tf_charagram')}; this is {__version__}, which reads up to "
-            f"{FORMAT_VERSION}. Please upgrade: pip install -U tf-charagram"
+            f"{FORMAT_VERSION}. Install a newer tf-charagram."
         )
     return config
 

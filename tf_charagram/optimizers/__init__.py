@@ -21,4 +21,4 @@ CLASSES = {
 }
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, CLASSES)
+    __getattr__ = lazy_names(__name__, CLASSES, needs_tensorflow=True)

@@ -10,9 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.lazy import load_tensorflow
 from tf_charagram.reader.files import is_readable
 from tf_charagram.reader.text_reader import TextReader
-from tf_charagram.reporting import load_tensorflow
 
 #: From so many characters on, TensorFlow saves more time than it takes to start.
 MANY_CHARS = 13_000_000
@@ -60,6 +60,25 @@ def load_embedder(model: str | Path, num_chars: int, **options: Any) -> Embedder
     from tf_charagram.models.embedder import TextEmbedder
 
     return TextEmbedder.load(model, folded=True, **options)
+
+
+def load_anywhere(model: str | Path, **options: Any) -> Embedder:
+    """Loads a model as a `TextEmbedder`, or as a `TextReader` where TensorFlow is not installed.
+
+    Args:
+        model: A model folder, a run folder, or the name of a model that ships with the package.
+        **options: Arguments of `TextEmbedder.load`, or of `TextReader.load`.
+
+    Raises:
+        ConfigError: The model needs TensorFlow, which is not installed; or an option is invalid.
+        RunError: The model cannot be loaded.
+    """
+    if find_spec("tensorflow") is None:
+        return TextReader.load(model, **options)
+    load_tensorflow()
+    from tf_charagram.models.embedder import TextEmbedder
+
+    return TextEmbedder.load(model, **options)
 
 
 def num_chars_of(texts: Sequence[str]) -> int:

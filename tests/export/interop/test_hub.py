@@ -124,5 +124,5 @@ def test_addresses(run, address):
 
 def test_without_huggingface_hub(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ConfigError, match=r"pip install 'tf-charagram\[hub\]'"):
+    with pytest.raises(ConfigError, match=r"pip install .*\[hub\]'"):
         load(ADDRESS)
