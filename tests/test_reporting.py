@@ -152,7 +152,7 @@ def test_standard_error_may_be_closed():
     code = """
 import os
 os.close(2)
-from tf_charagram.reporting import _stderr_aside
+from tf_charagram.lazy import _stderr_aside
 with _stderr_aside():
     print("fine")
 """
