@@ -13,7 +13,7 @@ import numpy as np
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.locations import model_files, read_config
 from tf_charagram.reader.choice import MANY_CHARS, Embedder, load_embedder, num_chars_of
-from tf_charagram.text.arguments import texts_of
+from tf_charagram.text.arguments import strings_of
 
 _base = extra_module("sklearn.base", "sklearn")
 _BaseEstimator: Any = _base.BaseEstimator
@@ -54,7 +54,7 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
             ConfigError: `X` is not a list of texts.
             RunError: The model cannot be loaded.
         """
-        texts = texts_of(X, "X")
+        texts = strings_of(X, "X")
         return self._embedder(num_chars_of(texts)).encode(texts)
 
     def _embedder(self, num_chars: int) -> Embedder:

@@ -16,7 +16,7 @@ from tf_charagram.text.words import WordVectorizer
 
 def without_tensorflow(monkeypatch):
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
-    monkeypatch.setattr("tf_charagram.reporting.find_spec", lambda name: None)
+    monkeypatch.setattr("tf_charagram.lazy.find_spec", lambda name: None)
 
 
 def test_few_and_many_texts(monkeypatch):
