@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from tf_charagram.reader.flat import Ints, Runs
-from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.reader.ngrams import masked, ngram_keys, spread
 from tf_charagram.reader.symbols import Symbols
 from tf_charagram.text.arguments import distinct, strings_of
+from tf_charagram.text.key_table import KeyTable
 from tf_charagram.text.word_boundaries import bags_of_words
 
 _ORDERS = (2, 3)
@@ -57,7 +57,7 @@ class CharacterTfidf:
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)
         num_ngrams = len(known)
-        self._columns = KeyTable.of_rows(spread(known), np.arange(num_ngrams))
+        self._columns = KeyTable(spread(known), np.arange(num_ngrams, dtype=np.int32), -1)
         ngram_counts = word_counts @ _ones(ids, splits, num_ngrams)
         # An index for each text that an n-gram occurs in.
         df = np.bincount(ngram_counts.indices, minlength=num_ngrams)
@@ -80,7 +80,7 @@ class CharacterTfidf:
         """Returns the vectors of texts that are given as their words, of length 1 or 0."""
         words, word_counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
-        columns = self._columns.rows(spread(keys))
+        columns = self._columns.lookup(spread(keys))
         known_columns, known_splits = masked(columns, columns >= 0, splits)
         ones = _ones(known_columns, known_splits, len(self._idf))
         vectors = word_counts @ ones

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.reader.flat import Ints
-from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.text._spelling.patterns import (
     ADDED,
     DOUBLED,
@@ -33,6 +32,7 @@ from tf_charagram.text._spelling.sureness import (
     LAST,
     NUM_PLACES,
 )
+from tf_charagram.text.key_table import KeyTable
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -88,7 +88,7 @@ class Candidates:
 
     def _lookup(self, keys: Ints) -> tuple[Ints, Floats]:
         """Returns the rows of words and their log probabilities, -inf for other keys."""
-        rows = self._table.rows(keys & self._patterns.key_mask)
+        rows = self._table.lookup(keys & self._patterns.key_mask)
         return rows, self._patterns.log_probabilities[rows]
 
     def _single_words(self, values: Ints, has_digits: Bools) -> tuple[Ints, Floats]:

@@ -14,13 +14,13 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.locations import ARRAYS, FILES, model_folder, read_config
 from tf_charagram.models.stored_tables import SCALES, StoredTable
 from tf_charagram.models.vectors import ACTIVATIONS
-from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.reader.ngrams import Ngrams, spread
 from tf_charagram.reader.symbols import Symbols
 from tf_charagram.reader.table import Table
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.kept_words import kept_words
 from tf_charagram.text.alphabet import Alphabet
+from tf_charagram.text.key_table import KeyTable
 
 _DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError)
 _ENCODER = "charagram"
@@ -130,7 +130,7 @@ def _ngrams(settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ngrams:
         if keys.ndim != 1 or not len(keys) or keys.min() < 1:
             raise ValueError("the vocabulary must be a list of keys above 0")
         num_rows = len(keys)
-        table = KeyTable.of_rows(spread(keys), np.arange(num_rows))
+        table = KeyTable(spread(keys), np.arange(num_rows, dtype=np.int32), -1)
         orders = arrays["orders"].tolist()
         if "alphabet" in arrays:
             alphabet = Alphabet.from_array(arrays["alphabet"])

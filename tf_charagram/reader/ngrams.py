@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tf_charagram.reader.flat import Batch, Ints, Runs, after_zero, interleaved, rows_of
-from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN, Alphabet, symbol_bits
 from tf_charagram.text.hashing import MULTIPLIER, ROW_STEP, ROWS_OF_UNKNOWN, mixed
+from tf_charagram.text.key_table import KeyTable
 
 _SPREAD = MULTIPLIER.astype(np.int64)
 _INT64_MAX = np.iinfo(np.int64).max
@@ -59,7 +59,7 @@ class Ngrams(NamedTuple):
         keys, _ = ngram_keys(known, self.orders, self._bits)
         has_row = keys > 0
         if self.table is not None:
-            has_row &= self.table.rows(spread(keys)) >= 0
+            has_row &= self.table.lookup(spread(keys)) >= 0
         starts, columns = np.nonzero(has_row)
         # The column after those of the orders holds the space after a text, a unigram.
         starts = starts + (columns == len(self.orders))
@@ -81,7 +81,7 @@ class Ngrams(NamedTuple):
 
     def _known_ids(self, batch: Batch, table: KeyTable) -> Runs:
         keys, splits = ngram_keys(batch, self.orders, self._bits)
-        rows = table.rows(spread(keys))
+        rows = table.lookup(spread(keys))
         if self.longest_only:
             _keep_longest(rows, len(self.orders))
         num_columns = keys.shape[1]

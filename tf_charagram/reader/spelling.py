@@ -19,7 +19,6 @@ from tf_charagram.reader.flat import (
     rows_of,
     some_texts,
 )
-from tf_charagram.reader.key_table import KeyTable
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.letters import MAX_LETTERS, is_suitable, letter_codes, spelled
 from tf_charagram.text._spelling.patterns import Patterns
@@ -33,6 +32,7 @@ from tf_charagram.text._spelling.sureness import (
 )
 from tf_charagram.text._spelling.word_filter import letter_values, powers
 from tf_charagram.text.code_points import SPACE
+from tf_charagram.text.key_table import KeyTable
 from tf_charagram.text.word_boundaries import CAPITAL, LETTER, SMALL, SYMBOL
 
 Bools = NDArray[np.bool_]
@@ -71,7 +71,7 @@ class Corrector:
         ends = splits[1:]
         words = np.stack([starts, ends], axis=1)
         rows = np.flatnonzero(is_suitable(words))
-        self._known = KeyTable.of_rows(patterns.words[rows], rows)
+        self._known = KeyTable(patterns.words[rows], rows.astype(np.int32), -1)
         # Two extra rows: an empty word, `no_word`, and a space.
         space = np.flatnonzero(code_points == SPACE)
         num_letters = splits[-1]
@@ -98,7 +98,7 @@ class Corrector:
         words = edges.reshape(-1, 2)
         words = words[is_suitable(words)]
         keys = self._word_keys(symbols, words)
-        rows = self._known.rows(keys)
+        rows = self._known.lookup(keys)
         unknown = self._correctable(batch, marked, symbols, words[rows < 0])
         if not len(unknown.words):
             return certain(batch)

@@ -27,10 +27,12 @@ class LookupTable(tf.lookup.StaticHashTable):
         keys: Distinct keys, `(num_keys,)`.
         rows: A row for each key, integers `(num_keys,)`.
         default: The row of all other keys.
+        are_mixed: As for `KeyTable`, which needs to know; this table takes any keys.
     """
 
     @on_cpu
-    def __init__(self, keys: Any, rows: Any, default: int) -> None:
+    def __init__(self, keys: Any, rows: Any, default: int, *, are_mixed: bool = True) -> None:
+        del are_mixed
         super().__init__(tf.lookup.KeyValueTensorInitializer(keys, rows), default)
 
     def _create_resource(self) -> tf.Tensor:
