@@ -29,6 +29,7 @@ import common
 import tensorflow as tf
 
 from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.text import graph
 from tf_charagram.text.batches import bounded_batches, in_threads, to_bytes
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -87,7 +88,7 @@ def compute_keys(paths: list[str], vectorizer: NgramVectorizer) -> None:
 
     def keys(batch: list[str]) -> None:
         texts = vectorizer.reader(tf.constant([to_bytes(text) for text in batch]))
-        ngram_keys(texts, vectorizer.orders, bits)
+        ngram_keys(graph, texts, vectorizer.orders, bits)
 
     deque(in_threads(keys, bounded_batches(lines_of(paths), 10_000, 1_000_000)), maxlen=0)
 

@@ -25,8 +25,9 @@ from tf_charagram._files.writing import whole_file
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import KINDS, add_typos
-from tf_charagram.reader.candidates import Candidates
 from tf_charagram.reader.files import read_dictionary
+from tf_charagram.text import arrays
+from tf_charagram.text._spelling.candidates import CandidateTable
 from tf_charagram.text._spelling.letters import DIGITS, MAX_LETTERS, MIN_LETTERS, spelled
 from tf_charagram.text._spelling.patterns import Patterns
 from tf_charagram.text._spelling.sureness import (
@@ -84,7 +85,7 @@ class _Readings:
         codes, splits, kept = spelled(list(words), np.arange(_NUM_ASCII))
         self.words = [words[index] for index in kept.tolist()]
         self._patterns = Patterns(letter_values(codes), splits, log_counts[kept])
-        self._candidates = Candidates(self._patterns)
+        self._candidates = CandidateTable(self._patterns, arrays)
         self._log_triples = log_triples(letter_numbers(codes), splits)
 
     def of(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float64]]:
@@ -96,7 +97,7 @@ class _Readings:
         has_digits = np.array([not word.isalpha() for word in words], bool)
         rows, errors = self._candidates.readings(values, has_digits)
         lengths = np.count_nonzero(codes, axis=1)
-        triples, is_counted = triples_of(letter_numbers(codes), lengths)
+        triples, is_counted = triples_of(arrays, letter_numbers(codes), lengths)
         letters = np.where(is_counted, self._log_triples[triples], 0).sum(axis=1)
         shares = self._patterns.log_probabilities[rows].sum(axis=1)
         features = np.zeros((len(words), NUM_WEIGHTS))

@@ -9,11 +9,11 @@ from itertools import chain
 import numpy as np
 from scipy import sparse
 
-from tf_charagram.reader.flat import Ints, Runs
-from tf_charagram.reader.ngrams import masked, ngram_keys, spread
-from tf_charagram.reader.symbols import Symbols
+from tf_charagram.text import arrays
 from tf_charagram.text.arguments import distinct, strings_of
-from tf_charagram.text.key_table import KeyTable
+from tf_charagram.text.flat import Array, Rows
+from tf_charagram.text.keys import ngram_keys
+from tf_charagram.text.symbols import Symbols
 from tf_charagram.text.word_boundaries import bags_of_words
 
 _ORDERS = (2, 3)
@@ -57,7 +57,7 @@ class CharacterTfidf:
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)
         num_ngrams = len(known)
-        self._columns = KeyTable(spread(known), np.arange(num_ngrams, dtype=np.int32), -1)
+        self._columns = arrays.Table(known, np.arange(num_ngrams, dtype=np.int32), -1)
         ngram_counts = word_counts @ _ones(ids, splits, num_ngrams)
         # An index for each text that an n-gram occurs in.
         df = np.bincount(ngram_counts.indices, minlength=num_ngrams)
@@ -80,8 +80,8 @@ class CharacterTfidf:
         """Returns the vectors of texts that are given as their words, of length 1 or 0."""
         words, word_counts = _word_ones(bags)
         keys, splits = _ngram_keys(words)
-        columns = self._columns.lookup(spread(keys))
-        known_columns, known_splits = masked(columns, columns >= 0, splits)
+        columns = self._columns.lookup(keys)
+        known_columns, known_splits = arrays.kept(columns, columns >= 0, splits)
         ones = _ones(known_columns, known_splits, len(self._idf))
         vectors = word_counts @ ones
         frequencies = 1 + np.log(vectors.data)
@@ -104,36 +104,28 @@ def _divide_by_lengths(vectors: sparse.csr_array) -> None:
 @functools.cache
 def _symbols() -> Symbols:
     """Returns the reader of words as lowercase code points."""
-    return Symbols(
-        None,
-        None,
-        lowercase=True,
-        unicode_form=None,
-        max_chars=None,
-        fold_characters=False,
-        keep_unknown=False,
-    )
+    return Symbols(None)
 
 
-def _ngram_keys(words: Sequence[str]) -> Runs:
+def _ngram_keys(words: Sequence[str]) -> Rows:
     """Returns the keys of the n-grams of each word."""
     symbols = _symbols()
     parts = [np.zeros(0, np.int64)]
     lengths = [np.zeros(1, np.int64)]
     for start in range(0, len(words), _BATCH):
         batch = words[start : start + _BATCH]
-        keys, splits = ngram_keys(symbols(batch), _ORDERS, None)
+        keys, splits = ngram_keys(arrays, symbols(batch), _ORDERS, None)
         num_columns = keys.shape[1]
         flat_keys = keys.ravel()
-        found = masked(flat_keys, flat_keys != 0, splits * num_columns)
-        parts.append(found.values)
-        lengths.append(np.diff(found.splits))
+        found, found_splits = arrays.kept(flat_keys, flat_keys != 0, splits * num_columns)
+        parts.append(found)
+        lengths.append(np.diff(found_splits))
     all_keys = np.concatenate(parts)
     all_lengths = np.concatenate(lengths)
-    return Runs(all_keys, np.cumsum(all_lengths))
+    return Rows(all_keys, np.cumsum(all_lengths))
 
 
-def _ones(ids: Ints, splits: Ints, num_columns: int) -> sparse.csr_array:
+def _ones(ids: Array, splits: Array, num_columns: int) -> sparse.csr_array:
     """Returns a matrix with a 1 for each id in each row, float32 `(num_rows, num_columns)`.
 
     Repeated ids are not summed up; products of matrices do that.

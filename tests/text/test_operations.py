@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.text.operations import batch_of, over_both
 from tf_charagram.text import arrays, graph
 
 TABLE = [[3, 1, 2], [0, 5, 0]]
@@ -77,7 +78,7 @@ CASES = {
     "with_axis": [(([1, 2], 1), [[1], [2]])],
 }  # fmt: skip
 # These have tests of their own.
-TEXT_OPERATIONS = {"cond", "decode", "encode", "in_unicode_form"}
+TEXT_OPERATIONS = {"cond", "decode", "encode", "in_unicode_form", "text_batch", "text_list"}
 
 
 def operations(module):
@@ -115,7 +116,7 @@ def check(found, expected):
     np.testing.assert_array_equal(np.asarray(found), np.array(expected))
 
 
-@pytest.mark.parametrize("ops", [arrays, graph], ids=["arrays", "graph"])
+@over_both
 @pytest.mark.parametrize("name", CASES)
 def test_operation(name, ops):
     for arguments, expected in CASES[name]:
@@ -138,7 +139,7 @@ def test_arguments_have_the_same_names():
             assert not all(is_own) or list(ours[0]) == list(ours[1]), name
 
 
-@pytest.mark.parametrize("ops", [arrays, graph], ids=["arrays", "graph"])
+@over_both
 def test_arguments_stay_as_they_are(ops):
     values = np.array([1, 2, 3])
     for change in (ops.put, ops.max_at):
@@ -147,7 +148,7 @@ def test_arguments_stay_as_they_are(ops):
         assert np.asarray(given_values).tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("ops", [arrays, graph], ids=["arrays", "graph"])
+@over_both
 def test_types(ops):
     values = ops.constant(np.array([[1, 2]], np.int32))
     assert ops.sum_of(values, 1).dtype == np.int32
@@ -158,7 +159,7 @@ def test_types(ops):
         assert counted.dtype == np.int64
 
 
-@pytest.mark.parametrize("ops", [arrays, graph], ids=["arrays", "graph"])
+@over_both
 @pytest.mark.parametrize("is_true", [True, False])
 def test_cond(ops, is_true):
     condition = ops.any_of(ops.constant([False, is_true]))
@@ -166,24 +167,23 @@ def test_cond(ops, is_true):
     assert np.asarray(found).tolist() == [1 if is_true else 2]
 
 
-@pytest.mark.parametrize("ops", [arrays, graph], ids=["arrays", "graph"])
+@over_both
 @pytest.mark.parametrize("texts", [
     [], [""], ["one two", "", "x"], ["caf\u00e9", "a", "\U0001f600"], ["\u4e2d", ""],
 ])  # fmt: skip
 def test_decoded_and_encoded(ops, texts):
-    strings = texts if ops is arrays else tf.constant(texts, tf.string)
-    codes, boundaries = ops.decode(strings)
+    codes, boundaries = ops.decode(batch_of(ops, texts))
     joined = "".join(map(chr, np.asarray(codes).tolist()))
     assert joined == "".join(f" {text}" for text in texts) + " "
     assert [joined[place] for place in np.asarray(boundaries).tolist()] == [" "] * (len(texts) + 1)
-    encoded = np.asarray(ops.encode(codes, boundaries[:-1] + 1, boundaries[1:])).tolist()
-    assert [text if isinstance(text, str) else text.decode() for text in encoded] == texts
+    assert ops.text_list(ops.encode(codes, boundaries[:-1] + 1, boundaries[1:])) == texts
+    assert np.asarray(ops.decode(ops.text_batch(texts))[0]).tolist() == np.asarray(codes).tolist()
 
 
-@pytest.mark.parametrize("ops", [arrays, graph], ids=["arrays", "graph"])
+@over_both
 def test_broken_utf8(ops):
     texts = [b"caf\xe9", b"\xff\xfe", b"a\xed\xa0\x80b", b"\xf0\x9f\x98"]
-    codes, _ = ops.decode(texts if ops is arrays else tf.constant(texts))
+    codes, _ = ops.decode(batch_of(ops, texts))
     expected = " caf\ufffd \ufffd\ufffd a\ufffd\ufffd\ufffdb \ufffd "
     assert "".join(map(chr, np.asarray(codes).tolist())) == expected
 

@@ -6,13 +6,13 @@ import unicodedata
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.text import normalize
+from tests.text.operations import over_both
 from tests.text.strategies import any_text, property_settings
-from tf_charagram.text._spelling.correction import _word_spans
+from tf_charagram.text._spelling.correction import word_spans
 from tf_charagram.text.code_points import normalized_code_points
 from tf_charagram.text.word_boundaries import (
     LETTER,
@@ -48,15 +48,16 @@ def test_words_are_those_of_normalized_texts(texts):
     assert all(word.isalpha() and normalize(word, pad=False) == word for word in words)
 
 
+@over_both
 @property_settings
 @given(any_text)
-def test_graphs_find_the_words_of_strings(text):
+def test_symbols_have_the_words_of_strings(ops, text):
     table = normalized_code_points()
     symbols = marked(table, np.arange(len(table)))
     # Code points past the table have no marks.
     text = "".join(char for char in text if ord(char) < len(table))
     codes = [ord(char) for char in f" {text} "]
-    spans = _word_spans(tf.constant(symbols[codes] > SYMBOL)).numpy().tolist()
+    spans = np.asarray(word_spans(ops, ops.constant(symbols[codes] > SYMBOL))).tolist()
     read = "".join(map(chr, symbols[codes] & SYMBOL))
     assert [read[start:end] for start, end in spans] == list(tokens_of([text]))
 

@@ -111,7 +111,6 @@ def _symbols_of(model: Any) -> Any:
     """Returns the reader of texts of a model: its `symbols`, or that of its vectorizer."""
     if hasattr(model, "symbols"):
         return model.symbols
-    from tf_charagram.text.reading import SymbolReader
+    from tf_charagram.text.symbols import Symbols
 
-    plain = SymbolReader(None, lowercase=True, unicode_form=None, max_chars=None)
-    return getattr(model.vectorizer, "reader", plain)
+    return getattr(model.vectorizer, "reader", Symbols(None))

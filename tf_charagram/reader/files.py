@@ -14,13 +14,13 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.locations import ARRAYS, FILES, model_folder, read_config
 from tf_charagram.models.stored_tables import SCALES, StoredTable
 from tf_charagram.models.vectors import ACTIVATIONS
-from tf_charagram.reader.ngrams import Ngrams, spread
-from tf_charagram.reader.symbols import Symbols
 from tf_charagram.reader.table import Table
+from tf_charagram.text import arrays
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.kept_words import kept_words
 from tf_charagram.text.alphabet import Alphabet
-from tf_charagram.text.key_table import KeyTable
+from tf_charagram.text.ids import Ngrams
+from tf_charagram.text.symbols import Symbols
 
 _DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError)
 _ENCODER = "charagram"
@@ -73,12 +73,13 @@ def read_model(
                 f"{folder} has the encoder '{encoder['name']}', which needs TensorFlow. Load it "
                 "with TextEmbedder."
             )
-        arrays = read_arrays(folder / FILES.vocabulary, "iu")
-        dictionary = Dictionary.from_arrays(arrays) if correct_spelling else None
+        stored = read_arrays(folder / FILES.vocabulary, "iu")
+        dictionary = Dictionary.from_arrays(stored) if correct_spelling else None
         if dictionary is not None:
             dictionary = dictionary.merged(kept)
-        ngrams = _ngrams(config["vectorizer"], arrays)
-        symbols = _symbols(config["vectorizer"], ngrams.alphabet, dictionary)
+        alphabet = Alphabet.from_array(stored["alphabet"]) if "alphabet" in stored else None
+        ngrams = _ngrams(config["vectorizer"], stored, alphabet)
+        symbols = _symbols(config["vectorizer"], alphabet, dictionary)
         with open_arrays(folder / FILES.weights) as weights:
             model = _model(symbols, ngrams, encoder["config"], weights)
         if config[ARRAYS] != fingerprint(folder / FILES.vocabulary, folder / FILES.weights):
@@ -119,29 +120,28 @@ def read_dictionary(path: str | Path) -> Dictionary | None:
         raise RunError(f"{file} is damaged: {problem}. Train again, or copy it again.") from problem
 
 
-def _ngrams(settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ngrams:
-    """Makes the table of n-grams from the settings of the vectorizer and the vocabulary."""
-    table = None
-    alphabet = None
+def _ngrams(
+    settings: dict[str, Any], stored: dict[str, np.ndarray], alphabet: Alphabet | None
+) -> Ngrams:
+    """Finds n-grams by the settings of the vectorizer and the vocabulary."""
+    keys = None
     orders = settings["orders"]
     num_rows = settings["hash_buckets"]
     if num_rows is None:
-        keys = arrays["keys"]
+        keys = stored["keys"]
         if keys.ndim != 1 or not len(keys) or keys.min() < 1:
             raise ValueError("the vocabulary must be a list of keys above 0")
         num_rows = len(keys)
-        table = KeyTable(spread(keys), np.arange(num_rows, dtype=np.int32), -1)
-        orders = arrays["orders"].tolist()
-        if "alphabet" in arrays:
-            alphabet = Alphabet.from_array(arrays["alphabet"])
+        orders = stored["orders"].tolist()
     return Ngrams(
         orders,
-        table,
+        keys,
         alphabet,
-        num_rows,
-        settings["rows_per_ngram"],
-        settings["longest_only"],
-        settings["unknown_rows"],
+        arrays,
+        num_rows=num_rows,
+        rows_per_ngram=settings["rows_per_ngram"],
+        longest_only=settings["longest_only"],
+        unknown_rows=settings["unknown_rows"],
     )
 
 

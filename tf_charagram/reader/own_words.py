@@ -9,9 +9,9 @@ from itertools import groupby
 from pathlib import Path
 
 from tf_charagram.reader.files import read_dictionary
-from tf_charagram.reader.symbols import Symbols
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.kept_words import kept_words
+from tf_charagram.text.symbols import Symbols
 from tf_charagram.text.word_boundaries import words_of
 
 #: Minimum occurrences of a word of a dictionary; rarer ones may be typos.
@@ -80,7 +80,7 @@ class WordCounts:
         for words in self._unknown(known):
             # More frequent own words count as known: others may be their misspellings.
             dictionary = known.merged(kept_words(own))
-            symbols = Symbols(None, dictionary, lowercase=True, unicode_form=None, max_chars=None)
+            symbols = Symbols(None, dictionary)
             changed = symbols.corrections(words)
             for word in words:
                 count = self.counts[word]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.models.stored_tables import StoredTable
-from tf_charagram.reader.flat import Ints, Runs
+from tf_charagram.text.flat import Rows
 
 # Rows that are restored at a time, so that they stay in the cache.
 _BLOCK_ROWS = 1024
@@ -28,7 +28,7 @@ class Table:
         self.dim = dim
         self._has_read_many = False
 
-    def sums(self, ids: Runs) -> NDArray[np.float32]:
+    def sums(self, ids: Rows) -> NDArray[np.float32]:
         """Sums the rows of each text, float32 `(num_texts, dim)`."""
         num_rows = len(self._stored.rows)
         is_many = len(ids.values) > num_rows
@@ -42,7 +42,7 @@ class Table:
         places = np.cumsum(is_read) - 1
         rows = places[ids.values]
         if is_many:
-            return _products(Runs(rows, ids.splits), table)
+            return _products(Rows(rows, ids.splits), table)
         num_texts = len(ids.splits) - 1
         sums = np.zeros((num_texts, self.dim), np.float32)
         for text, (start, end) in enumerate(pairwise(ids.splits.tolist())):
@@ -54,7 +54,7 @@ class Table:
         rows = np.arange(len(self._stored.rows))
         return self._rows(rows)
 
-    def _rows(self, rows: Ints) -> NDArray[np.float32]:
+    def _rows(self, rows: NDArray[np.integer]) -> NDArray[np.float32]:
         """Restores some rows, float32 `(num_rows, dim)`."""
         table = np.empty((len(rows), self.dim), np.float32)
         for start in range(0, len(rows), _BLOCK_ROWS):
@@ -67,7 +67,7 @@ class Table:
         return table
 
 
-def _products(ids: Runs, table: NDArray[np.float32]) -> NDArray[np.float32]:
+def _products(ids: Rows, table: NDArray[np.float32]) -> NDArray[np.float32]:
     """Sums rows of a table, as the product with a sparse matrix of ones."""
     # Importing it takes as long as NumPy, and few texts do not need it.
     from scipy import sparse

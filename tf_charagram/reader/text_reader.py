@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -14,10 +15,11 @@ from tf_charagram.models.explanation import Parts, mixed, summands
 from tf_charagram.models.locations import EMBEDDER, read_kind
 from tf_charagram.models.vectors import paired_cosines, unit_rows
 from tf_charagram.reader.files import StoredModel, read_model
-from tf_charagram.reader.flat import Batch, stacked
-from tf_charagram.reader.symbols import Symbols
+from tf_charagram.text import arrays
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads
+from tf_charagram.text.flat import Batch, Rows, stacked
+from tf_charagram.text.symbols import Symbols
 
 T = TypeVar("T", bound=str | bytes)
 
@@ -132,7 +134,7 @@ class TextReader:
 
     def _encoded(self, texts: Sequence[str | bytes]) -> NDArray[np.float32]:
         readings = self._model.symbols.readings(texts)
-        both = self._vectors(stacked(readings.read, readings.written))
+        both = self._vectors(stacked(arrays, readings.read, readings.written))
         vectors = both[: len(texts)]
         shares = np.expand_dims(readings.shares, 1)
         mixed = shares * vectors[readings.changed] + (1 - shares) * both[len(texts) :]
@@ -141,7 +143,7 @@ class TextReader:
 
     def _vectors(self, batch: Batch) -> NDArray[np.float32]:
         model = self._model
-        ids = model.ngrams.ids(batch)
+        ids = model.ngrams(batch)
         vectors = model.activation(model.table.sums(ids) + model.bias)
         if model.dense is None:
             return vectors
@@ -160,8 +162,9 @@ class TextReader:
     def _parts(self, batch: Batch) -> Parts:
         """Returns the first text of a batch as the sum of its n-grams."""
         model = self._model
-        starts, ends, rows = model.ngrams.spans(batch)
-        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+        spans, ids = model.ngrams.spans(batch)
+        lengths = [len(rows) for rows in ids]
+        rows = Rows(np.array([*chain(*ids)], np.int64), np.append(0, np.cumsum(lengths)))
         vectors = summands(model.table.sums(rows), model.bias, model.activation, model.dense)
         return Parts(model.symbols.string(batch), spans, vectors)
 

@@ -7,7 +7,7 @@ as `ops` and never asks which. Positions are int64. Results are new arrays.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 from unicodedata import normalize
 
 import numpy as np
@@ -19,7 +19,7 @@ from tf_charagram.text.key_table import KeyTable as Table
 
 __all__ = ["Table"]
 
-Array = NDArray[Any]
+Array: TypeAlias = NDArray[Any]
 
 concat = np.concatenate
 constant = np.asarray
@@ -31,6 +31,7 @@ repeat = np.repeat
 reshape = np.reshape
 searchsorted = np.searchsorted
 stack = np.stack
+text_batch = list
 where = np.where
 with_axis = np.expand_dims
 
@@ -137,12 +138,12 @@ def place_of_max(values: Array, axis: int) -> Array:
     return values.argmax(axis=axis)
 
 
-def all_of(mask: Array, axis: int | None = None) -> Array:
+def all_of(mask: Array, axis: int | None = None) -> Any:
     """Returns whether all values of an axis are true."""
     return mask.all(axis=axis)
 
 
-def any_of(mask: Array, axis: int | None = None) -> Array:
+def any_of(mask: Array, axis: int | None = None) -> Any:
     """Returns whether any value of an axis is true."""
     return mask.any(axis=axis)
 
@@ -241,6 +242,11 @@ def clip(values: Array, low: int, high: int) -> Array:
 def cond(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
     """Calls one of two functions, whose results have the same types."""
     return then() if condition else otherwise()
+
+
+def text_list(texts: list[str]) -> list[str]:
+    """Converts the result of `encode` to a list."""
+    return texts
 
 
 def decode(texts: Sequence[str | bytes]) -> tuple[Array, Array]:

@@ -15,9 +15,8 @@ from tf_charagram.text.alphabet import Alphabet
 from tf_charagram.text.arguments import texts_of
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.normalize import FlatTexts
-from tf_charagram.text.tensors import string_tensor
-from tf_charagram.text.vectors import between
+from tf_charagram.text.flat import Batch
+from tf_charagram.text.tensors import between, string_tensor
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
@@ -114,7 +113,7 @@ class CharacterVectorizer(TextVectorizer):
 
 
 @on_cpu
-def _rows(flat: FlatTexts) -> tf.RaggedTensor:
+def _rows(flat: Batch) -> tf.RaggedTensor:
     """Returns the symbols of each text with the spaces at both ends."""
     # An empty text has no spaces.
     stops = tf.where(flat.starts == flat.ends, flat.starts, flat.ends + 1)

@@ -13,9 +13,11 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
+from tf_charagram.text import graph
 from tf_charagram.text.alphabet import SPACE_SYMBOL, Alphabet, symbol_bits
 from tf_charagram.text.batches import bounded_batches, in_threads
 from tf_charagram.text.code_points import SPACE, normalized_code_points
+from tf_charagram.text.flat import collapse, decode
 from tf_charagram.text.keys import (
     exact_digits,
     mixed_keys,
@@ -25,7 +27,6 @@ from tf_charagram.text.keys import (
     renumbered_keys,
     warn_of_mixed_keys,
 )
-from tf_charagram.text.normalize import collapse, decode
 from tf_charagram.text.tensors import string_tensor
 
 # Counts up to this number are merged only at the end.
@@ -183,7 +184,7 @@ class NgramCounter:
     @on_cpu
     def _decoded(self, texts: list[str]) -> _Batch:
         """Decodes texts, and adds their characters to the alphabet."""
-        codes, boundaries = decode(string_tensor(texts), self._unicode_form)
+        codes, boundaries = decode(graph, string_tensor(texts), self._unicode_form)
         codes = codes.numpy()
         folded = self._fold.take(codes, mode="clip")
         # Code points past the table are normalized already.
@@ -218,12 +219,13 @@ class NgramCounter:
 
     def _counted_mixed(self, batch: _Batch) -> list[tuple[int, KeyCounts]]:
         flat = collapse(
+            graph,
             tf.constant(batch.codes),
             batch.boundaries,
             SPACE,
             self._max_chars,
         )
-        keys, _ = ngram_keys(flat, self._orders, None)
+        keys, _ = ngram_keys(graph, flat, self._orders, None)
         columns = keys.numpy().T
         # With unigrams, there is another column for the spaces after the texts.
         orders = (*self._orders, 1)
@@ -237,12 +239,13 @@ class NgramCounter:
         table = alphabet.symbol_table(False).astype(np.int64)
         symbols = table[batch.codes]
         flat = collapse(
+            graph,
             tf.constant(symbols),
             batch.boundaries,
             SPACE_SYMBOL,
             self._max_chars,
         )
-        padded, _ = padded_keys(flat, self._max_order, self._bits)
+        padded, _ = padded_keys(graph, flat, self._max_order, self._bits)
         keys = padded.numpy()
         keys = keys[keys > 0]
         if 1 in self._orders:

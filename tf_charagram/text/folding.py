@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import tensorflow as tf
 
 from tf_charagram.text.alphabet import OTHER_SYMBOL, Alphabet
 from tf_charagram.text.code_points import FIRST_BEYOND_ASCII
+from tf_charagram.text.flat import Array, Batch, Ops, Rows, is_in_ranges, replaced, rows_of
 from tf_charagram.text.forms import (
     FACTOR,
     FIRST_JAMO,
@@ -23,8 +23,6 @@ from tf_charagram.text.forms import (
     STOP_JAMO,
     CharacterForms,
 )
-from tf_charagram.text.normalize import FlatTexts, replaced
-from tf_charagram.text.vectors import column, flatnonzero, ragged, without_few
 
 
 class CharacterFolder:
@@ -39,86 +37,98 @@ class CharacterFolder:
     Args:
         alphabet: The characters that have symbols, lowercase.
         symbols_of: Maps code points to symbols, of any shape.
+        ops: Operations.
     """
 
-    def __init__(self, alphabet: Alphabet, symbols_of: Callable[[tf.Tensor], tf.Tensor]) -> None:
+    def __init__(self, alphabet: Alphabet, symbols_of: Callable[[Array], Array], ops: Ops) -> None:
+        self._ops = ops
         self._symbols_of = symbols_of
         forms = CharacterForms.of(alphabet)
-        # Tensors: constants in each function would be saved with each.
-        self._codes = tf.constant(forms.codes)
-        self._forms = ragged(tf.constant(forms.values), tf.constant(forms.splits))
-        self._marks = tf.constant(forms.mark_edges)
-        self._points = tf.constant(forms.points)
-        self._keys = tf.constant(forms.keys)
-        self._composites = tf.constant(forms.composites)
+        self._codes = ops.constant(forms.codes)
+        self._forms = Rows(ops.constant(forms.values), ops.constant(forms.splits))
+        self._mark_edges = ops.constant(forms.mark_edges)
+        self._points = ops.constant(forms.points)
+        self._keys = ops.constant(forms.keys)
+        self._composites = ops.constant(forms.composites)
 
-    def __call__(self, codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def __call__(self, codes: Array, boundaries: Array) -> tuple[Array, Array]:
         """Folds a batch.
 
         Args:
             codes: Code points with a space before each text and after the last, int32
                 `(num_symbols,)`.
-            boundaries: The positions of those spaces, int32 `(batch + 1,)`.
+            boundaries: The positions of those spaces, `(batch + 1,)`.
 
         Returns:
             The folded code points, and the positions of the same spaces among them.
         """
-        places = flatnonzero(codes >= FIRST_BEYOND_ASCII)
-        chars = tf.gather(codes, places)
-        rows = tf.searchsorted(self._codes, chars)
-        is_changed = tf.gather(self._codes, rows) == chars
-        places = places[is_changed]
-        forms = tf.gather(self._forms, rows[is_changed])
-        parts = tf.stack([places, places + 1], axis=1)
-        texts = FlatTexts(codes, boundaries, boundaries)
-        folded = replaced(texts, parts, forms)
+        ops = self._ops
+        places = ops.positions_of_true(codes >= FIRST_BEYOND_ASCII)
+        chars = ops.take(codes, places)
+        rows = ops.searchsorted(self._codes, chars)
+        is_changed = ops.take(self._codes, rows) == chars
+        places = ops.selected(places, is_changed)
+        rows = ops.with_axis(ops.selected(rows, is_changed), 1)
+        forms, lengths = rows_of(ops, self._forms, rows)
+        texts = Batch(codes, boundaries, boundaries)
+        folded = replaced(ops, texts, places, places + 1, forms, lengths)
         return self._composed(folded.symbols, folded.starts)
 
-    def _composed(self, codes: tf.Tensor, boundaries: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def _composed(self, codes: Array, boundaries: Array) -> tuple[Array, Array]:
         """Composes characters of the alphabet; drops the other marks after known characters."""
+        ops = self._ops
         places = self._places_of_marks(codes)
-        bases, num_marks = _runs(places)
+        bases, num_marks = self._runs(places)
         letters, num_composed = self._composites_of(codes, bases, num_marks)
-        codes = tf.tensor_scatter_nd_update(codes, column(bases), letters)
+        codes = ops.put(codes, bases, letters)
         # The letter that each mark belongs to.
-        letter_of = tf.searchsorted(bases, places) - 1
-        has_known_letter = self._symbols_of(letters) > OTHER_SYMBOL
-        has_known_letter = tf.gather(has_known_letter, letter_of)
-        marks = tf.gather(codes, places)
+        letter_of = ops.searchsorted(bases, places) - 1
+        has_known_letter = ops.take(self._symbols_of(letters) > OTHER_SYMBOL, letter_of)
+        marks = ops.take(codes, places)
         is_unknown = self._symbols_of(marks) == OTHER_SYMBOL
         # Without its vowel, a Korean syllable would be another one.
         is_jamo = (marks >= FIRST_JAMO) & (marks < STOP_JAMO)
         is_dropped = has_known_letter & is_unknown & ~is_jamo
-        is_optional = self._are_points(marks)
-        written_letters = tf.gather(letters, letter_of)
-        is_optional |= (written_letters >= GREEK[0]) & (written_letters < GREEK[1])
-        is_dropped |= is_unknown & is_optional
+        letters_of_marks = ops.take(letters, letter_of)
+        is_greek = (letters_of_marks >= GREEK[0]) & (letters_of_marks < GREEK[1])
+        is_dropped |= is_unknown & (self._are_points(marks) | is_greek)
         # The letter contains the marks that it is composed of.
-        number = places - tf.gather(bases, letter_of)
-        is_dropped |= number <= tf.gather(num_composed, letter_of)
-        dropped = places[is_dropped]
-        size = tf.shape(codes, tf.int64)
-        is_true = tf.fill(tf.shape(dropped), True)
-        drop = tf.scatter_nd(column(dropped), is_true, size)
-        return without_few(codes, drop, boundaries)
+        number = places - ops.take(bases, letter_of)
+        is_dropped |= number <= ops.take(num_composed, letter_of)
+        return ops.dropped(codes, ops.selected(places, is_dropped), boundaries)
 
-    def _places_of_marks(self, codes: tf.Tensor) -> tf.Tensor:
+    def _places_of_marks(self, codes: Array) -> Array:
         """Finds the marks of a batch; their positions are int64 `(num_marks,)`."""
-        places = flatnonzero(codes >= FIRST_MARK)
-        chars = tf.gather(codes, places)
-        num_edges = tf.searchsorted(self._marks, chars, side="right")
-        # Ranges of marks start and end by turns, so after an odd number of edges is a mark.
-        return places[num_edges % 2 == 1]
+        ops = self._ops
+        places = ops.positions_of_true(codes >= FIRST_MARK)
+        is_mark = is_in_ranges(ops, ops.take(codes, places), self._mark_edges)
+        return ops.selected(places, is_mark)
 
-    def _are_points(self, marks: tf.Tensor) -> tf.Tensor:
+    def _runs(self, places: Array) -> tuple[Array, Array]:
+        """Groups adjacent marks.
+
+        Args:
+            places: Positions of marks, ascending, int64 `(num_marks,)`.
+
+        Returns:
+            The position of the letter before each run of marks, and the number of marks in the run,
+            both int64 `(num_runs,)`.
+        """
+        ops = self._ops
+        # No mark is at -1, so the first mark begins a run.
+        before = ops.padded(places + 1, 1, 0, -1)[:-1]
+        begins = ops.positions_of_true(places != before)
+        num_marks = ops.reshape(ops.size(places), [1])
+        stops = ops.concat([begins[1:], num_marks])[: ops.size(begins)]
+        return ops.take(places, begins) - 1, stops - begins
+
+    def _are_points(self, marks: Array) -> Array:
         """Returns whether marks are vowel points, bool `(num_marks,)`."""
-        last = len(self._points) - 1
-        rows = tf.minimum(tf.searchsorted(self._points, marks), last)
-        return tf.gather(self._points, rows) == marks
+        ops = self._ops
+        rows = ops.minimum(ops.searchsorted(self._points, marks), len(self._points) - 1)
+        return ops.take(self._points, rows) == marks
 
-    def _composites_of(
-        self, codes: tf.Tensor, bases: tf.Tensor, num_marks: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor]:
+    def _composites_of(self, codes: Array, bases: Array, num_marks: Array) -> tuple[Array, Array]:
         """Composes letters with as many of their marks as possible.
 
         Args:
@@ -130,39 +140,17 @@ class CharacterFolder:
             The composed letters, int32 `(num_letters,)`, and the number of marks in each, int64
             `(num_letters,)`.
         """
-        letters = tf.gather(codes, bases)
-        num_composed = tf.zeros_like(bases)
+        ops = self._ops
+        letters = ops.take(codes, bases)
+        num_composed = ops.full_like(bases, 0, np.int64)
         # Each pass appends a mark to the keys, as `key_of` does.
-        keys = tf.cast(letters, tf.int64)
-        last = tf.size(codes, tf.int64) - 1
+        keys = ops.int64(letters)
+        last = ops.size(codes) - 1
         for length in range(1, MAX_MARKS + 1):
-            places = tf.minimum(bases + length, last)
-            marks = tf.gather(codes, places)
-            keys = keys * FACTOR + tf.cast(marks, tf.int64)
-            rows = tf.searchsorted(self._keys, keys)
-            is_known = tf.gather(self._keys, rows) == keys
-            is_known &= num_marks >= length
-            composites = tf.gather(self._composites, rows)
-            letters = tf.where(is_known, composites, letters)
-            num_composed = tf.where(is_known, np.int64(length), num_composed)
+            marks = ops.take(codes, ops.minimum(bases + length, last))
+            keys = keys * FACTOR + ops.int64(marks)
+            rows = ops.searchsorted(self._keys, keys)
+            is_known = (ops.take(self._keys, rows) == keys) & (num_marks >= length)
+            letters = ops.where(is_known, ops.take(self._composites, rows), letters)
+            num_composed = ops.where(is_known, np.int64(length), num_composed)
         return letters, num_composed
-
-
-def _runs(places: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Groups adjacent marks.
-
-    Args:
-        places: Positions of marks, ascending, int64 `(num_marks,)`.
-
-    Returns:
-        The position of the letter before each run of marks, and the number of marks in the run,
-        both int64 `(num_runs,)`.
-    """
-    after_last = places[:-1] + 1
-    # No mark is at -1, so the first mark begins a run.
-    expected = tf.concat([[-1], after_last], axis=0)
-    begins = flatnonzero(places != expected)
-    firsts = tf.gather(places, begins)
-    num_marks = tf.size(places, tf.int64)
-    stops = tf.concat([begins[1:], [num_marks]], axis=0)
-    return firsts - 1, stops - begins

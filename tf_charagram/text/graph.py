@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.code_points import FIRST_BEYOND_ASCII, SPACE
 from tf_charagram.text.tensors import LookupTable as Table
+from tf_charagram.text.tensors import tensor_of
 
 __all__ = ["Table"]
 
-Array = tf.Tensor
+Array: TypeAlias = tf.Tensor
 
 all_of = tf.reduce_all
 any_of = tf.reduce_any
@@ -37,6 +37,7 @@ stack = tf.stack
 sum_of = tf.reduce_sum
 sums_up_to = tf.cumsum
 take = tf.gather
+text_batch = tensor_of
 where = tf.where
 with_axis = tf.expand_dims
 
@@ -94,7 +95,7 @@ def max_at(values: Array, index: Array, others: Array) -> Array:
 
 
 def full_like(values: Array, value: Any, dtype: Any) -> Array:
-    return tf.fill(tf.shape(values), np.asarray(value, dtype))
+    return tf.fill(tf.shape(values), tf.constant(value, dtype))
 
 
 def padded(values: Array, before: int, after: int, value: Any = 0) -> Array:
@@ -196,6 +197,10 @@ def encode(codes: Array, starts: Array, ends: Array) -> Array:
     rows = tf.RaggedTensor.from_row_splits(codes, splits, validate=False)
     # Every other row is a text; the rows between hold spaces and truncated parts.
     return tf.strings.unicode_encode(rows, "UTF-8")[1::2]
+
+
+def text_list(texts: Array) -> list[str]:
+    return [text.decode() for text in texts.numpy().tolist()]
 
 
 def in_unicode_form(texts: Array, form: str) -> Array:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 #: Factor of the state of a mixed key, before the next symbol is added.
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-#: Shift and multiplier of each step of SplitMix64.
-FINALIZERS = (
-    (30, np.uint64(0xBF58476D1CE4E5B9)),
-    (27, np.uint64(0x94D049BB133111EB)),
-)
 #: Rows of an n-gram of unknown characters: n-grams that share a row seldom share the other, too.
 ROWS_OF_UNKNOWN = 2
 #: Seed `i` of the rows of an n-gram is `i` times this number.
 ROW_STEP = 0xD1342543DE82EF95
-#: The last shift.
-LAST_SHIFT = 31
+# Shift and multiplier of each step of SplitMix64, and the last shift.
+_FINALIZERS = (
+    (30, np.uint64(0xBF58476D1CE4E5B9)),
+    (27, np.uint64(0x94D049BB133111EB)),
+)
+_LAST_SHIFT = np.uint64(31)
 
 
 def signed(value: int) -> int:
@@ -27,11 +28,15 @@ def signed(value: int) -> int:
     return value
 
 
-def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mixes values of any shape, so that each bit depends on all bits of the value.
+def mixed(ops: ModuleType, values: Any) -> Any:
+    """Mixes uint64 values of any shape, so that each bit depends on all bits of the value.
 
     This is the finalizer of SplitMix64 (Steele, Lea & Flood 2014).
+
+    Args:
+        ops: Operations.
+        values: The values.
     """
-    for shift, multiplier in FINALIZERS:
-        values = (values ^ (values >> np.uint64(shift))) * multiplier
-    return values ^ (values >> np.uint64(LAST_SHIFT))
+    for shift, multiplier in _FINALIZERS:
+        values = (values ^ ops.shift_right(values, np.uint64(shift))) * multiplier
+    return values ^ ops.shift_right(values, _LAST_SHIFT)

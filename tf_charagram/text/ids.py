@@ -5,158 +5,228 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import tensorflow as tf
+from numpy.typing import NDArray
 
-from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN
-from tf_charagram.text.hashing import ROW_STEP, ROWS_OF_UNKNOWN
-from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
-from tf_charagram.text.normalize import FlatTexts
-from tf_charagram.text.vectors import flatnonzero, interleaved, masked, ragged, without_few
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN, Alphabet, symbol_bits
+from tf_charagram.text.flat import Array, Batch, Ops, Rows, interleaved
+from tf_charagram.text.hashing import ROW_STEP, ROWS_OF_UNKNOWN, mixed
+from tf_charagram.text.keys import ngram_keys, padded_keys
 
-#: Maps keys, int64 `(n,)`, to rows, int64 `(n,)`; negative without a row.
-Lookup = Callable[[tf.Tensor], tf.Tensor]
+#: Maps keys, int64 `(n,)`, to rows, int32 `(n,)`; negative without a row.
+Lookup = Callable[[Array], Array]
+
+
+class Ngrams:
+    """Finds the ids of the n-grams of a batch.
+
+    Args:
+        orders: Ascending n-gram orders.
+        keys: The keys of the n-grams with ids 0, 1, ..., int64 `(num_rows,)`; `None` to hash them.
+        alphabet: The characters of exact keys, or `None` for mixed keys.
+        ops: Operations.
+        num_rows: Number of ids, without those of unknown characters.
+        rows_per_ngram: Number of ids of each n-gram; above 1 only if n-grams are hashed.
+        longest_only: Whether only the longest n-gram at each position has an id.
+        unknown_rows: Number of ids of characters outside the alphabet, the last ones.
+    """
+
+    def __init__(
+        self,
+        orders: Sequence[int],
+        keys: NDArray[np.int64] | None,
+        alphabet: Alphabet | None,
+        ops: Ops,
+        *,
+        num_rows: int,
+        rows_per_ngram: int = 1,
+        longest_only: bool = False,
+        unknown_rows: int = 0,
+    ) -> None:
+        self._ops = ops
+        self._orders = orders
+        self._bits = None if alphabet is None else symbol_bits(max(orders))
+        self.num_rows = num_rows
+        self.rows_per_ngram = rows_per_ngram
+        self.longest_only = longest_only
+        self.unknown_rows = unknown_rows
+        #: Lookup tables, which a SavedModel must track.
+        self.resources = []
+        self._table = None
+        if keys is not None:
+            rows = np.arange(len(keys), dtype=np.int32)
+            self._table = ops.Table(ops.constant(keys), rows, -1, are_mixed=False)
+            self.resources.append(self._table)
+        if unknown_rows and alphabet is not None:
+            self._symbol_codes = ops.constant(alphabet.symbol_codes())
+
+    def __call__(self, batch: Batch) -> Rows:
+        """Returns the ids of the n-grams of each text, int32, ordered by position."""
+        ops = self._ops
+        if self._table is None:
+            return hashed_ids(ops, batch, self._orders, self.num_rows, self.rows_per_ngram)
+        known = without_unknown(ops, batch) if self.unknown_rows else batch
+        if self.longest_only:
+            ids = longest_ids(ops, known, self._orders, self._bits, self._table.lookup)  # type: ignore[arg-type]
+        else:
+            ids = known_ids(ops, known, self._orders, self._bits, self._table.lookup)
+        if not self.unknown_rows:
+            return ids
+
+        def with_unknown() -> Rows:
+            values, splits = unknown_ids(ops, batch, self._symbol_codes, self.unknown_rows)
+            return appended(ops, ids, Rows(values + self.num_rows, splits))
+
+        return ops.cond(ops.all_of(batch.symbols < UNKNOWN), lambda: ids, with_unknown)
+
+    def spans(self, batch: Batch) -> tuple[list[tuple[int, int]], list[tuple[int, ...]]]:
+        """Finds the n-grams of a single text that have ids, in the order of its ids.
+
+        Returns:
+            Start and end of each n-gram in the symbols of the text, and its ids.
+
+        Raises:
+            ConfigError: Only the longest n-gram at each position has an id.
+        """
+        if self.longest_only:
+            raise ConfigError(
+                "A folded model (`longest_only`) does not tell n-grams apart. Use the model that "
+                "is not folded."
+            )
+        ops = self._ops
+        keys, _ = ngram_keys(ops, without_unknown(ops, batch), self._orders, self._bits)
+        has_row = np.asarray(keys) > 0
+        if self._table is not None:
+            has_row &= np.asarray(self._table.lookup(keys)) >= 0
+        starts, columns = np.nonzero(has_row)
+        # The column after those of the orders holds the space after a text, a unigram.
+        starts = starts + (columns == len(self._orders))
+        stops = starts + np.array([*self._orders, 1])[columns]
+        spans = list(zip(starts.tolist(), stops.tolist(), strict=True))
+        ids = np.asarray(self(batch).values)
+        known = ids[: len(spans) * self.rows_per_ngram].reshape(-1, self.rows_per_ngram)
+        unknown = ids[known.size :].reshape(-1, ROWS_OF_UNKNOWN)
+        # Each unknown character alone, then with the next character.
+        symbols = np.asarray(batch.symbols)[: int(batch.ends[0])]
+        for place in np.flatnonzero(symbols >= UNKNOWN).tolist():
+            spans += [(place, place + 1), (place, place + 2)]
+        return spans, list(map(tuple, [*known.tolist(), *unknown.tolist()]))
 
 
 def known_ids(
-    texts: FlatTexts, orders: Sequence[int], bits: int | None, lookup: Lookup
-) -> tf.RaggedTensor:
-    """Returns the ids of all n-grams that have a row, int32 `(batch, None)`."""
-    keys, splits = ngram_keys(texts, orders, bits)
-    num_columns = keys.shape[1]
-    flat_keys = tf.reshape(keys, [-1])
+    ops: Ops, batch: Batch, orders: Sequence[int], bits: int | None, lookup: Lookup
+) -> Rows:
+    """Returns the ids of all n-grams that have a row, int32."""
+    keys, splits = ngram_keys(ops, batch, orders, bits)
     # The table does not contain key 0, "no n-gram".
-    rows = tf.cast(lookup(flat_keys), tf.int32)
-    ids, id_splits = masked(rows, rows >= 0, splits * num_columns)
-    return ragged(ids, id_splits)
+    rows = lookup(ops.reshape(keys, [-1]))
+    return Rows(*ops.kept(rows, rows >= 0, splits * keys.shape[1]))
 
 
-def longest_ids(
-    texts: FlatTexts, orders: Sequence[int], bits: int, lookup: Lookup
-) -> tf.RaggedTensor:
-    """Returns the id of the longest n-gram with a row at each position, int32 `(batch, None)`."""
+def longest_ids(ops: Ops, batch: Batch, orders: Sequence[int], bits: int, lookup: Lookup) -> Rows:
+    """Returns the id of the longest n-gram with a row at each position, int32."""
     max_order = orders[-1]
-    keys, splits = padded_keys(texts, max_order, bits)
-    positions = tf.range(tf.size(keys))
+    keys, splits = padded_keys(ops, batch, max_order, bits)
+    positions = ops.range_of(ops.like(ops.size(keys), splits))
     places = []
     found = []
     for order in orders[::-1]:
         # The highest symbols of a key are the n-gram of the order.
         num_dropped = max_order - order
-        prefixes = tf.bitwise.right_shift(keys, np.int64(bits * num_dropped))
-        rows = lookup(prefixes)
+        rows = lookup(ops.shift_right(keys, np.int64(bits * num_dropped)))
         places.append(positions)
         found.append(rows)
         # Only positions without a row are looked up with a lower order.
-        unknown = flatnonzero(rows < 0)
-        keys = tf.gather(keys, unknown)
-        positions = tf.gather(positions, unknown)
-    # The last row for a position wins. Scattered updates take twice as long.
-    rows = tf.dynamic_stitch(places, found)
-    rows = tf.cast(rows, tf.int32)
+        unknown = ops.positions_of_true(rows < 0)
+        keys = ops.take(keys, unknown)
+        positions = ops.take(positions, unknown)
+    rows = ops.merged(places, found)
     if 1 not in orders:
         # Most positions have a row, so few are dropped.
-        ids, id_splits = without_few(rows, rows < 0, splits)
-        return ragged(ids, id_splits)
+        return Rows(*ops.dropped(rows, ops.positions_of_true(rows < 0), splits))
     # The space after a text is a unigram, too.
-    unigrams, _ = ngram_keys(texts, (1,), bits)
-    last_spaces = unigrams[:, 1]
-    last_rows = tf.cast(lookup(last_spaces), tf.int32)
-    rows = interleaved(rows, last_rows)
-    ids, id_splits = masked(rows, rows >= 0, 2 * splits)
-    return ragged(ids, id_splits)
+    unigrams, _ = ngram_keys(ops, batch, (1,), bits)
+    rows = interleaved(ops, rows, lookup(unigrams[:, 1]))
+    return Rows(*ops.kept(rows, rows >= 0, 2 * splits))
 
 
 def hashed_ids(
-    texts: FlatTexts, orders: Sequence[int], num_rows: int, rows_per_ngram: int
-) -> tf.RaggedTensor:
-    """Returns `rows_per_ngram` ids in `[0, num_rows)` of each n-gram, int32 `(batch, None)`."""
-    keys, splits = ngram_keys(texts, orders, None)
+    ops: Ops, batch: Batch, orders: Sequence[int], num_rows: int, rows_per_ngram: int
+) -> Rows:
+    """Returns `rows_per_ngram` ids in `[0, num_rows)` of each n-gram, int32."""
+    keys, splits = ngram_keys(ops, batch, orders, None)
     num_columns = keys.shape[1] * rows_per_ngram
-    flat_keys = tf.reshape(keys, [-1])
-    rows = _hashed_rows(flat_keys, num_rows, rows_per_ngram)
-    flat_rows = tf.reshape(rows, [-1])
-    exists = tf.repeat(flat_keys > 0, rows_per_ngram)
-    ids, id_splits = masked(flat_rows, exists, splits * num_columns)
-    return ragged(ids, id_splits)
+    flat_keys = ops.reshape(keys, [-1])
+    rows = _hashed_rows(ops, flat_keys, num_rows, rows_per_ngram)
+    exists = ops.repeat(flat_keys > 0, rows_per_ngram)
+    return Rows(*ops.kept(rows, exists, splits * num_columns))
 
 
-def unknown_ids(texts: FlatTexts, symbol_codes: tf.Tensor, num_rows: int) -> tf.RaggedTensor:
-    """Returns ids in `[0, num_rows)` of unknown characters, int32 `(batch, None)`.
+def unknown_ids(ops: Ops, batch: Batch, symbol_codes: Array, num_rows: int) -> Rows:
+    """Returns ids in `[0, num_rows)` of unknown characters, int32.
 
     Each character has `ROWS_OF_UNKNOWN` ids, and as many together with the character after it.
 
     Args:
-        texts: The batch; the symbols of unknown characters are `UNKNOWN` and their code point.
+        ops: Operations.
+        batch: The batch; the symbols of unknown characters are `UNKNOWN` and their code point.
         symbol_codes: Code points of the other symbols, int32 `(num_symbols,)`. Unlike symbols,
             they stay when a vocabulary grows.
         num_rows: Number of rows.
     """
-    symbols, starts, ends = texts
-    places = flatnonzero(symbols >= UNKNOWN)
-    places = tf.cast(places, tf.int32)
-    owners = tf.searchsorted(starts, places, side="right") - 1
+    symbols, starts, ends = batch
+    places = ops.like(ops.positions_of_true(symbols >= UNKNOWN), starts)
+    owners = ops.searchsorted(starts, places, side="right") - 1
     # Truncated texts do not end where the next one starts.
-    is_inside = places < tf.gather(ends, owners)
-    places = places[is_inside]
-    owners = owners[is_inside]
-    chars = tf.gather(symbols, places) - UNKNOWN
-    following = tf.gather(symbols, places + 1)
+    is_inside = places < ops.take(ends, owners)
+    places = ops.selected(places, is_inside)
+    owners = ops.selected(owners, is_inside)
+    chars = ops.take(symbols, places) - UNKNOWN
+    following = ops.take(symbols, places + 1)
     # The character after may be unknown, too; then its symbol holds the code point.
-    known_symbols = tf.minimum(following, len(symbol_codes) - 1)
-    codes = tf.where(
-        following < UNKNOWN,
-        tf.gather(symbol_codes, known_symbols),
-        following - UNKNOWN,
+    known_symbols = ops.minimum(following, len(symbol_codes) - 1)
+    codes = ops.where(
+        following < UNKNOWN, ops.take(symbol_codes, known_symbols), following - UNKNOWN
     )
     # A key is a pair: 0, or the code point after plus 1, and the unknown character.
-    alone = tf.cast(chars, tf.int64)
-    contexts = tf.cast(codes + 1, tf.int64)
-    with_next = contexts * UNKNOWN + alone
-    keys = interleaved(alone, with_next)
-    rows = _hashed_rows(keys, num_rows, ROWS_OF_UNKNOWN)
-    flat_rows = tf.reshape(rows, [-1])
+    alone = ops.int64(chars)
+    with_next = ops.int64(codes + 1) * UNKNOWN + alone
+    keys = interleaved(ops, alone, with_next)
     # Number of unknown characters before each text, and of all.
-    texts_and_end = tf.range(tf.size(starts) + 1)
-    splits = tf.searchsorted(owners, texts_and_end)
+    texts_and_end = ops.range_of(ops.size(starts) + 1)
+    splits = ops.like(ops.searchsorted(ops.int64(owners), texts_and_end), starts)
     rows_per_char = 2 * ROWS_OF_UNKNOWN
-    return ragged(flat_rows, splits * rows_per_char)
+    return Rows(_hashed_rows(ops, keys, num_rows, ROWS_OF_UNKNOWN), splits * rows_per_char)
 
 
-def appended(left: tf.RaggedTensor, right: tf.RaggedTensor) -> tf.RaggedTensor:
-    """Returns the ids of both for each text, int32 `(batch, None)`.
-
-    `tf.concat(axis=1)` transposes integers, about which oneDNN logs an error.
-    """
-    num_texts = left.nrows()
-    texts = tf.range(num_texts)
-    order = interleaved(texts, texts + num_texts)
-    stacked = tf.concat([left, right], axis=0)
-    both = tf.gather(stacked, order)
-    # Every other split is between two texts.
-    splits = both.row_splits[::2]
-    return ragged(both.values, splits)
+def appended(ops: Ops, left: Rows, right: Rows) -> Rows:
+    """Returns the ids of both for each text."""
+    size = ops.like(ops.size(left.values), left.splits)
+    firsts = interleaved(ops, left.splits[:-1], right.splits[:-1] + size)
+    lasts = interleaved(ops, left.splits[1:], right.splits[1:] + size)
+    every = ops.concat([left.values, right.values])
+    return Rows(ops.take(every, ops.positions(firsts, lasts)), left.splits + right.splits)
 
 
-def _hashed_rows(keys: tf.Tensor, num_rows: int, rows_per_key: int) -> tf.Tensor:
-    """Returns `rows_per_key` rows in `[0, num_rows)` of each key, int32 `(num_keys, rows_per_key)`.
+def _hashed_rows(ops: Ops, keys: Array, num_rows: int, rows_per_key: int) -> Array:
+    """Returns `rows_per_key` rows in `[0, num_rows)` of each key, one key after the other, int32.
 
     Args:
+        ops: Operations.
         keys: int64 `(num_keys,)`.
         num_rows: Number of rows.
         rows_per_key: Number of hash functions.
     """
-    unsigned = tf.cast(keys, tf.uint64)
+    unsigned = ops.uint64(keys)
     columns = []
     for index in range(rows_per_key):
         seed = np.uint64(ROW_STEP * index % 2**64)
-        hashes = mix64(unsigned ^ seed)
-        columns.append(tf.cast(hashes, tf.int64))
-    rows = tf.stack(columns, axis=1) % np.int64(num_rows)
-    return tf.cast(rows, tf.int32)
+        columns.append(ops.int64(mixed(ops, unsigned ^ seed)))
+    rows = ops.stack(columns, axis=1) % np.int64(num_rows)
+    return ops.cast_to(ops.reshape(rows, [-1]), "int32")
 
 
-def without_unknown(texts: FlatTexts) -> FlatTexts:
+def without_unknown(ops: Ops, batch: Batch) -> Batch:
     """Replaces unknown characters that are told apart by the symbol of all of them."""
-    is_known = texts.symbols < UNKNOWN
-    symbols = tf.where(is_known, texts.symbols, OTHER_SYMBOL)
-    return texts._replace(symbols=symbols)
+    symbols = ops.where(batch.symbols < UNKNOWN, batch.symbols, OTHER_SYMBOL)
+    return batch._replace(symbols=symbols)

@@ -11,83 +11,62 @@ import logging
 from collections.abc import Sequence
 
 import numpy as np
-import tensorflow as tf
 
-from tf_charagram.devices import on_cpu
+from tf_charagram.text import arrays
 from tf_charagram.text.alphabet import Alphabet, symbol_bits
-from tf_charagram.text.hashing import FINALIZERS, MULTIPLIER
-from tf_charagram.text.normalize import FlatTexts
+from tf_charagram.text.flat import Array, Batch, Ops
+from tf_charagram.text.hashing import MULTIPLIER, mixed
 
 logger = logging.getLogger(__name__)
 
-
-def mix64(values: tf.Tensor) -> tf.Tensor:
-    """Mixes uint64 values of any shape, so that each bit depends on all bits of the value.
-
-    This is the finalizer of SplitMix64 (Steele, Lea & Flood 2014).
-    """
-    for shift, multiplier in FINALIZERS:
-        values = _xor_shifted(values, shift) * multiplier
-    return _xor_shifted(values, 31)
-
-
-def _xor_shifted(values: tf.Tensor, shift: int) -> tf.Tensor:
-    shifted = tf.bitwise.right_shift(values, np.uint64(shift))
-    return values ^ shifted
-
-
-def _shifted_left(keys: tf.Tensor, num_bits: int) -> tf.Tensor:
-    return tf.bitwise.left_shift(keys, np.int64(num_bits))
+_MAX_KEY = np.int64(2**63 - 1)
 
 
 def ngram_keys(
-    texts: FlatTexts, orders: Sequence[int], bits: int | None
-) -> tuple[tf.Tensor, tf.Tensor]:
+    ops: Ops, batch: Batch, orders: Sequence[int], bits: int | None
+) -> tuple[Array, Array]:
     """Computes the keys of all n-grams of a batch.
 
     Args:
-        texts: The batch; symbols are positive integers.
+        ops: Operations.
+        batch: The batch; symbols are positive.
         orders: Ascending n-gram orders.
         bits: Bits per symbol of exact keys, or `None` for mixed keys.
 
     Returns:
         Keys, int64 `(num_starts, columns)`: a row for each position where an n-gram may start, a
         column for each order and, with order 1, one for the space after a text; 0 means no n-gram.
-        And the row splits of the texts over those rows, int32 `(batch + 1,)`.
+        And the row splits of the texts over those rows, `(batch + 1,)`.
     """
-    remaining, splits = _remaining(texts)
-    num_starts = tf.size(remaining)
+    remaining, splits = _remaining(ops, batch)
+    num_starts = ops.size(remaining)
     max_order = max(orders)
-    symbols = tf.cast(texts.symbols, tf.int64 if bits else tf.uint64)
-    padding = tf.zeros([max_order], symbols.dtype)
-    padded = tf.concat([symbols, padding], axis=0)
+    symbols = ops.int64(batch.symbols) if bits else ops.uint64(batch.symbols)
+    symbols = ops.padded(symbols, 0, max_order)
     no_key = np.int64(0)
     columns = []
     state = None
     for order in range(1, max_order + 1):
         # The last symbol of the n-gram at each position.
         last = order - 1
-        last_symbols = padded[last : last + num_starts]
-        state = _extend(state, last_symbols, bits)
+        state = _extended(ops, state, symbols[last : last + num_starts], bits)
         if order in orders:
-            keys = _finish(state, order, bits)
             # The space after a text starts no longer n-gram, so it has no row.
             exists = remaining >= max(order, 2)
-            columns.append(tf.where(exists, keys, no_key))
+            columns.append(ops.where(exists, _finished(ops, state, order, bits), no_key))
     if 1 in orders:
-        next_symbols = padded[1 : 1 + num_starts]
-        state = _extend(None, next_symbols, bits)
-        keys = _finish(state, 1, bits)
-        is_last_space = tf.equal(remaining, 2)
-        columns.append(tf.where(is_last_space, keys, no_key))
-    return tf.stack(columns, axis=1), splits
+        state = _extended(ops, None, symbols[1 : 1 + num_starts], bits)
+        is_last_space = remaining == 2
+        columns.append(ops.where(is_last_space, _finished(ops, state, 1, bits), no_key))
+    return ops.stack(columns, axis=1), splits
 
 
-def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.Tensor]:
+def padded_keys(ops: Ops, batch: Batch, order: int, bits: int) -> tuple[Array, Array]:
     """Computes one exact key per position of a batch, a key of the n-grams of all orders there.
 
     Args:
-        texts: The batch; symbols are positive integers.
+        ops: Operations.
+        batch: The batch; symbols are positive.
         order: The highest n-gram order.
         bits: Bits per symbol.
 
@@ -95,45 +74,57 @@ def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.
         For each position, the key of the `order` symbols from there on, with zeros past the end of
         the text, int64 `(num_starts,)`; 0 if no n-gram of two or more symbols starts there. Its
         highest `n` symbols are the n-gram of order `n`, if the last of them is not zero. And the
-        row splits of the texts, as for `ngram_keys`.
+        row splits of the texts over those positions, `(batch + 1,)`.
     """
-    remaining, splits = _remaining(texts)
-    symbols = tf.cast(texts.symbols, tf.int64)
-    padding = tf.zeros([order - 1], tf.int64)
-    keys = tf.concat([symbols, padding], axis=0)
+    remaining, splits = _remaining(ops, batch)
+    keys = ops.padded(ops.int64(batch.symbols), 0, order - 1)
     width = 1
     while width < order:
         step = min(width, order - width)
-        moved = _shifted_left(keys[:-step], step * bits)
+        moved = ops.shift_left(keys[:-step], np.int64(step * bits))
         # Symbols in both halves coincide.
         keys = moved | keys[step:]
         width += step
-    num_inside = tf.minimum(remaining, order)
     # A single symbol is the space after a text.
-    num_inside = tf.where(remaining < 2, 0, num_inside)
-    num_lost = order - num_inside
+    num_inside = ops.where(remaining < 2, 0, ops.minimum(remaining, order))
     # Shifted out and back, symbols past the end become zeros.
-    shift = tf.cast(num_lost * bits, tf.int64)
-    keys = tf.bitwise.right_shift(keys[:-1], shift)
-    keys = tf.bitwise.left_shift(keys, shift)
-    return keys, splits
+    num_lost = ops.int64(order - num_inside) * bits
+    keys = ops.shift_right(keys[:-1], num_lost)
+    return ops.shift_left(keys, num_lost), splits
 
 
-def _remaining(texts: FlatTexts) -> tuple[tf.Tensor, tf.Tensor]:
+def _remaining(ops: Ops, batch: Batch) -> tuple[Array, Array]:
     """Counts the symbols from each position to the end of its text.
 
     Returns:
-        int32 `(num_starts,)`, at most 0 past the end of a truncated text; and the row splits of
-        the texts over those positions, int32 `(batch + 1,)`.
+        `(num_starts,)`, at most 0 past the end of a truncated text; and the row splits of the texts
+        over those positions, `(batch + 1,)`.
     """
-    symbols, starts, ends = texts
-    last = tf.size(symbols) - 1
-    splits = tf.concat([starts, [last]], axis=0)
+    symbols, starts, ends = batch
+    last = ops.like(ops.reshape(ops.size(symbols) - 1, [1]), starts)
+    splits = ops.concat([starts, last])
     # Counts down from the length of each text.
-    at_start = ends - starts + 1
-    at_next_start = ends - splits[1:] + 1
-    remaining = tf.ragged.range(at_start, at_next_start, -1)
-    return remaining.values, splits
+    return ops.countdown(ends - starts + 1, ends - splits[1:] + 1), splits
+
+
+def _extended(ops: Ops, state: Array | None, symbols: Array, bits: int | None) -> Array:
+    """Appends a symbol to each n-gram; `None` has no symbol."""
+    if bits:
+        if state is None:
+            return symbols
+        return ops.shift_left(state, np.int64(bits)) | symbols
+    if state is not None:
+        symbols = state ^ symbols
+    return symbols * MULTIPLIER + np.uint64(1)
+
+
+def _finished(ops: Ops, state: Array, order: int, bits: int | None) -> Array:
+    """Returns the keys of n-grams of an order, positive int64."""
+    if bits:
+        return state
+    keys = ops.int64(mixed(ops, state ^ np.uint64(order))) & _MAX_KEY
+    # 0 is no n-gram.
+    return ops.maximum(keys, np.int64(1))
 
 
 def prefix_keys(keys: np.ndarray, order: int, max_order: int, bits: int) -> np.ndarray:
@@ -169,16 +160,13 @@ def exact_digits(keys: np.ndarray, bits: int, num_digits: int) -> np.ndarray:
     return shifted & _mask(bits)
 
 
-@on_cpu
 def mixed_keys(code_points: np.ndarray) -> np.ndarray:
     """Returns the mixed keys of n-grams given as code points, `(num_ngrams, order)`."""
     _, order = code_points.shape
     state = None
     for codes in code_points.T:
-        symbols = tf.constant(codes, tf.uint64)
-        state = _extend(state, symbols, None)
-    keys = _finish(state, order, None)
-    return keys.numpy()
+        state = _extended(arrays, state, codes.astype(np.uint64), None)
+    return _finished(arrays, state, order, None)
 
 
 def warn_of_mixed_keys(num_characters: int, max_order: int) -> None:
@@ -188,25 +176,3 @@ def warn_of_mixed_keys(num_characters: int, max_order: int) -> None:
         "keys: n-grams may collide (about 1 in 10^7 vocabularies of a million n-grams).",
         num_characters, max_order, Alphabet.capacity(symbol_bits(max_order)),
     )  # fmt: skip
-
-
-def _extend(state: tf.Tensor | None, symbols: tf.Tensor, bits: int | None) -> tf.Tensor:
-    """Appends a symbol to each n-gram; `None` has no symbol."""
-    if bits:
-        if state is None:
-            return symbols
-        return _shifted_left(state, bits) | symbols
-    if state is None:
-        state = tf.zeros_like(symbols)
-    return (state ^ symbols) * MULTIPLIER + np.uint64(1)
-
-
-def _finish(state: tf.Tensor, order: int, bits: int | None) -> tf.Tensor:
-    """Returns the keys of n-grams of an order, positive int64."""
-    if bits:
-        return state
-    mixed = mix64(state ^ np.uint64(order))
-    signed = tf.cast(mixed, tf.int64)
-    # 0 is no n-gram.
-    positive = signed & np.int64(2**63 - 1)
-    return tf.maximum(positive, np.int64(1))

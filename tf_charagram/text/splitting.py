@@ -17,9 +17,10 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
+from tf_charagram.text import graph
 from tf_charagram.text.code_points import SPACE, normalized_code_points
-from tf_charagram.text.normalize import collapse, decode, tensorflow_text
-from tf_charagram.text.vectors import between, flatnonzero
+from tf_charagram.text.flat import collapse, decode
+from tf_charagram.text.tensors import between
 
 _APOSTROPHES = (0x2019, 0x02BC, 0xFF07)
 # Control characters, marks of text direction, zero-width spaces, the byte order mark.
@@ -85,8 +86,8 @@ def split_words(
     Returns:
         `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.
     """
-    codes, boundaries = decode(texts, unicode_form)
-    flat = collapse(_fold(codes, lowercase), boundaries, SPACE, max_chars)
+    codes, boundaries = decode(graph, texts, unicode_form)
+    flat = collapse(graph, _fold(codes, lowercase), boundaries, SPACE, max_chars)
     # Texts may share a space, and truncated parts lie between them.
     return _split_folded(between(flat.symbols, flat.starts, flat.ends))
 
@@ -113,14 +114,14 @@ def split_tokens(
         `tf.RaggedTensor` int32 `(batch, None)`: `text[start:end]` is the token, in code points.
         White space and control characters are in no token.
     """
-    codes, boundaries = decode(texts)
+    codes, boundaries = graph.decode(texts)
     folded = _fold(codes, lowercase=False)
     first = boundaries[:-1] + 1
     inside = between(folded, first, boundaries[1:])
     words = _split_folded(inside, _PENN_SPLITS, _PENN_TOKEN)
     # Folding maps code point to code point and splitting only adds spaces, so the characters of
     # the tokens are, in order, the visible characters of the text.
-    visible = tf.cast(flatnonzero(folded != SPACE), tf.int32)
+    visible = tf.cast(graph.positions_of_true(folded != SPACE), tf.int32)
     num_visible = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
     num_before = tf.concat([[0], num_visible], axis=0)[:-1]
     starts = tf.gather(visible, num_before)
@@ -178,4 +179,7 @@ def _folded_code_points(lowercase: bool) -> np.ndarray:
 
 @functools.cache
 def _whitespace_tokenizer() -> Any:
-    return tensorflow_text().WhitespaceTokenizer()
+    # Importing it takes time.
+    import tensorflow_text
+
+    return tensorflow_text.WhitespaceTokenizer()

@@ -11,22 +11,12 @@ import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_switches
+from tf_charagram.text import graph
 from tf_charagram.text._spelling.dictionary import Dictionary
-from tf_charagram.text.alphabet import UNKNOWN
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
-from tf_charagram.text.hashing import ROWS_OF_UNKNOWN
-from tf_charagram.text.ids import (
-    appended,
-    hashed_ids,
-    known_ids,
-    longest_ids,
-    unknown_ids,
-    without_unknown,
-)
-from tf_charagram.text.keys import ngram_keys
-from tf_charagram.text.normalize import FlatTexts, stacked
-from tf_charagram.text.tensors import LookupTable, check_orders, check_shape, string_tensor
-from tf_charagram.text.vectors import column, flatnonzero
+from tf_charagram.text.flat import Batch, stacked
+from tf_charagram.text.ids import Ngrams
+from tf_charagram.text.tensors import check_orders, check_shape, ragged, string_tensor
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 
@@ -128,15 +118,21 @@ class NgramVectorizer(TextVectorizer):
                 )
         self.vocabulary = vocabulary
         self.dictionary = dictionary
-        alphabet = None
+        alphabet = keys = None
         if vocabulary is not None:
             alphabet = vocabulary.alphabet
+            keys = vocabulary.keys
             self.orders = vocabulary.orders
-            keys = tf.constant(vocabulary.keys)
-            rows = tf.range(len(vocabulary), dtype=tf.int64)
-            self._table = LookupTable(keys, rows, -1)
-        if alphabet is not None and self.unknown_rows:
-            self._symbol_codes = tf.constant(alphabet.symbol_codes())
+        self.ngram_ids = Ngrams(
+            self.orders,
+            keys,
+            alphabet,
+            graph,
+            num_rows=self._num_ids() - self.unknown_rows,
+            rows_per_ngram=self.rows_per_ngram,
+            longest_only=self.longest_only,
+            unknown_rows=self.unknown_rows,
+        )
         self.reader = self._make_reader(
             alphabet,
             dictionary,
@@ -144,7 +140,7 @@ class NgramVectorizer(TextVectorizer):
             keep_unknown=self.unknown_rows > 0,
         )
         # The export of a Keras model finds tables only among the attributes of its layers.
-        self._tables = self.reader.resources
+        self._tables = self.resources
 
     @classmethod
     def from_texts(
@@ -210,9 +206,9 @@ class NgramVectorizer(TextVectorizer):
         vectors = embed(ids)
         num_texts = tf.size(texts)
         read = vectors[:num_texts]
-        shares = column(shares)
+        shares = shares[:, tf.newaxis]
         mixed = shares * tf.gather(read, changed) + (1 - shares) * vectors[num_texts:]
-        return tf.tensor_scatter_nd_update(read, column(changed), mixed)
+        return graph.put(read, changed, mixed)
 
     @on_cpu
     def _read_and_written(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor]:
@@ -221,33 +217,19 @@ class NgramVectorizer(TextVectorizer):
         Also returns the rows of the changed texts, and the shares of their readings.
         """
         readings = self.reader.readings(texts)
-        ids = self._ids_of(stacked(readings.read, readings.written))
+        ids = self._ids_of(stacked(graph, readings.read, readings.written))
         return ids, readings.changed, readings.shares
 
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
         return self._ids_of(self.reader(texts))
 
-    def _ids_of(self, flat: FlatTexts) -> tf.RaggedTensor:
-        vocabulary = self.vocabulary
-        if vocabulary is None:
-            return hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
-        known = longest_ids if self.longest_only else known_ids
-        read = without_unknown(flat) if self.unknown_rows else flat
-        ids = known(read, self.orders, vocabulary.bits, self._table.lookup)  # type: ignore[arg-type]
-        if not self.unknown_rows:
-            return ids
-
-        def with_unknown() -> tf.RaggedTensor:
-            rows = unknown_ids(flat, self._symbol_codes, self.unknown_rows)
-            return appended(ids, rows + len(vocabulary))
-
-        return tf.cond(tf.reduce_max(flat.symbols) < UNKNOWN, lambda: ids, with_unknown)
+    def _ids_of(self, batch: Batch) -> tf.RaggedTensor:
+        return ragged(*self.ngram_ids(batch))
 
     @property
     def resources(self) -> list[Any]:
         """Lookup tables, which a SavedModel must track."""
-        own = [] if self.vocabulary is None else [self._table]
-        return [*own, *self.reader.resources]
+        return [*self.ngram_ids.resources, *self.reader.resources]
 
     @on_cpu
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -274,18 +256,9 @@ class NgramVectorizer(TextVectorizer):
         written = self._reading(1 - share, readings.written)
         return [self._reading(share, readings.read), written]
 
-    def _reading(self, share: float, flat: FlatTexts) -> Reading:
+    def _reading(self, share: float, batch: Batch) -> Reading:
         """Returns a reading of the first text of a batch."""
-        normalized, spans = self._spans_of(flat)
-        ids = self._ids_of(flat)[0].numpy()
-        first_unknown = self.num_rows - self.unknown_rows
-        known = ids[ids < first_unknown]
-        unknown = ids[ids >= first_unknown]
-        groups = [
-            *known.reshape(-1, self.rows_per_ngram).tolist(),
-            *unknown.reshape(-1, ROWS_OF_UNKNOWN).tolist(),
-        ]
-        return Reading(share, normalized, spans, list(map(tuple, groups)))
+        return Reading(share, self.reader.string(batch), *self.ngram_ids.spans(batch))
 
     def known_share(self, texts: tf.Tensor) -> tf.Tensor:
         """Returns the share of the visible characters of each text that the alphabet has.
@@ -309,36 +282,8 @@ class NgramVectorizer(TextVectorizer):
         Raises:
             ConfigError: Only the longest n-gram at each position has an id.
         """
-        return self._spans_of(self.reader(string_tensor([text])))
-
-    def _spans_of(self, texts: FlatTexts) -> tuple[str, list[tuple[int, int]]]:
-        """Returns the first text of a batch, and the positions of its n-grams that have rows."""
-        if self.longest_only:
-            raise ConfigError(
-                "A folded model (`longest_only`) does not tell n-grams apart. Use the model that "
-                "is not folded."
-            )
-        # Truncated parts follow the space at the end.
-        symbols = texts.symbols[: texts.ends[0] + 1]
-        codes = self.reader.code_points(symbols).numpy()
-        chars = [chr(code) for code in codes.tolist()]
-        bits = None if self.vocabulary is None else self.vocabulary.bits
-        keys, _ = ngram_keys(without_unknown(texts), self.orders, bits)
-        has_row = keys.numpy() > 0
-        if self.vocabulary is not None:
-            rows = self._table.lookup(keys).numpy()
-            has_row &= rows >= 0
-        starts, columns = np.nonzero(has_row)
-        # The column after those of the orders holds the space after a text, a unigram.
-        starts = starts + (columns == len(self.orders))
-        orders = np.array([*self.orders, 1])
-        stops = starts + orders[columns]
-        spans = list(zip(starts.tolist(), stops.tolist(), strict=True))
-        # Each unknown character alone, then with the next character.
-        for place in flatnonzero(symbols >= UNKNOWN).numpy().tolist():
-            spans.append((place, place + 1))
-            spans.append((place, place + 2))
-        return "".join(chars), spans
+        reading = self._reading(1.0, self.reader(string_tensor([text])))
+        return reading.text, reading.spans
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
         """Adds the n-grams and the words of another vectorizer.

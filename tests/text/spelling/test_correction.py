@@ -222,10 +222,10 @@ WEIGHTS = np.array([*range(-900, 3800, 250), 400, -200, 60], np.int32)
 @given(dictionaries, st.lists(with_digits | some_words, min_size=1, max_size=5))
 def test_shares_equal_reference(counts, words):
     dictionary = Dictionary(counts, sureness=WEIGHTS)
-    reader = SymbolReader(None, dictionary, lowercase=True, unicode_form=None, max_chars=None)
+    reader = SymbolReader(None, dictionary)
     known = reference.log_probabilities(lowered(counts))
     logs = reference.log_triples(known)
-    readings = reader._readings(string_tensor(words), tf.constant(0.0))
+    readings = reader.readings(string_tensor(words), 0.0)
     for row, share in zip(readings.changed.numpy(), readings.shares.numpy(), strict=True):
         word = normalize(words[row], pad=False)
         choices = reference.corrections(word, lowered(counts))

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.text.flat import Array, Ops
+
 #: Kinds of typos, in the order of the candidates; DOUBLED is an added letter equal to the one
 #: before. Each is counted at the first letter, inside the word, and at its last letter.
 NUM_TYPOS = 5
@@ -126,24 +128,59 @@ def _num_triples(letters: NDArray[np.int32], splits: NDArray[np.int64]) -> NDArr
     return np.bincount(pairs * NUM_LETTERS + padded[places], minlength=NUM_LETTERS**3)
 
 
-def triples_of(
-    letters: NDArray[np.int32], lengths: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def triples_of(ops: Ops, letters: Array, lengths: Array) -> tuple[Array, Array]:
     """Returns the three letters that end at each place of words, and which of them count.
 
     Args:
+        ops: Operations.
         letters: `letter_numbers` of words, 0 past the end, `(num_words, width)`.
-        lengths: Their numbers of letters, less than `width`.
+        lengths: Their numbers of letters, less than `width`, int64.
 
     Returns:
         Indices into `log_triples`, `(num_words, width)`; and whether each is of the word, bool of
         the same shape. The end of a word is its last letter.
     """
-    padded = np.pad(letters, [(0, 0), (2, 0)])
+    padded = ops.padded(letters, 2, 0)
     pairs = padded[:, :-2] * NUM_LETTERS + padded[:, 1:-1]
-    places = np.arange(letters.shape[1])
-    is_counted = places <= np.expand_dims(lengths, 1)
+    is_counted = ops.with_axis(lengths, 1) >= np.arange(letters.shape[1])
     return pairs * NUM_LETTERS + letters, is_counted
+
+
+class Shares:
+    """Computes how much of the vector of an unknown word is that of its reading.
+
+    Args:
+        sureness: The terms of the sureness of readings.
+        ops: Operations.
+    """
+
+    def __init__(self, sureness: Sureness, ops: Ops) -> None:
+        self._ops = ops
+        self._errors = ops.constant(sureness.errors)
+        self._words = ops.constant(sureness.words)
+        self._triples = ops.constant(sureness.triples)
+        self._length = sureness.length
+        self._shares = ops.constant(shares_of_steps())
+
+    def __call__(self, letters: Array, lengths: Array, rows: Array, errors: Array) -> Array:
+        """Returns the share of each reading, float32 `(num_words,)`.
+
+        Args:
+            letters: `letter_numbers` of the words, 0 past the end, int32
+                `(num_words, MAX_LETTERS + 1)`.
+            lengths: Their numbers of letters, int64 `(num_words,)`.
+            rows: The rows of the words read, int32 `(num_words, 3)`.
+            errors: The errors that explain the written words, int64 `(num_words,)`.
+        """
+        ops = self._ops
+        triples, is_counted = triples_of(ops, letters, lengths)
+        terms = ops.where(is_counted, ops.take(self._triples, triples), np.int32(0))
+        evidence = ops.sum_of(terms, axis=1)
+        evidence += ops.sum_of(ops.take(self._words, rows), axis=1)
+        evidence += ops.take(self._errors, errors)
+        evidence += ops.like(lengths, evidence) * self._length
+        steps = evidence // STEP + NUM_SHARES // 2
+        return ops.take(self._shares, ops.clip(steps, 0, NUM_SHARES - 1))
 
 
 def _rounded(terms: NDArray[np.floating]) -> NDArray[np.int32]:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.text import arrays
+from tf_charagram.text.flat import Array, Ops
 from tf_charagram.text.hashing import mixed, signed
 
 #: Base of the keys of words, which are polynomials of their letters.
@@ -37,26 +39,30 @@ class WordFilter:
         num_bits = len(keys) * _BITS_PER_WORD
         num_bytes = max(_MIN_BYTES, math.ceil(num_bits / 8))
         is_set = np.zeros(8 * num_bytes, bool)
-        is_set[_places(keys, len(is_set))] = True
+        is_set[_places(arrays, keys, len(is_set))] = True
         bits = np.packbits(is_set, bitorder="little")
         return cls(bits)
 
-    def contains(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Returns whether words were put in, bool `(num_words,)`.
 
-        Args:
-            keys: int64 `(num_words,)`, for each word the sum over its letters of
-                `letter_values(letter) * powers(size)[place]`.
-        """
-        places = _places(keys, 8 * len(self.bits))
-        # A place is eight times a byte plus a bit of it.
-        found = self.bits[places // 8] >> (places % 8) & 1
-        return np.all(found, axis=1)
+def contains(ops: Ops, bits: Array, keys: Array) -> Array:
+    """Returns whether words were put into a filter, bool `(num_words,)`.
+
+    Args:
+        ops: Operations.
+        bits: The bits of the filter.
+        keys: int64 `(num_words,)`, for each word the sum over its letters of
+            `letter_values(letter) * powers(size)[place]`.
+    """
+    places = _places(ops, keys, 8 * len(bits))
+    # A place is eight times a byte plus a bit of it.
+    mask = ops.shift_left(np.uint8(1), ops.cast_to(places % 8, "uint8"))
+    found = ops.take(bits, places // 8) & mask
+    return ops.all_of(found != 0, axis=1)
 
 
 def letter_values(code_points: NDArray[np.integer]) -> NDArray[np.int64]:
     """Returns a well-mixed int64 for each code point."""
-    values = mixed(code_points.astype(np.uint64))
+    values = mixed(arrays, code_points.astype(np.uint64))
     return values.astype(np.int64)
 
 
@@ -91,22 +97,21 @@ def joined_codes(words: list[str]) -> NDArray[np.uint32]:
     return np.frombuffer(joined.encode("utf-32-le"), "<u4")
 
 
-def _places(keys: NDArray[np.int64], num_bits: int) -> NDArray[np.int64]:
+def _places(ops: Ops, keys: Array, num_bits: int) -> Array:
     """Returns the bits of words by double hashing (Kirsch & Mitzenmacher 2006).
 
     Args:
+        ops: Operations.
         keys: int64 `(num_words,)`.
         num_bits: Number of bits of the filter.
 
     Returns:
         int64 `(num_words, NUM_BITS_SET)`.
     """
-    hashes = mixed(keys.view(np.uint64))
+    hashes = mixed(ops, ops.bits_of(keys))
     # Both halves of the mixed key serve as hashes.
-    first = (hashes >> np.uint64(32)).astype(np.int64)
-    step = (hashes & np.uint64(2**32 - 1)).astype(np.int64)
+    first = ops.int64(ops.shift_right(hashes, np.uint64(32)))
     # An even step may return to the same bits.
-    step |= 1
-    index = np.arange(NUM_BITS_SET)
-    places = first[:, np.newaxis] + step[:, np.newaxis] * index
+    step = ops.int64(hashes & np.uint64(2**32 - 1)) | 1
+    places = ops.with_axis(first, 1) + ops.with_axis(step, 1) * np.arange(NUM_BITS_SET)
     return places % num_bits
