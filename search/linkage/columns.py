@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.readers.table_rows import as_text
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.search.linkage.kinds import KINDS, Kind, kind_of
+from tf_charagram.search.linkage.identity import identifies
+from tf_charagram.search.linkage.kinds import KINDS, Kind, kind_of_both
 from tf_charagram.search.linkage.values import is_missing
 from tf_charagram.search.linkage.whole_texts import (
     CUTOFFS,
@@ -40,6 +41,7 @@ class Column:
         right_cells: Cells of the right rows.
         is_whole: Whether texts are compared as lists of texts are, and similarities are
             probabilities.
+        is_identifying: Whether rows with different values are hardly ever the same thing.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Column:
     left_cells: Sequence[str]
     right_cells: Sequence[str]
     is_whole: bool = False
+    is_identifying: bool = False
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -112,6 +115,7 @@ def make_column(
     kind: str | None = None,
     *,
     is_alone: bool = False,
+    is_identifying: bool | None = None,
 ) -> Column:
     """Makes a column from the cells of one or two tables.
 
@@ -121,31 +125,38 @@ def make_column(
         right: Cells of the other table, or `None` if there is one table only.
         kind: Name of its kind. Default: told from the values.
         is_alone: Whether the tables have no other column.
+        is_identifying: Whether its values identify things. Default: told from the values.
 
     Raises:
         ConfigError: The kind is unknown.
     """
     if kind is not None and kind not in KINDS:
         raise ConfigError(unknown_name("kind of column", kind, KINDS))
-    cells = [*left, *(right or ())]
-    distinct_cells = [cell for cell in dict.fromkeys(cells) if cell]
-    chosen = kind_of(distinct_cells) if kind is None else KINDS[kind]
-    is_whole = chosen.name == "text" and are_long(distinct_cells)
+    sides = [left] if right is None else [left, right]
+    distinct = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
+    chosen = kind_of_both(distinct[0], distinct[-1]) if kind is None else KINDS[kind]
+    all_distinct = [cell for side in distinct for cell in side]
+    is_whole = chosen.name == "text" and are_long(all_distinct)
     if is_alone and chosen.name in ("text", "name"):
         is_whole = True
     if is_whole:
-        chosen = chosen._replace(read=read_whole_text, cutoffs=CUTOFFS)
-    forms = {cell: chosen.read(cell) for cell in distinct_cells}
+        chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
     positions: dict[str, int] = {}
-    for form in forms.values():
-        if form:
-            positions.setdefault(form, len(positions))
+    ids = []
+    for side, cells in zip(sides, distinct, strict=True):
+        read = chosen.reader(cells)
+        # Empty cells, and cells that do not have the form of the kind.
+        position_of = {"": MISSING}
+        for cell in cells:
+            form = read(cell)
+            position_of[cell] = positions.setdefault(form, len(positions)) if form else MISSING
+        ids.append(np.array([position_of[cell] for cell in side], np.int64))
     if is_whole:
         chosen = chosen._replace(similarities=WholeTexts(list(positions)).similarities)
-    # Empty cells, and cells that do not have the form of the kind.
-    position_of = {cell: positions.get(form, MISSING) for cell, form in forms.items()}
-    ids = np.array([position_of.get(cell, MISSING) for cell in cells], np.int64)
-    left_ids = ids[: len(left)]
-    right_ids = left_ids if right is None else ids[len(left) :]
+    if is_identifying is None:
+        is_identifying = identifies(name, chosen.name, [cell for cell in left if cell])
     right_cells = left if right is None else right
-    return Column(name, chosen, list(positions), left_ids, right_ids, left, right_cells, is_whole)
+    values = list(positions)
+    return Column(
+        name, chosen, values, ids[0], ids[-1], left, right_cells, is_whole, is_identifying
+    )

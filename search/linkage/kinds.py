@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, JaroWinkler
 
+from tf_charagram.search.linkage.dates import are_serial_numbers, date_of, date_reader
 from tf_charagram.search.linkage.names import are_aliases, may_be_aliases, telling_words
 from tf_charagram.search.linkage.ngrams import trigram_cosines
 from tf_charagram.search.linkage.shared_words import contradict
-from tf_charagram.search.linkage.values import code_of, date_of, folded, number_of
+from tf_charagram.search.linkage.values import code_of, folded, number_of
 
 Floats = NDArray[np.float32]
 # Values that tell the kind of a column.
@@ -44,7 +45,8 @@ class Kind(NamedTuple):
 
     Attributes:
         name: What the user calls it.
-        read: Brings a cell to the form that is compared.
+        reader: Returns the function that brings a cell to the form that is compared, given the
+            distinct cells of the column in one table.
         similarities: Compares pairs of different values, from 0 to 1; takes the distinct values,
             and their positions `(num_pairs, 2)`.
         cutoffs: Minimum similarity of each level of agreement below equality, descending. Pairs
@@ -54,7 +56,7 @@ class Kind(NamedTuple):
     """
 
     name: str
-    read: Callable[[str], str]
+    reader: Callable[[Sequence[str]], Callable[[str], str]]
     similarities: Callable[[Sequence[str], NDArray[np.integer]], Floats]
     cutoffs: tuple[float, ...]
     near_by_chance: tuple[float, ...]
@@ -163,20 +165,38 @@ def _read_number(text: str) -> str:
     return "" if number is None else repr(number)
 
 
-def _read_date(text: str) -> str:
-    """Returns a date as `YYYYMMDD`; of other values, which may be mistyped dates, the digits."""
-    return date_of(text) or "".join(letter for letter in text if letter.isdigit())
+def _same_for_all(read: Callable[[str], str]) -> Callable[[Sequence[str]], Callable[[str], str]]:
+    """Returns the reader of a kind whose cells are read one by one."""
+    return lambda cells: read
 
 
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("text", _read_text, _text_similarities, (0.85, 0.7, 0.5, 0.3), (0.01, 0.03, 0.1, 0.3)),
-        Kind("name", _read_text, _name_similarities, (0.92, 0.82, 0.7), (0.01, 0.04, 0.1)),
+        Kind(
+            "text",
+            _same_for_all(_read_text),
+            _text_similarities,
+            (0.85, 0.7, 0.5, 0.3),
+            (0.01, 0.03, 0.1, 0.3),
+        ),
+        Kind(
+            "name",
+            _same_for_all(_read_text),
+            _name_similarities,
+            (0.92, 0.82, 0.7),
+            (0.01, 0.04, 0.1),
+        ),
         # Of numbered codes and of dates, many differ in a digit.
-        Kind("code", code_of, _code_similarities, (0.85, 0.7, 0.5), (0.3, 0.3, 0.3)),
-        Kind("number", _read_number, _number_similarities, (0.99, 0.95, 0.8), (0.02, 0.06, 0.2)),
-        Kind("date", _read_date, _date_similarities, (0.9, 0.7, 0.5), (0.3, 0.3, 0.3)),
+        Kind("code", _same_for_all(code_of), _code_similarities, (0.85, 0.7, 0.5), (0.3, 0.3, 0.3)),
+        Kind(
+            "number",
+            _same_for_all(_read_number),
+            _number_similarities,
+            (0.99, 0.95, 0.8),
+            (0.02, 0.06, 0.2),
+        ),
+        Kind("date", date_reader, _date_similarities, (0.9, 0.7, 0.5), (0.3, 0.3, 0.3)),
     )
 }
 
@@ -197,7 +217,9 @@ def kind_of(values: Sequence[str]) -> Kind:
 
     # Mistyped dates are no dates, but still have their shape.
     num_dates = sum(date_of(value) is not None for value in sample)
-    if num_dates >= len(sample) / 2 and is_mostly(lambda value: _DATE_LIKE.fullmatch(value)):
+    if num_dates >= len(sample) / 2 and is_mostly(
+        lambda value: _DATE_LIKE.fullmatch(value) or date_of(value)
+    ):
         return KINDS["date"]
     if is_mostly(lambda value: number_of(value) is not None):
         return KINDS["code" if _are_codes(sample) else "number"]
@@ -209,6 +231,21 @@ def kind_of(values: Sequence[str]) -> Kind:
     if has_no_digits and num_words <= _MAX_NAME_WORDS * len(sample):
         return KINDS["name"]
     return KINDS["text"]
+
+
+def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
+    """Tells the kind of a column of two tables, which may be written in two ways.
+
+    Args:
+        left: Distinct cells of the left table that are not missing.
+        right: The same of the right table.
+    """
+    kinds = [kind_of(left).name, kind_of(right).name]
+    if "date" in kinds and left and right:
+        others = [cells for cells, kind in zip((left, right), kinds, strict=True) if kind != "date"]
+        # Dates next to days as spreadsheets number them; other values are read as they are.
+        return KINDS["date" if all(map(are_serial_numbers, others)) else "text"]
+    return kind_of(list(dict.fromkeys([*left, *right])))
 
 
 def _are_codes(numbers: Sequence[str]) -> bool:

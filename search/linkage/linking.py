@@ -20,13 +20,13 @@ from tf_charagram.search.linkage.columns import Column, cells_of, make_column
 from tf_charagram.search.linkage.evidence import (
     ABSENT,
     EQUAL,
-    Agreement,
     chance_levels,
     compare_columns,
     random_pairs,
 )
 from tf_charagram.search.linkage.learned import LearnedLinks
 from tf_charagram.search.linkage.mixture import Mixture, TextOdds, fit_mixture, rival_evidence
+from tf_charagram.search.linkage.recoding import written_otherwise
 from tf_charagram.search.linkage.rows import PairRivals
 from tf_charagram.search.linkage.values import folded
 
@@ -220,6 +220,7 @@ def read_columns(
     on: Sequence[str],
     on_right: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    identifies: Iterable[str] | None = None,
 ) -> list[Column]:
     """Returns the columns of one or two tables.
 
@@ -230,6 +231,8 @@ def read_columns(
         on_right: Their names in the right table. Default: as `on`.
         kinds: Kind of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
             from the values.
+        identifies: Names of the columns that identify a thing, such as given names and dates of
+            birth; the others may change. Default: told from the names and values of the columns.
 
     Raises:
         ConfigError: A table lacks a column, columns differ in length, or a kind is unknown.
@@ -243,7 +246,8 @@ def read_columns(
             "`on` and `on_right` must name the same number of columns, at least one. "
             f"Received: on={list(on)}, on_right={list(on_right)}"
         )
-    for name in kinds:
+    identifying = None if identifies is None else list(identifies)
+    for name in [*kinds, *(identifying or ())]:
         if name not in on:
             raise ConfigError(unknown_name("column", name, on))
     columns = []
@@ -251,7 +255,14 @@ def read_columns(
         left_cells = cells_of(left, name, "left")
         right_cells = None if right is None else cells_of(right, right_name, "right")
         columns.append(
-            make_column(name, left_cells, right_cells, kinds.get(name), is_alone=len(on) == 1)
+            make_column(
+                name,
+                left_cells,
+                right_cells,
+                kinds.get(name),
+                is_alone=len(on) == 1,
+                is_identifying=None if identifying is None else name in identifying,
+            )
         )
     if len({(len(column.left), len(column.right)) for column in columns}) > 1:
         raise ConfigError("All columns of a table must have the same length.")
@@ -273,31 +284,41 @@ def find_links(
     Raises:
         ConfigError: There are too few labels.
     """
+    columns = list(columns)
     pairs = candidate_pairs(columns)
-    agreements = compare_columns(columns, pairs)
-    is_single_text = len(columns) == 1 and columns[0].is_whole
-    mixture = TextOdds() if is_single_text else _fitted_mixture(columns, agreements)
-    probabilities = expit(mixture.log_odds(mixture.column_evidence(agreements)))
-    links = Links(list(columns), mixture, pairs, probabilities)
-    if is_single_text:
+    if len(columns) == 1 and columns[0].is_whole:
+        agreements = compare_columns(columns, pairs)
+        probabilities = expit(TextOdds().log_odds(TextOdds().column_evidence(agreements)))
         texts = columns[0].left, columns[0].right
-        links.rivals = PairRivals(columns, texts, pairs, probabilities)
-        links.probabilities = links.probabilities_of(pairs)
+        rivals = PairRivals(columns, texts, pairs, probabilities)
+        links = Links(columns, TextOdds(), pairs, probabilities, rivals)
+    else:
+        columns, mixture = _fitted_mixture(columns, pairs)
+        links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
+    links.probabilities = links.probabilities_of(pairs)
     if labels is not None:
         links.learn_from(labels, model)
     return links
 
 
-def _fitted_mixture(columns: Sequence[Column], agreements: Sequence[Agreement]) -> Mixture:
-    """Fits the model without labels to candidate pairs."""
+def _fitted_mixture(
+    columns: list[Column], pairs: NDArray[np.int64]
+) -> tuple[list[Column], Mixture]:
+    """Fits the model without labels to candidate pairs; translates codes of the right table."""
     num_left = len(columns[0].left)
     num_right = len(columns[0].right)
     num_all = num_left * num_right
     if columns[0].left is columns[0].right:
         num_all = num_left * (num_left - 1) // 2
     samples = random_pairs(columns)
+    agreements = compare_columns(columns, pairs)
     chance = [chance_levels(column, samples) for column in columns]
+    start = Mixture.before_pairs(chance, [column.is_identifying for column in columns])
+    ratios = start.column_evidence(agreements)
+    translated = written_otherwise(columns, agreements, ratios, pairs, np.log(max(num_all, 1)))
+    for number, column in enumerate(translated):
+        if column is not columns[number]:
+            [agreements[number]] = compare_columns([column], pairs)
+            chance[number] = start.chance[number] = chance_levels(column, samples)
     num_expected = _EXPECTED_SHARE * max(min(num_left, num_right), 1)
-    # Prices change; names and dates of birth do not.
-    is_stable = [column.kind.name != "number" for column in columns]
-    return fit_mixture(agreements, chance, is_stable, num_all, num_expected)
+    return translated, fit_mixture(start, agreements, num_all, num_expected)

@@ -33,10 +33,10 @@ _MIN_COLUMNS = 3
 _PSEUDO_MATCHES = 20.0
 _PRIOR_EQUAL = 0.8
 _PRIOR_DIFFERENT = 0.08
-# A column may differ in so many matches at most: if it differs more often, these pairs are
-# relatives. Where people move and prices change, more matches differ.
+# A column that identifies may differ in so many matches at most: if it differs more often, these
+# pairs are relatives. People move and prices change.
 _MAX_DIFFERENT = 0.2
-_MAX_UNSTABLE = 0.5
+_MAX_CHANGED = 0.95
 _PSEUDO_PAIRS = 2.5
 # So much of the sharing of relatives is noise.
 _SLACK = 0.1
@@ -72,7 +72,7 @@ class Mixture:
     Attributes:
         match: For each column, the share of each level among matches, `(num_levels,)`.
         chance: The same among random pairs.
-        is_stable: Whether matches rarely differ in each column, `(num_columns,)`.
+        is_identifying: Whether matches rarely differ in each column, `(num_columns,)`.
         shared: For each class of relatives and column, the share of relatives that agree as matches
             do, `(num_relatives, num_columns)`.
         log_priors: Logarithm of the share of each class among all pairs of rows: matches,
@@ -83,11 +83,30 @@ class Mixture:
 
     match: list[Array]
     chance: list[Array]
-    is_stable: NDArray[np.bool_]
+    is_identifying: NDArray[np.bool_]
     shared: Array
     log_priors: Array
     different: Array
     is_allowed: NDArray[np.bool_]
+
+    @classmethod
+    def before_pairs(cls, chance: Sequence[Array], is_identifying: Sequence[bool]) -> Mixture:
+        """Makes the mixture before any pair is seen.
+
+        Args:
+            chance: Share of each level among random pairs, one per column.
+            is_identifying: Whether matches rarely differ in a column.
+        """
+        num_columns = len(chance)
+        return cls(
+            [_prior(len(shares)) for shares in chance],
+            list(chance),
+            np.array(is_identifying, bool),
+            np.zeros((0, num_columns)),
+            np.zeros(2),
+            np.zeros(num_columns),
+            np.zeros(num_columns, bool),
+        )
 
     def ratios(
         self,
@@ -194,9 +213,8 @@ def _shared_evidence(ratios: Array, shares: Array) -> Array:
 
 
 def fit_mixture(
+    mixture: Mixture,
     agreements: Sequence[Agreement],
-    chance: Sequence[Array],
-    is_stable: Sequence[bool],
     num_all_pairs: float,
     num_expected: float,
 ) -> Mixture:
@@ -206,24 +224,12 @@ def fit_mixture(
     fitted.
 
     Args:
+        mixture: The mixture to start from, which is changed.
         agreements: Agreements of candidates, one per column.
-        chance: Share of each level among random pairs, one per column.
-        is_stable: Whether matches rarely differ in a column.
         num_all_pairs: Number of pairs of rows, candidates or not.
         num_expected: Number of matches to start from.
     """
     patterns = _patterns(agreements)
-    match = [_prior(len(shares)) for shares in chance]
-    num_columns = len(chance)
-    mixture = Mixture(
-        match,
-        list(chance),
-        np.array(is_stable),
-        np.zeros((0, num_columns)),
-        np.zeros(2),
-        np.zeros(num_columns),
-        np.zeros(num_columns, bool),
-    )
     mixture.shared = _likely_relatives(mixture, patterns, num_all_pairs)
     expected = np.full(len(mixture.shared) + 1, num_expected)
     mixture.log_priors = _log_priors(expected, num_all_pairs)
@@ -239,12 +245,13 @@ def _change_relatives(mixture: Mixture) -> bool:
     """Drops classes that have taken a part of the matches, and adds those that are missing."""
     is_shared = mixture.shared > _MIN_MOSTLY
     num_apart = (~is_shared).sum(axis=1)
-    has_stable = (~is_shared & mixture.is_stable).any(axis=1)
+    has_identifying = (~is_shared & mixture.is_identifying).any(axis=1)
     # Pairs that differ in one column only may well be matches, unless there are too many.
     column_apart = np.argmin(mixture.shared, axis=1)
     is_frequent = mixture.different > _MAX_DIFFERENT
-    is_kept = has_stable & ((num_apart > 1) | mixture.is_allowed[column_apart])
-    added = is_frequent & mixture.is_stable & ~mixture.is_allowed
+    is_kept = has_identifying & ((num_apart > 1) | mixture.is_allowed[column_apart])
+    is_kept |= _is_namesake(mixture, ~is_shared)
+    added = is_frequent & mixture.is_identifying & ~mixture.is_allowed
     if is_kept.all() and not added.any():
         return False
     mixture.drop_relatives(is_kept)
@@ -253,6 +260,18 @@ def _change_relatives(mixture: Mixture) -> bool:
         shares = np.where(np.arange(len(added)) == column, _MIN_SHARED, 1 - _MIN_SHARED)
         mixture.add_relatives(shares)
     return True
+
+
+def _is_namesake(mixture: Mixture, is_apart: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tells classes whose pairs agree by accident: all that may change is different, `(...)`.
+
+    Args:
+        mixture: The mixture.
+        is_apart: Columns that differ, `(..., num_columns)`.
+    """
+    if (~mixture.is_identifying).sum() < _MIN_COLUMNS:
+        return np.zeros(is_apart.shape[:-1], bool)
+    return (is_apart != mixture.is_identifying).all(axis=-1)
 
 
 def _likely_relatives(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Array:
@@ -266,7 +285,8 @@ def _likely_relatives(mixture: Mixture, patterns: _Patterns, num_all_pairs: floa
     ratios = mixture.ratios(patterns.levels.T, patterns.log_frequencies.T)
     is_good = np.maximum(ratios, 0).sum(axis=1) > np.log(num_all_pairs)
     differs = (ratios < 0) & (patterns.levels != ABSENT)
-    is_candidate = is_good & (differs & mixture.is_stable).any(axis=1)
+    is_candidate = (differs & mixture.is_identifying).any(axis=1) | _is_namesake(mixture, differs)
+    is_candidate &= is_good
     # Pairs that differ in one column only may well be matches.
     is_candidate &= differs.sum(axis=1) > 1
     sets, places = np.unique(differs[is_candidate], axis=0, return_inverse=True)
@@ -288,7 +308,7 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
             found: Array = np.zeros(len(by_chance))
             np.add.at(found, levels[:, column], weights[:, 0])
             found[ABSENT] = 0
-            most = _MAX_DIFFERENT if mixture.is_stable[column] else _MAX_UNSTABLE
+            most = _MAX_DIFFERENT if mixture.is_identifying[column] else _MAX_CHANGED
             found += _PSEUDO_MATCHES * _prior(len(by_chance))
             mixture.different[column] = found[-1] / found.sum()
             mixture.match[column] = _bounded(found, most)

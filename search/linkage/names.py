@@ -42,6 +42,50 @@ for _line in _NICKNAMES.replace("\n", ";").split(";"):
     for _name in _short:
         _FORMS.setdefault(_name, set()).add(_full)
 _KNOWN = {*_FORMS, *(full for forms in _FORMS.values() for full in forms)}
+# Frequent given names of several languages. Few of them are surnames or towns.
+_GIVEN = """
+aaron abdul abigail adam ada adele adrian agnes agnieszka ahmed aisha alan alana albert alberto
+alejandro alessandro alessia alex alexander alexandra alfred ali alice alicia alina alison amanda
+amber amelia amelie amy ana anastasia anders andre andrea andreas andrew andrzej angela anita anja
+ann anna anne annette annika anthony antoine anton antonio arne arthur astrid axel barbara beatriz
+ben benjamin bernard bernd beth bianca bill birgit bjorn boris brandon brian bridget brigitte brooke
+bruno caitlin camille carl carla carlos carmen carol carolina caroline catherine cecile charles
+charlotte chiara chloe chris christian christina christine christoph christophe christopher claire
+clara claude claudia clemens colin connor cristina cynthia daisy damian daniel daniela danielle
+dario david deborah denis denise diana diego dieter dimitri dmitri dominik donald doris dorothy
+dylan edith eduardo edward elena eli elias elisabeth elizabeth ella ellen elsa emil emilia emily
+emma enrico eric erica erik erika erin ernst esther ethan eugene eva evelyn fabian farid fatima
+federica felipe felix fernando florian francesca francesco francis francisco frank franz frederic
+friedrich gabriel gabriele gary geoffrey georg george georgia gerald gerard gerhard gianni giovanni
+giulia giuseppe gloria grace greg greta guido gustav hana hanna hannah hans harold harriet harry
+hassan heather hector heidi heike heinz helen helena helga henri henrik henry herbert hermann
+holly horst hubert hugo ian ibrahim ida ignacio igor imogen ines inga inge ingrid irene irina iris
+isaac isabel isabella isabelle ivan jack jacob jacqueline jacques jake jakob james jamie jan jana
+jane janet janine jared jasmin jasmine jason javier jean jeffrey jennifer jens jeremy jessica jill
+joachim joan joanna joao jochen joe joel johan johanna johannes john jonas jonathan jorge jose
+josef joseph joshua juan judith julia julian julie jurgen justin kai karen karin karl karla karolina
+katarzyna kate katharina katherine kathleen katja katrin kayla keith kelly kenneth kerstin kevin
+kim klara klaus konrad kristin kyle lachlan lara lars laura lauren laurent lea lena leo leon
+leonardo leonie liam lily linda lisa livia logan lorenzo louis louise luca lucas lucia lucie lucy
+luis luisa lukas luke lydia madeleine magdalena maja malte manfred manuel marc marcel marco marcus
+margaret margit maria mariam marianne marie mario marion marius mark marko markus marta martha
+martin martina mary mateo mathias matilda matteo matthew matthias maurice max maya megan mehmet
+melanie melissa mia michael michal michel michelle miguel mikhail mila miriam mitchell mohamed
+mohammed monika moritz muhammad mustafa nadia nadine nancy natalia natalie natasha nathan nicholas
+nicolas nicole niels nils nina noah noemi nora norbert oleg olga oliver olivia omar oscar oskar
+otto pablo paige paola paolo pascal patricia patrick paul paula paulina pauline pavel pedro peter
+petra philip philipp philippe pierre piotr priya rachel rafael rahul rainer ralf ralph raphael raul
+raymond rebecca regina renate rene ricardo richard rita robert roberto robin roger roland ronald
+rosa rosemary ruben rudolf rui ruth ryan sabine sabrina samantha samuel sandra sara sarah sascha
+scott sean sebastian sergei sergio sharon shaun sigrid silvia simon simone sofia sonja sophia
+sophie stanislav stefan stefanie stella stephan stephanie stephen steven susan susanne sven svenja
+sylvia sylvie tamara tanja tara tatiana teresa theo theodor theresa thomas tiago tim timothy
+tobias tom tomas tomasz tony tracy travis ulrich ulrike ursula uwe valentina valeria vanessa vera
+veronica victor victoria viktor vincent viola virginia vivian vladimir volker walter wanda werner
+wilhelm william wolfgang xavier yannick yasmin yolanda yusuf yves yvonne zachary zoe zofia
+"""
+#: Given names, without accents.
+GIVEN_NAMES = frozenset(_GIVEN.split()) | _KNOWN
 #: Words at the end of the name of a firm that tell nothing about which firm.
 LEGAL_ENDINGS = frozenset(
     "inc incorporated ltd limited llc llp lp plc corp corporation co company gmbh ag kg ohg sa sas "

@@ -1,9 +1,8 @@
-"""Cells of tables as comparable values: missing ones, and numbers, dates and codes in one form."""
+"""Cells of tables as comparable values: missing ones, and numbers and codes in one form."""
 
 from __future__ import annotations
 
 import re
-from datetime import date
 from unicodedata import combining, normalize
 
 # What people and programs write where there is no value.
@@ -17,10 +16,6 @@ _INSIDE_WORDS = re.compile(r"(?<=\w)['.\u2019](?=\w)|(?<=\w)\.")
 _CURRENCY = r"(?:us\$|[$\u20ac\u00a3\u00a5]|usd|eur|gbp|chf|jpy)?"
 # A unit may follow.
 _NUMBER = re.compile(rf"{_CURRENCY}\s*([+-]?\d[\d., ]*)[^\d-]{{0,4}}", re.IGNORECASE)
-_YEAR_FIRST = re.compile(r"(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?:[T ].*)?")
-_YEAR_LAST = re.compile(r"(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{4})(?:[T ].*)?")
-_FIRST_YEAR = 1000
-_LAST_YEAR = 2200
 
 
 def is_missing(cell: str) -> bool:
@@ -83,31 +78,3 @@ def number_of(text: str) -> float | None:
 def _is_thousands(whole: str, decimals: str, mark: str) -> bool:
     """Tells whether a mark separates thousands: `1,200`, but `1.200` is a decimal."""
     return mark == "," and len(decimals) == 3 and 0 < len(whole.lstrip("+-")) <= 3
-
-
-def date_of(text: str) -> str | None:
-    """Returns a date as `YYYYMMDD`, or `None` for another value.
-
-    In `03/04/2020` the day comes first, unless it can only be a month.
-
-    Example:
-        >>> date_of("1980-01-02"), date_of("2.1.1980"), date_of("12/31/1999"), date_of("19801399")
-        ('19800102', '19800102', '19991231', None)
-    """
-    stripped = text.strip()
-    found = _YEAR_FIRST.fullmatch(stripped)
-    if found:
-        year, month, day = map(int, found.groups())
-    else:
-        found = _YEAR_LAST.fullmatch(stripped)
-        if not found:
-            return None
-        day, month, year = map(int, found.groups())
-        if month > 12:
-            day, month = month, day
-    if not _FIRST_YEAR <= year <= _LAST_YEAR:
-        return None
-    try:
-        return date(year, month, day).strftime("%Y%m%d")
-    except ValueError:
-        return None
