@@ -105,6 +105,7 @@ def match(
     on: Sequence[str],
     on_right: Sequence[str] | None = ...,
     kinds: Mapping[str, str] | None = ...,
+    identifies: Iterable[str] | None = ...,
     threshold: float | None = ...,
     one_to_one: bool = ...,
     labels: Iterable[Label] | None = ...,
@@ -119,6 +120,7 @@ def match(
     on: Sequence[str] | None = None,
     on_right: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    identifies: Iterable[str] | None = None,
     lexical: bool = True,
     threshold: float | None = None,
     one_to_one: bool = False,
@@ -141,6 +143,9 @@ def match(
         on_right: Their names in the right table. Default: as `on`.
         kinds: Kinds of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
             from the values.
+        identifies: Names of the columns that identify a thing, such as given names, dates of birth
+            and codes; the others may change, as addresses do. Default: told from the names and
+            values of the columns.
         lexical: Whether letters are compared as well as vectors. Without `on` only.
         threshold: Minimum score. Default: learned from labels, or 0 without labels; 0.5 with `on`.
         one_to_one: Whether a right text has at most one partner; pairs with the largest scores
@@ -168,12 +173,13 @@ def match(
             on,
             on_right=on_right,
             kinds=kinds,
+            identifies=identifies,
             threshold=threshold,
             one_to_one=one_to_one,
             labels=labels,
             model=model,
         )
-    _check_texts_only(on_right=on_right, kinds=kinds)
+    _check_texts_only(on_right=on_right, kinds=kinds, identifies=identifies)
     left_texts = strings_of(left, "left")
     right_texts = strings_of(right, "right")
     scorer, threshold, learned = _make_scorer(
@@ -219,6 +225,7 @@ def deduplicate(
     *,
     on: Sequence[str],
     kinds: Mapping[str, str] | None = ...,
+    identifies: Iterable[str] | None = ...,
     threshold: float | None = ...,
     labels: Iterable[Label] | None = ...,
     groups: str = ...,
@@ -231,6 +238,7 @@ def deduplicate(
     *,
     on: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    identifies: Iterable[str] | None = None,
     lexical: bool = True,
     threshold: float | None = None,
     labels: Iterable[Any] | None = None,
@@ -251,6 +259,9 @@ def deduplicate(
         on: Names of the columns that are compared.
         kinds: Kinds of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
             from the values.
+        identifies: Names of the columns that identify a thing, such as given names, dates of birth
+            and codes; the others may change, as addresses do. Default: told from the names and
+            values of the columns.
         lexical: Whether letters are compared as well as vectors. Without `on` only.
         threshold: Minimum score. Default: learned from labels, or 0.7 without labels; 0.5 with
             `on`.
@@ -277,12 +288,13 @@ def deduplicate(
             texts,
             on,
             kinds=kinds,
+            identifies=identifies,
             threshold=threshold,
             labels=labels,
             model=model,
             groups=groups,
         )
-    _check_texts_only(kinds=kinds)
+    _check_texts_only(kinds=kinds, identifies=identifies)
     check_groups(groups)
     all_texts = strings_of(texts)
     scorer, threshold, learned = _make_scorer(

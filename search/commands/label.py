@@ -21,6 +21,7 @@ from tf_charagram.reporting import printable
 from tf_charagram.search.commands.records import (
     add_column_flag,
     columns_of,
+    identifying_of,
     kinds_of,
     say_kinds,
     say_learned,
@@ -84,6 +85,7 @@ def label(arguments: Sequence[str]) -> int:
         list(left_columns),
         None if right_columns is None else list(right_columns),
         kinds_of(values, left),
+        identifying_of(values, left),
     )
     say_kinds(columns)
     links = find_links(columns)

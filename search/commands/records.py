@@ -34,6 +34,12 @@ def add_column_flag(parser: Parser) -> None:
         metavar="NAME:KIND",
         help="kind of a column of --on: text, name, code, number or date [told from the values]",
     )
+    parser.add_argument(
+        "--identifies",
+        metavar="NAMES",
+        help="columns of --on that identify a thing, separated by commas; the others may change "
+        "[told from the names and values]",
+    )
 
 
 def add_record_flags(parser: Parser) -> None:
@@ -79,6 +85,14 @@ def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
             raise ConfigError(f"--column must name a column of --on. Received: {given}")
         kinds[names[compared.index(position)]] = kind
     return kinds
+
+
+def identifying_of(values: Namespace, table: Table) -> list[str] | None:
+    """Returns the names of `--identifies`, or `None` without it."""
+    if values.identifies is None:
+        return None
+    names = filter(None, map(str.strip, values.identifies.split(",")))
+    return [table.columns[table.index(name)] for name in names]
 
 
 def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
@@ -134,6 +148,7 @@ def match_records(values: Namespace, left: Table, right: Table, on_right: Sequen
         list(left_columns),
         on_right=list(right_columns),
         kinds=kinds_of(values, left),
+        identifies=identifying_of(values, left),
         threshold=values.threshold,
         one_to_one=values.one_to_one,
         labels=labels,
@@ -173,6 +188,7 @@ def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
         columns,
         list(columns),
         kinds=kinds_of(values, table),
+        identifies=identifying_of(values, table),
         threshold=values.threshold,
         labels=labels,
         model=model_of(values),
@@ -183,10 +199,17 @@ def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
     return found
 
 
-def say_kinds(columns: Iterable[Column]) -> None:
-    """Writes the kinds of the columns to standard error."""
+def say_kinds(columns: Sequence[Column]) -> None:
+    """Writes what was told of the columns to standard error."""
     kinds = ", ".join(f"{column.name}:{column.kind.name}" for column in columns)
     sys.stderr.write(f"columns: {kinds} (to change: --column NAME:KIND)\n")
+    names = [column.name for column in columns if column.is_identifying]
+    sys.stderr.write(
+        f"identify: {', '.join(names) or 'none'}; others may change (to change: --identifies)\n"
+    )
+    for column in columns:
+        if column.note:
+            sys.stderr.write(f"{column.name}: {column.note}\n")
 
 
 def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:

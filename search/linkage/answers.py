@@ -123,6 +123,7 @@ def match_tables(
     *,
     on_right: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    identifies: Iterable[str] | None = None,
     threshold: float | None = None,
     one_to_one: bool = False,
     labels: Iterable[Label] | None = None,
@@ -139,6 +140,7 @@ def match_tables(
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
         kinds: Kinds of columns by name. Default: told from the values.
+        identifies: Names of columns that identify a thing. Default: told from names and values.
         threshold: Minimum probability. Default: 0.5.
         one_to_one: Whether each row has at most one partner.
         labels: Left row, right row, and 1 or 0 each, to learn weights from.
@@ -149,7 +151,7 @@ def match_tables(
             are too few labels.
     """
     threshold = _checked_threshold(threshold)
-    links = find_links(read_columns(left, right, on, on_right, kinds), labels, model)
+    links = find_links(read_columns(left, right, on, on_right, kinds, identifies), labels, model)
     probabilities = links.probabilities
     if one_to_one:
         chosen = chosen_one_to_one(links.pairs, probabilities)
@@ -198,6 +200,7 @@ def deduplicate_table(
     on: Sequence[str],
     *,
     kinds: Mapping[str, str] | None = None,
+    identifies: Iterable[str] | None = None,
     threshold: float | None = None,
     labels: Iterable[Label] | None = None,
     model: str | Path | Embedder | None = None,
@@ -209,6 +212,7 @@ def deduplicate_table(
         table: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
         on: Names of the columns that are compared.
         kinds: Kinds of columns by name. Default: told from the values.
+        identifies: Names of columns that identify a thing. Default: told from names and values.
         threshold: Minimum probability. Default: 0.5.
         labels: Two rows, and 1 or 0 each, to learn weights from.
         model: The model that compares the rows as a whole if there are labels.
@@ -221,7 +225,7 @@ def deduplicate_table(
     """
     threshold = _checked_threshold(threshold)
     check_groups(groups)
-    links = find_links(read_columns(table, None, on, None, kinds), labels, model)
+    links = find_links(read_columns(table, None, on, None, kinds, identifies), labels, model)
     num_rows = len(links.columns[0].left)
     if num_rows:
         links.add_inner_pairs(threshold)

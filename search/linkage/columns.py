@@ -42,6 +42,7 @@ class Column:
         is_whole: Whether texts are compared as lists of texts are, and similarities are
             probabilities.
         is_identifying: Whether rows with different values are hardly ever the same thing.
+        note: What the user should know if the tables write the column in two ways.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Column:
     right_cells: Sequence[str]
     is_whole: bool = False
     is_identifying: bool = False
+    note: str = ""
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

@@ -11,23 +11,25 @@ from tf_charagram.search.linkage.values import code_of, folded
 
 # Words of headers, in lowercase and without accents, that tell what a column is.
 _IDENTIFYING = frozenset(
-    "given first forename firstname givenname vorname prenom nombre nome voornaam fornamn imie "
-    "born birth dob birthdate birthday geburtsdatum geboren geburtstag naissance nacimiento nascita "
-    "isbn issn ean upc gtin sku asin serial vin imei iban ssn passport doi title titel titre titulo "
-    "titolo color colour farbe couleur size groesse grosse taille model variant flavor flavour".split()
+    "given first forename firstname givenname vorname prenom nombre nome voornaam fornamn "
+    "imie born birth dob birthdate birthday geburtsdatum geboren geburtstag naissance "
+    "nacimiento nascita isbn issn ean upc gtin sku asin serial vin imei iban ssn passport "
+    "doi title titel titre titulo titolo color colour farbe couleur size groesse grosse "
+    "taille model variant flavor flavour".split()
 )
 _CHANGING = frozenset(
-    "last surname family lastname familyname nachname "
-    "phone tel telephone telefon mobile cell fax mail email addr address adresse anschrift "
-    "street strasse rue calle via city town suburb place ort stadt ville zip zipcode postcode postal "
-    "plz state county country region land price amount cost total sum preis year jahr annee venue "
-    "journal genre category style status url website web link lat latitude lng lon longitude "
-    "description notes note comment comments remarks".split()
+    "last surname family lastname familyname nachname phone tel telephone telefon mobile "
+    "cell fax mail email addr address adresse anschrift street strasse rue calle via city "
+    "town suburb place ort stadt ville zip zipcode postcode postal plz state county country "
+    "region land price amount cost total sum preis year jahr annee venue journal genre "
+    "category style status url website web link lat latitude lng lon longitude description "
+    "notes note comment comments remarks".split()
 )
 _COLORS = frozenset(
-    "black white red blue green grey gray yellow orange purple pink brown beige navy silver gold "
-    "schwarz weiss rot blau grun grau gelb braun noir blanc rouge bleu vert gris jaune negro blanco "
-    "rojo azul verde amarillo nero bianco rosso turquoise teal cream ivory khaki olive maroon".split()
+    "black white red blue green grey gray yellow orange purple pink brown beige navy silver "
+    "gold schwarz weiss rot blau grun grau gelb braun noir blanc rouge bleu vert gris jaune "
+    "negro blanco rojo azul verde amarillo nero bianco rosso turquoise teal cream ivory "
+    "khaki olive maroon".split()
 )
 _SIZE = re.compile(
     r"(\d*x*[sml]|small|medium|large|\d+([.,]\d+)?\s*"

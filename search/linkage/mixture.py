@@ -35,7 +35,10 @@ _PRIOR_EQUAL = 0.8
 _PRIOR_DIFFERENT = 0.08
 # A column that identifies may differ in so many matches at most: if it differs more often, these
 # pairs are relatives. People move and prices change.
+# Where few values are misspelled, few are wrong altogether.
 _MAX_DIFFERENT = 0.2
+_MIN_DIFFERENT = 0.02
+_DIFFERENT_PER_NEAR = 0.75
 _MAX_CHANGED = 0.95
 _PSEUDO_PAIRS = 2.5
 # So much of the sharing of relatives is noise.
@@ -79,6 +82,7 @@ class Mixture:
             relatives, random pairs.
         different: Share of pairs that differ among those that look like matches, `(num_columns,)`.
         is_allowed: Columns so different that relatives may differ in that column alone.
+        is_fitted: Whether the shares of the levels are those of pairs.
     """
 
     match: list[Array]
@@ -88,6 +92,15 @@ class Mixture:
     log_priors: Array
     different: Array
     is_allowed: NDArray[np.bool_]
+    is_fitted: bool = False
+
+    @property
+    def max_different(self) -> float:
+        """Largest share of matches that differ in a column that identifies."""
+        if not self.is_fitted:
+            return _MAX_DIFFERENT
+        near = np.mean([shares[EQUAL + 1 : -1].sum() for shares in self.match])
+        return float(np.clip(_DIFFERENT_PER_NEAR * near, _MIN_DIFFERENT, _MAX_DIFFERENT))
 
     @classmethod
     def before_pairs(cls, chance: Sequence[Array], is_identifying: Sequence[bool]) -> Mixture:
@@ -234,6 +247,7 @@ def fit_mixture(
     expected = np.full(len(mixture.shared) + 1, num_expected)
     mixture.log_priors = _log_priors(expected, num_all_pairs)
     _improve(mixture, patterns, num_all_pairs)
+    mixture.is_fitted = True
     for _ in range(_NUM_ROUNDS):
         if not _change_relatives(mixture):
             break
@@ -248,7 +262,7 @@ def _change_relatives(mixture: Mixture) -> bool:
     has_identifying = (~is_shared & mixture.is_identifying).any(axis=1)
     # Pairs that differ in one column only may well be matches, unless there are too many.
     column_apart = np.argmin(mixture.shared, axis=1)
-    is_frequent = mixture.different > _MAX_DIFFERENT
+    is_frequent = mixture.different > mixture.max_different
     is_kept = has_identifying & ((num_apart > 1) | mixture.is_allowed[column_apart])
     is_kept |= _is_namesake(mixture, ~is_shared)
     added = is_frequent & mixture.is_identifying & ~mixture.is_allowed
@@ -308,7 +322,7 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
             found: Array = np.zeros(len(by_chance))
             np.add.at(found, levels[:, column], weights[:, 0])
             found[ABSENT] = 0
-            most = _MAX_DIFFERENT if mixture.is_identifying[column] else _MAX_CHANGED
+            most = mixture.max_different if mixture.is_identifying[column] else _MAX_CHANGED
             found += _PSEUDO_MATCHES * _prior(len(by_chance))
             mixture.different[column] = found[-1] / found.sum()
             mixture.match[column] = _bounded(found, most)

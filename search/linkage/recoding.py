@@ -21,6 +21,8 @@ _MAX_CODES = 200
 # Codes map one to one in so many of these pairs.
 _MIN_MAPPED = 0.6
 _MIN_COUNT = 2
+_NUM_EXAMPLES = 3
+_NEVER = "never agrees: written otherwise? It is left out"
 
 
 def written_otherwise(
@@ -72,10 +74,11 @@ def _translated(column: Column, pairs: NDArray[np.int64]) -> Column:
     """
     if column.left is column.right:
         nothing = np.full_like(column.left, MISSING)
-        return replace(column, left=nothing, right=nothing)
+        return replace(column, left=nothing, right=nothing, note=_NEVER)
     left_values, left = np.unique(column.left[pairs[:, 0]], return_inverse=True)
     right_values, right = np.unique(column.right[pairs[:, 1]], return_inverse=True)
     codes = np.arange(len(column.values))
+    is_code = np.zeros(len(codes), bool)
     num_mapped = 0
     if max(len(left_values), len(right_values)) <= _MAX_CODES:
         counts = np.zeros((len(left_values), len(right_values)), np.int64)
@@ -84,8 +87,13 @@ def _translated(column: Column, pairs: NDArray[np.int64]) -> Column:
         is_mutual = counts.argmax(axis=0)[best] == np.arange(len(left_values))
         is_mutual &= counts.max(axis=1) >= _MIN_COUNT
         codes[right_values[best[is_mutual]]] = left_values[is_mutual]
+        is_code[right_values[best[is_mutual]]] = True
         num_mapped = counts.max(axis=1)[is_mutual].sum()
     if num_mapped < _MIN_MAPPED * len(pairs) or len(left_values) < 2:
-        return replace(column, right=np.full_like(column.right, MISSING))
+        return replace(column, right=np.full_like(column.right, MISSING), note=_NEVER)
     is_present = column.right >= 0
-    return replace(column, right=np.where(is_present, codes[column.right], MISSING))
+    translated = np.where(is_present, codes[column.right], MISSING)
+    learned = [(column.values[old], column.values[codes[old]]) for old in np.flatnonzero(is_code)]
+    examples = ", ".join(f"{old} = {new}" for old, new in learned[:_NUM_EXAMPLES])
+    note = f"{len(learned)} codes of the right table learned ({examples})"
+    return replace(column, right=translated, note=note)

@@ -7,9 +7,10 @@ import pytest
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.search.linkage.columns import MISSING, cells_of, make_column
+from tf_charagram.search.linkage.dates import date_of
 from tf_charagram.search.linkage.kinds import KINDS, kind_of
 from tf_charagram.search.linkage.names import are_aliases
-from tf_charagram.search.linkage.values import date_of, folded, is_missing, number_of
+from tf_charagram.search.linkage.values import folded, is_missing, number_of
 
 
 @pytest.mark.parametrize("cell", ["", " ", "NULL", "N/A", "nan", "-", "None", "n.a.", "#N/A"])
