@@ -11,11 +11,11 @@ from tf_charagram.search.linkage.values import code_of, folded
 
 # Words of headers, in lowercase and without accents, that tell what a column is.
 _IDENTIFYING = frozenset(
-    "given first forename firstname givenname vorname prenom nombre nome voornaam fornamn "
-    "imie born birth dob birthdate birthday geburtsdatum geboren geburtstag naissance "
-    "nacimiento nascita isbn issn ean upc gtin sku asin serial vin imei iban ssn passport "
-    "doi title titel titre titulo titolo color colour farbe couleur size groesse grosse "
-    "taille model variant flavor flavour".split()
+    "number id ref reference invoice order given first forename firstname givenname vorname "
+    "prenom nombre nome voornaam fornamn imie born birth dob birthdate birthday "
+    "geburtsdatum geboren geburtstag naissance nacimiento nascita isbn issn ean upc gtin "
+    "sku asin serial vin imei iban ssn passport doi title titel titre titulo titolo color "
+    "colour farbe couleur size groesse grosse taille model variant flavor flavour".split()
 )
 _CHANGING = frozenset(
     "last surname family lastname familyname nachname phone tel telephone telefon mobile "

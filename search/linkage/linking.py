@@ -27,8 +27,9 @@ from tf_charagram.search.linkage.evidence import (
 from tf_charagram.search.linkage.learned import LearnedLinks
 from tf_charagram.search.linkage.mixture import Mixture, TextOdds, fit_mixture, rival_evidence
 from tf_charagram.search.linkage.recoding import written_otherwise
-from tf_charagram.search.linkage.rows import PairRivals
+from tf_charagram.search.linkage.rows import PairRivals, joined_cells
 from tf_charagram.search.linkage.values import folded
+from tf_charagram.search.linkage.whole_texts import COLUMN_SHARE, WholeRows
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
 Label = tuple[int | str, int | str, int]
@@ -38,6 +39,8 @@ _EXPECTED_SHARE = 0.5
 # firms with two or three columns, up to a third did.
 _MIN_COLUMNS = 4
 _UNSEEN = 0.4
+# With fewer columns, none but numbers may change.
+_MIN_CHANGING = 3
 
 
 class Evidence(NamedTuple):
@@ -70,6 +73,7 @@ class Links:
         pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
         probabilities: Probabilities that they match, `(num_pairs,)`.
         rivals: Other partners of the rows of a single column of texts, or `None`.
+        rows: The rows as a whole if only titles identify them, or `None`.
         model: The model with labels, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
     """
@@ -79,6 +83,7 @@ class Links:
     pairs: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     rivals: PairRivals | None = None
+    rows: WholeRows | None = None
     model: LearnedLinks | None = None
     learned: Learned | None = None
 
@@ -103,6 +108,8 @@ class Links:
             return self.model.log_odds(pairs)
         agreements = compare_columns(self.columns, pairs)
         log_odds = self.mixture.log_odds(self.mixture.column_evidence(agreements))
+        if self.rows is not None:
+            log_odds = self.rows.log_odds(log_odds, pairs)
         if self.rivals is not None:
             log_odds = log_odds + rival_evidence(log_odds, self.rivals.scores(pairs))
         return log_odds
@@ -179,6 +186,9 @@ class Links:
             share, learned = self.model.evidence(pair)
             prior *= share
             weights = share * weights + learned
+        elif self.rows is not None:
+            prior *= COLUMN_SHARE
+            weights = COLUMN_SHARE * weights
         rest = log_odds - prior - weights.sum()
         lines = [Evidence("prior", "", "", "", _bits(prior))]
         for column, agreement, weight in zip(self.columns, agreements, weights, strict=True):
@@ -295,10 +305,20 @@ def find_links(
     else:
         columns, mixture = _fitted_mixture(columns, pairs)
         links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
+        if _are_told_by_titles(columns):
+            left = joined_cells([column.left_cells for column in columns])
+            right = joined_cells([column.right_cells for column in columns])
+            links.rows = WholeRows(left, right)
     links.probabilities = links.probabilities_of(pairs)
     if labels is not None:
         links.learn_from(labels, model)
     return links
+
+
+def _are_told_by_titles(columns: Sequence[Column]) -> bool:
+    """Tells whether texts alone identify rows: there is no code, given name or date of birth."""
+    kinds = {column.kind.name for column in columns if column.is_identifying}
+    return kinds == {"text"}
 
 
 def _fitted_mixture(
@@ -313,7 +333,11 @@ def _fitted_mixture(
     samples = random_pairs(columns)
     agreements = compare_columns(columns, pairs)
     chance = [chance_levels(column, samples) for column in columns]
-    start = Mixture.before_pairs(chance, [column.is_identifying for column in columns])
+    is_identifying = [column.is_identifying for column in columns]
+    if len(columns) < _MIN_CHANGING:
+        # Where one of two columns may change, the other one alone would make a match.
+        is_identifying = [column.kind.name != "number" for column in columns]
+    start = Mixture.before_pairs(chance, is_identifying)
     ratios = start.column_evidence(agreements)
     translated = written_otherwise(columns, agreements, ratios, pairs, np.log(max(num_all, 1)))
     for number, column in enumerate(translated):

@@ -75,7 +75,8 @@ def test_others_are_no_aliases(pair):
 
 def similarity(kind, left, right):
     pairs = np.array([[0, 1]])
-    values = [KINDS[kind].read(left), KINDS[kind].read(right)]
+    read = KINDS[kind].reader([left, right])
+    values = [read(left), read(right)]
     return KINDS[kind].similarities(values, pairs)[0]
 
 
