@@ -1,0 +1,54 @@
+"""Columns that identify, and columns that change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.texts import words
+from tf_charagram.search.linkage.identity import identifies
+
+GIVEN = ["Anna", "Peter", "Zali", "Maria", "Jonas", "Olga"] * 4
+SURNAMES = ["Abendroth", "Quandt", "Penrose", "Lindquist"] * 6
+BORN = [f"{year}-05-17" for year in range(1940, 2000, 3)]
+PAID = [f"2024-{month:02}-17" for month in range(1, 13)]
+STREETS = [f"{number} Oak Street" for number in range(3, 60)]
+TITLES = [f"{one} query of {other} streams" for one in words(8) for other in words(8)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "expected"),
+    [
+        ("name", GIVEN, True),
+        ("name", SURNAMES, False),
+        ("name", ["Dayton", "Toledo", "Lima"] * 9, False),
+        ("name", [f"{one} {other}" for one, other in zip(GIVEN, words(24), strict=True)], True),
+        ("name", ["red", "navy", "blue", "white"] * 5, True),
+        ("name", ["S", "M", "XL", "L"] * 5, True),
+        ("number", ["500 ml", "1 l", "250 ml"] * 5, True),
+        ("number", ["9.99", "12.50", "7.25"] * 5, False),
+        ("date", BORN, True),
+        ("date", PAID, False),
+        ("code", [f"WH{number}XM" for number in range(1000, 1100)], True),
+        ("code", [f"555-{number}-0{number}" for number in range(200, 300)], False),
+        ("code", [f"ann{number}@example.org" for number in range(99)], False),
+        ("code", [str(number) for number in range(10115, 10200)], False),
+        ("text", STREETS, False),
+        ("text", TITLES, True),
+        ("text", ["american ale style"] * 9 + ["brown ale style"] * 9, False),
+        ("text", [], False),
+    ],
+)
+def test_values_tell(kind, cells, expected):
+    assert identifies("c1", kind, cells) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("given_name", True), ("DateOfBirth", True), ("Vorname", True), ("invoice_number", True),
+     ("phone number", False), ("e-mail", False), ("LastName", False), ("Straße", False)],
+)  # fmt: skip
+def test_headers_decide(name, expected):
+    draw = np.random.default_rng(0)
+    cells = [words(50)[place] for place in draw.integers(0, 50, 200)]
+    assert identifies(name, "name", cells) is expected

@@ -1,0 +1,100 @@
+"""Columns that two tables write otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.search.linkage.conftest import COLUMNS, f1, misspelled, people
+from tf_charagram.search import match
+
+SEXES = ["F", "M"]
+
+
+def with_column(tables, truth, name, write_left, write_right):
+    """Adds a column to two tables: equal for matches, random for others."""
+    left, right, _ = tables
+    draw = np.random.default_rng(0)
+    values = draw.integers(0, 12, len(left["born"])).tolist()
+    partner = {other: row for row, other in truth}
+    others = draw.integers(0, 12, len(right["born"])).tolist()
+    right_values = [
+        values[partner[row]] if row in partner else other for row, other in enumerate(others)
+    ]
+    return (
+        {**left, name: [write_left(value) for value in values]},
+        {**right, name: [write_right(value) for value in right_values]},
+    )
+
+
+def pairs_of(found):
+    return {(pair.left, pair.right) for pair in found.pairs}
+
+
+def note_of(found, name):
+    [column] = [column for column in found.links.columns if column.name == name]
+    return column.note
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_codes_that_map_one_to_one_are_learned(seed):
+    tables = people(seed, num_relatives=0)
+    truth = tables[2]
+    left, right = with_column(
+        tables, truth, "sex", lambda value: SEXES[value % 2], lambda value: str(value % 2 + 1)
+    )
+    found = match(left, right, on=["sex", *COLUMNS])
+    assert f1(pairs_of(found), truth) > 0.97
+    assert "2 codes of the right table learned" in note_of(found, "sex")
+    [sex] = [each for each in found.explain(0, 0) if each.column == "sex"]
+    assert sex.agreement == "equal" and sex.weight > 0
+
+
+def test_a_column_that_never_agrees_is_named_and_left_out():
+    tables = people(0, num_relatives=0)
+    truth = tables[2]
+    draw = np.random.default_rng(1)
+    left, right = with_column(
+        tables,
+        truth,
+        "mark",
+        lambda value: f"{draw.integers(1e8)}a",
+        lambda value: f"{draw.integers(1e8)}b",
+    )
+    found = match(left, right, on=["mark", *COLUMNS])
+    assert f1(pairs_of(found), truth) > 0.97
+    assert note_of(found, "mark").startswith("never agrees: written otherwise?")
+    assert note_of(found, "born") == ""
+
+
+@pytest.mark.parametrize("changed", [["street", "town"], ["last"], ["street"]])
+def test_people_who_moved_or_married_are_found(changed):
+    left, right, truth = people(3, num_relatives=80)
+    draw = np.random.default_rng(3)
+    for row in range(len(truth)):
+        if draw.random() < 0.4:
+            other = int(draw.integers(len(truth), len(left["last"])))
+            for name in changed:
+                right[name][row] = left[name][other]
+    found = match(left, right, on=COLUMNS, identifies=["first", "born"])
+    assert f1(pairs_of(found), truth) > 0.96
+    [chosen] = [each for each in found.estimates if each.threshold == found.threshold]
+    lower, upper = chosen.recall_bounds
+    assert lower <= len(pairs_of(found) & truth) / len(truth) <= upper
+
+
+def test_twins_stay_apart():
+    left, right, truth = people(4, typos=0.1, num_relatives=0)
+    draw = np.random.default_rng(4)
+    names = sorted({*left["first"]})
+    for row in range(0, 60, 2):
+        for name in COLUMNS[1:]:
+            left[name].append(left[name][row])
+            right[name].append(
+                misspelled(draw, left[name][row]) if row % 8 == 0 else left[name][row]
+            )
+        left["first"].append(names[row])
+        right["first"].append(names[row])
+        truth.add((len(left["first"]) - 1, len(right["first"]) - 1))
+    found = match(left, right, on=COLUMNS, identifies=["first", "born"])
+    assert f1(pairs_of(found), truth) > 0.95
