@@ -91,7 +91,7 @@ def label(arguments: Sequence[str]) -> int:
     links = find_links(columns)
     links.keep_uncertain(_NUM_PAIRS)
     labels = _read(values.labels)
-    asked = {(int(one), int(other)) for one, other, _ in labels}
+    asked = {(int(one), int(other)): answer for one, other, answer in labels}
     _learn(links, labels)
     while (pair := next_pair(links, asked)) is not None:
         rows = (int(links.pairs[pair, 0]), int(links.pairs[pair, 1]))
@@ -99,7 +99,8 @@ def label(arguments: Sequence[str]) -> int:
         answer = _ask()
         if answer == "q":
             break
-        asked.add(rows)
+        # A pair that was skipped has no answer.
+        asked[rows] = _ANSWERS.get(answer, -1)
         if answer in _ANSWERS:
             labels.append((*rows, _ANSWERS[answer]))
             _append(values.labels, labels[-1])
@@ -142,9 +143,8 @@ def _append(path: str, answer: Label) -> None:
 
 
 def _learn(links: Links, labels: Sequence[Label]) -> None:
-    """Learns from the labels if there are enough of both."""
-    num_ones = sum(each[2] for each in labels)
-    if len(labels) >= _MIN_LABELS and 2 <= num_ones <= len(labels) - 2:
+    """Learns from the labels if there are enough."""
+    if len(labels) >= _MIN_LABELS:
         links.learn_from(labels, None)
 
 

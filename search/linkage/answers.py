@@ -147,8 +147,8 @@ def match_tables(
         model: The model that compares the rows as a whole if there are labels.
 
     Raises:
-        ConfigError: A column is missing, a kind is unknown, `threshold` is not in [0, 1], or there
-            are too few labels.
+        ConfigError: A column is missing, a kind is unknown, `threshold` is not in [0, 1], or a
+            label names no row.
     """
     threshold = _checked_threshold(threshold)
     links = find_links(read_columns(left, right, on, on_right, kinds, identifies), labels, model)
@@ -221,7 +221,7 @@ def deduplicate_table(
 
     Raises:
         ConfigError: A column is missing, a kind or `groups` is unknown, `threshold` is not in
-            [0, 1], or there are too few labels.
+            [0, 1], or a label names no row.
     """
     threshold = _checked_threshold(threshold)
     check_groups(groups)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tf_charagram.search.linkage.linking import Links
 
@@ -12,19 +13,31 @@ from tf_charagram.search.linkage.linking import Links
 # match: uncertain pairs alone would not tell how frequent matches are.
 _EVERY = 4
 _MIN_PROBABLE = 0.5
+# A model needs both kinds of answers: if one kind has less than this share of at least so many, the
+# next questions are about pairs beyond those of the other kind.
+_MIN_KIND = 0.25
+_MIN_ANSWERS = 4
 
 
-def next_pair(links: Links, asked: Collection[tuple[int, int]], seed: int = 0) -> int | None:
+def next_pair(
+    links: Links, asked: Collection[tuple[int, int]] | Mapping[tuple[int, int], int], seed: int = 0
+) -> int | None:
     """Returns the index of the next pair to ask about, or `None` if all were asked.
 
     Args:
         links: Candidates with probabilities.
-        asked: Rows of the pairs that were asked before.
+        asked: Rows of the pairs that were asked before, perhaps with their answers, 1 or 0.
         seed: Seed of the draws among equally uncertain pairs.
     """
-    is_open = np.array([tuple(pair) not in asked for pair in links.pairs.tolist()], bool)
+    rows = links.pairs.tolist()
+    is_open = np.array([tuple(pair) not in asked for pair in rows], bool)
     if not is_open.any():
         return None
+    if isinstance(asked, Mapping):
+        answers = np.array([asked.get(tuple(pair), -1) for pair in rows])
+        rare = _rare_kind(links.probabilities, answers, is_open)
+        if rare is not None:
+            return rare
     draw = np.random.default_rng((seed, len(asked)))
     # Ties are broken at random: many pairs agree in the same way.
     noise = 1e-6 * draw.random(len(is_open))
@@ -35,3 +48,30 @@ def next_pair(links: Links, asked: Collection[tuple[int, int]], seed: int = 0) -
             return int(draw.choice(np.flatnonzero(is_probable)))
     certainty[~is_open] = np.inf
     return int(np.argmin(certainty))
+
+
+def _rare_kind(
+    probabilities: NDArray[np.float64], answers: NDArray[np.integer], is_open: NDArray[np.bool_]
+) -> int | None:
+    """Returns a pair that may have the rarer answer, or `None` if both answers are frequent.
+
+    Args:
+        probabilities: Probabilities of the pairs.
+        answers: 1, 0, or -1 for a pair without an answer.
+        is_open: Pairs that were not asked about.
+    """
+    num_answers = (answers >= 0).sum()
+    num_yes = (answers == 1).sum()
+    least = _MIN_KIND * num_answers
+    if num_answers < _MIN_ANSWERS or least <= num_yes <= num_answers - least:
+        return None
+    # Most were matches: a less probable pair is needed; or the other way round.
+    sign = 1 if num_yes < least else -1
+    scores = sign * probabilities
+    limit = scores[answers >= 0].max()
+    beyond = np.flatnonzero(is_open & (scores > limit))
+    if not len(beyond):
+        return None
+    # Halfway to the surest pair, so that few questions suffice.
+    order = beyond[np.argsort(scores[beyond], kind="stable")]
+    return int(order[len(order) // 2])

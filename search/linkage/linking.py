@@ -14,7 +14,7 @@ from scipy.special import expit
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.grouping import with_inner_pairs
-from tf_charagram.search.learning import Learned, checked_labels
+from tf_charagram.search.learning import Learned, best_threshold
 from tf_charagram.search.linkage.blocking import candidate_pairs
 from tf_charagram.search.linkage.columns import Column, cells_of, make_column
 from tf_charagram.search.linkage.evidence import (
@@ -39,6 +39,8 @@ _EXPECTED_SHARE = 0.5
 # firms with two or three columns, up to a third did.
 _MIN_COLUMNS = 4
 _UNSEEN = 0.4
+# Labels of each kind that a model needs.
+_MIN_OF_EACH = 2
 # With fewer columns, none but numbers may change.
 _MIN_CHANGING = 3
 
@@ -76,6 +78,7 @@ class Links:
         rows: The rows as a whole if only titles identify them, or `None`.
         model: The model with labels, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
+        learner: The model that was fitted to labels, even if the answer without them is better.
     """
 
     columns: list[Column]
@@ -86,6 +89,7 @@ class Links:
     rows: WholeRows | None = None
     model: LearnedLinks | None = None
     learned: Learned | None = None
+    learner: LearnedLinks | None = None
 
     @property
     def unseen(self) -> float | None:
@@ -121,14 +125,27 @@ class Links:
             labels: Two rows, and 1 or 0 each.
             model: The model that compares the rows as a whole, or `None` to compare letters only.
 
+        Nothing changes if there are fewer than two matches or two others, or if the answer without
+        labels is better on labels that were held out.
+
         Raises:
-            ConfigError: A row does not exist, or there are fewer than two matches or two others.
+            ConfigError: A row does not exist, or a label is not 1 or 0.
         """
         rows = self._numbered(labels)
-        is_match = checked_labels(rows[:, 2].tolist(), len(rows))
-        if self.model is None:
-            self.model = LearnedLinks(self.columns, self.mixture, self.pairs, model)
+        is_match = rows[:, 2].astype(bool)
+        if min(is_match.sum(), (~is_match).sum()) < _MIN_OF_EACH:
+            return
+        self.model = None
+        plain = self.probabilities_of(rows[:, :2])
+        without = best_threshold(plain, is_match)
+        if self.learner is None:
+            self.learner = LearnedLinks(self.columns, self.mixture, self.pairs, model)
+        self.model = self.learner
         self.learned = self.model.learn(rows[:, :2], is_match)
+        if _f1(self.learned) < _f1(without):
+            # On held-out labels, the answer without labels is better.
+            self.model = None
+            self.learned = without
         self.probabilities = self.probabilities_of(self.pairs)
 
     def _numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
@@ -153,7 +170,9 @@ class Links:
                     )
                 numbers.append(row)
             sides.append(numbers)
-        values = [int(pair[2]) for pair in pairs]
+        values = [pair[2] for pair in pairs]
+        if not all(value in (0, 1) for value in values):
+            raise ConfigError("`labels` must be two rows and 1 or 0 each, as (12, 7, 1).")
         return np.array([*sides, values], np.int64).T
 
     def keep_uncertain(self, num_pairs: int) -> None:
@@ -196,6 +215,12 @@ class Links:
             level = _level_name(column, int(agreement.levels[0]))
             lines.append(Evidence(column.name, *cells, level, _bits(weight)))
         return [*lines, Evidence("together", "", "", "", _bits(rest))]
+
+
+def _f1(learned: Learned) -> float:
+    """Returns the harmonic mean of precision and recall."""
+    total = learned.precision + learned.recall
+    return 2 * learned.precision * learned.recall / total if total else 0.0
 
 
 def _bits(log_ratio: float) -> float:
@@ -292,7 +317,7 @@ def find_links(
         model: The model that compares the rows as a whole if there are labels.
 
     Raises:
-        ConfigError: There are too few labels.
+        ConfigError: A label names no row.
     """
     columns = list(columns)
     pairs = candidate_pairs(columns)

@@ -20,6 +20,8 @@ from tests.search.linkage.conftest import (
 from tests.texts import words
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import deduplicate, match
+from tf_charagram.search.linkage.asking import next_pair
+from tf_charagram.search.linkage.linking import find_links, read_columns
 
 
 def pairs_of(found):
@@ -191,8 +193,38 @@ def test_labels_of_rows_and_texts():
     assert pairs_of(match(left, right, on=COLUMNS, labels=texts)) == pairs_of(found)
     with pytest.raises(ConfigError, match="`labels` must name rows of the right table, from 0 to"):
         match(left, right, on=COLUMNS, labels=[(0, 10_000, 1)] * 4)
-    with pytest.raises(ConfigError, match="both at least twice"):
-        match(left, right, on=COLUMNS, labels=[(0, 0, 1)] * 4)
+    with pytest.raises(ConfigError, match="must be two rows and 1 or 0 each"):
+        match(left, right, on=COLUMNS, labels=[(0, 0, 2)] * 4)
+
+
+@pytest.mark.parametrize("labels", [[], [(0, 0, 1)] * 4, [(0, 1, 0), (1, 0, 0), (2, 2, 1)]])
+def test_few_labels_change_nothing(labels):
+    left, right, _ = people(0)
+    found = match(left, right, on=COLUMNS, labels=labels)
+    assert found.learned is None and found.pairs == match(left, right, on=COLUMNS).pairs
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_few_random_labels_do_not_hurt(seed):
+    left, right, truth = people(seed)
+    draw = np.random.default_rng(seed)
+    candidates = match(left, right, on=COLUMNS).links.pairs
+    chosen = candidates[draw.permutation(len(candidates))[:40]].tolist() + sorted(truth)[:10]
+    labels = [(row, other, int((row, other) in truth)) for row, other in chosen]
+    found = match(left, right, on=COLUMNS, labels=labels)
+    assert f1(pairs_of(found), truth) > 0.95
+
+
+def test_questions_have_both_answers():
+    left, right, truth = people(0)
+    links = find_links(read_columns(left, right, COLUMNS))
+    # All that is unsure is a match.
+    links.probabilities = np.where(links.probabilities > 0.5, 0.6, links.probabilities / 10)
+    asked = {}
+    for _ in range(20):
+        rows = tuple(links.pairs[next_pair(links, asked)].tolist())
+        asked[rows] = int(rows in truth)
+    assert 4 <= sum(asked.values()) <= 16
 
 
 def test_evidence_sums_to_the_log_odds():
