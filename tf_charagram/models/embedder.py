@@ -327,7 +327,10 @@ class TextEmbedder(TextModel):
 
         @tf.function(input_signature=TEXT_PAIRS, autograph=False)
         def similarity(texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
-            cosines = paired_cosine(served(texts_a), served(texts_b))
+            # One call: the graph of another would have to be prepared, too.
+            vectors = served(tf.concat([texts_a, texts_b], axis=0))
+            num_left = tf.size(texts_a)
+            cosines = paired_cosine(vectors[:num_left], vectors[num_left:])
             return {"cosine": tf.clip_by_value(cosines, -1.0, 1.0)}
 
         return {"serving_default": embed, "similarity": similarity, **self.reading_signature()}

@@ -19,6 +19,7 @@ from tf_charagram._files.writing import partial_folder, tensorflow_writing
 from tf_charagram._version import __version__
 from tf_charagram.encoders import registered_name
 from tf_charagram.errors import RunError
+from tf_charagram.models.light_graph import lighten
 from tf_charagram.models.weights import weights_of
 from tf_charagram.text.base import settings_of
 
@@ -79,7 +80,21 @@ def write_saved_model(
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with tensorflow_writing(path):
         tf.saved_model.save(module, str(path), signatures=functions, options=options)
+        message = _read_message(path)
+        lighten(message.meta_graphs[0].graph_def)
+        _message_path(path).write_bytes(message.SerializeToString(deterministic=True))
     write_json(Path(path) / MODEL_CARD, {**about, **_model_card(parts, path)})
+
+
+def _message_path(path: str | Path) -> Path:
+    return Path(path) / "saved_model.pb"
+
+
+def _read_message(path: str | Path) -> saved_model_pb2.SavedModel:
+    """Reads the graphs of a SavedModel."""
+    message = saved_model_pb2.SavedModel()
+    message.ParseFromString(_message_path(path).read_bytes())
+    return message
 
 
 def _model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
@@ -94,9 +109,7 @@ def _model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     vectorizer, encoder, *_ = parts
-    message = saved_model_pb2.SavedModel()
-    message.ParseFromString((path / "saved_model.pb").read_bytes())
-    (graph,) = message.meta_graphs
+    (graph,) = _read_message(path).meta_graphs
     files = [file for file in path.rglob("*") if file.is_file() and file.name != MODEL_CARD]
     signatures = {}
     for name, signature in sorted(graph.signature_def.items()):
