@@ -87,7 +87,7 @@ setup(
             "pretrained/*/*",
             "text/*.npz",
         ],
-        "tf_charagram.export.serving": ["files/*"],
+        "tf_charagram.export.serving": ["files/*", "triton_files/*"],
     },
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
     python_requires=">=3.11,<3.14",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tf_charagram._files.writing import check_local
 from tf_charagram.cli.flags import MODEL_HELP
@@ -37,6 +37,11 @@ def _make_parser() -> SettingsParser:
         "[texts an embedder was trained on, or the starter set]",
     )
     parser.add_argument("--keep", type=int, help="delete all but the last versions [none]")
+    parser.add_argument(
+        "--triton",
+        action="store_true",
+        help="write a model repository of NVIDIA Triton, which runs the model without TensorFlow",
+    )
     add_flags(parser, settings_flags(ShrinkOptions))
     return parser
 
@@ -49,6 +54,8 @@ def export(arguments: Sequence[str]) -> int:
         check_positive(keep=values.keep)
     check_local(values.output)
     options = ShrinkOptions(**{name: values[name] for name in types_of(ShrinkOptions)})
+    if values.triton:
+        return _export_for_triton(values, options)
     load_tensorflow()
     from tf_charagram.export.serving.card import about_run
     from tf_charagram.export.serving.version import ServingFolder, folder_bytes
@@ -80,6 +87,23 @@ def export(arguments: Sequence[str]) -> int:
         f"Serve it: cd {folder.path.parent} && docker compose up",
     ]
     sys.stdout.writelines(f"{line}\n" for line in lines)
+    return 0
+
+
+def _export_for_triton(values: Any, options: ShrinkOptions) -> int:
+    """Writes a version for Triton; returns the exit status."""
+    if options != ShrinkOptions(dtype=options.dtype) or values.keep or values.texts:
+        raise ConfigError(
+            "`triton` can be combined only with `dtype`. Leave out `max_ngrams`, `dim`, `max_mb`, "
+            "`keep` and `texts`."
+        )
+    load_tensorflow()
+    from tf_charagram.export.serving.triton import write_triton
+    from tf_charagram.models.locations import load_any
+
+    version = write_triton(load_any(values.model), values.to, options.dtype)
+    repository = version.parent.parent
+    sys.stdout.write(f"{version}\nServe it: tritonserver --model-repository={repository}\n")
     return 0
 
 
