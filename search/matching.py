@@ -36,6 +36,7 @@ from tf_charagram.search.linkage.answers import (
     deduplicate_table,
     match_tables,
 )
+from tf_charagram.search.linkage.kinds import ColumnKind
 from tf_charagram.search.linkage.linking import Label
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.text.arguments import distinct, strings_of
@@ -104,7 +105,7 @@ def match(
     *,
     on: Sequence[str],
     on_right: Sequence[str] | None = ...,
-    kinds: Mapping[str, str] | None = ...,
+    kinds: Mapping[str, str | ColumnKind] | None = ...,
     identifies: Iterable[str] | None = ...,
     threshold: float | None = ...,
     one_to_one: bool = ...,
@@ -119,7 +120,7 @@ def match(
     *,
     on: Sequence[str] | None = None,
     on_right: Sequence[str] | None = None,
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str | ColumnKind] | None = None,
     identifies: Iterable[str] | None = None,
     lexical: bool = True,
     threshold: float | None = None,
@@ -141,8 +142,8 @@ def match(
             letters only.
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
-        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
-            from the values.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, or a
+            `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names, dates of birth
             and codes; the others may change, as addresses do. Default: told from the names and
             values of the columns.
@@ -224,7 +225,7 @@ def deduplicate(
     model: str | Path | Embedder | None = ...,
     *,
     on: Sequence[str],
-    kinds: Mapping[str, str] | None = ...,
+    kinds: Mapping[str, str | ColumnKind] | None = ...,
     identifies: Iterable[str] | None = ...,
     threshold: float | None = ...,
     labels: Iterable[Label] | None = ...,
@@ -237,7 +238,7 @@ def deduplicate(
     model: str | Path | Embedder | None = "english",
     *,
     on: Sequence[str] | None = None,
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str | ColumnKind] | None = None,
     identifies: Iterable[str] | None = None,
     lexical: bool = True,
     threshold: float | None = None,
@@ -257,8 +258,8 @@ def deduplicate(
         model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
             letters only.
         on: Names of the columns that are compared.
-        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
-            from the values.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, or a
+            `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names, dates of birth
             and codes; the others may change, as addresses do. Default: told from the names and
             values of the columns.

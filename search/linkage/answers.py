@@ -27,6 +27,8 @@ from tf_charagram.search.grouping import (
 )
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.linkage.estimates import THRESHOLDS, Estimate, estimate
+from tf_charagram.search.linkage.frames import join_rows, with_column
+from tf_charagram.search.linkage.kinds import ColumnKind
 from tf_charagram.search.linkage.linking import (
     Evidence,
     Label,
@@ -87,6 +89,20 @@ class RecordMatches:
             right = best[0].right
         return self.links.explain(row, right)
 
+    def join(self, left: Any, right: Any) -> Any:
+        """Joins the rows of both tables side by side, a row for each pair.
+
+        Args:
+            left: The left table that was matched.
+            right: The right table.
+
+        Returns:
+            A table of the same type with all columns of both and `score`. A right column whose name
+            is taken ends in `_right`.
+        """
+        pairs = [(pair.left, pair.right) for pair in self.pairs]
+        return join_rows(left, right, pairs, [pair.score for pair in self.pairs])
+
 
 @dataclass
 class RecordGroups:
@@ -115,6 +131,19 @@ class RecordGroups:
         """Returns the evidence for two rows."""
         return self.links.explain(left, right)
 
+    def table(self, table: Any) -> Any:
+        """Returns the table that was deduplicated with the columns `group` and `kept`.
+
+        `group` is the number of the group, from 1, and 0 for a row without duplicates.
+        """
+        numbers = [0] * len(self.links.columns[0].left)
+        for number, group in enumerate(self.groups, start=1):
+            for row in group.rows:
+                numbers[row] = number
+        kept = set(self.kept)
+        is_kept = [row in kept for row in range(len(numbers))]
+        return with_column(with_column(table, "group", numbers), "kept", is_kept)
+
 
 def match_tables(
     left: Any,
@@ -122,7 +151,7 @@ def match_tables(
     on: Sequence[str],
     *,
     on_right: Sequence[str] | None = None,
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str | ColumnKind] | None = None,
     identifies: Iterable[str] | None = None,
     threshold: float | None = None,
     one_to_one: bool = False,
@@ -139,7 +168,7 @@ def match_tables(
         right: Another one.
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
-        kinds: Kinds of columns by name. Default: told from the values.
+        kinds: Kinds of columns by name, or a `ColumnKind`. Default: told from the values.
         identifies: Names of columns that identify a thing. Default: told from names and values.
         threshold: Minimum probability. Default: 0.5.
         one_to_one: Whether each row has at most one partner.
@@ -150,8 +179,13 @@ def match_tables(
         ConfigError: A column is missing, a kind is unknown, `threshold` is not in [0, 1], or a
             label names no row.
     """
-    threshold = _checked_threshold(threshold)
+    threshold = checked_threshold(threshold)
     links = find_links(read_columns(left, right, on, on_right, kinds, identifies), labels, model)
+    return matches_of(links, threshold, one_to_one=one_to_one)
+
+
+def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> RecordMatches:
+    """Chooses the pairs that are a match, as `match_tables` does."""
     probabilities = links.probabilities
     if one_to_one:
         chosen = chosen_one_to_one(links.pairs, probabilities)
@@ -175,7 +209,8 @@ def _matches(links: Links, chosen: NDArray[np.intp]) -> list[Match]:
     return [Match(left, right, probability) for (left, right), probability in found]
 
 
-def _checked_threshold(threshold: float | None) -> float:
+def checked_threshold(threshold: float | None) -> float:
+    """Returns a threshold, or the default one; raises a `ConfigError` if it is not in [0, 1]."""
     if threshold is None:
         return THRESHOLD
     if not 0 <= threshold <= 1:
@@ -199,7 +234,7 @@ def deduplicate_table(
     table: Any,
     on: Sequence[str],
     *,
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str | ColumnKind] | None = None,
     identifies: Iterable[str] | None = None,
     threshold: float | None = None,
     labels: Iterable[Label] | None = None,
@@ -211,7 +246,7 @@ def deduplicate_table(
     Args:
         table: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
         on: Names of the columns that are compared.
-        kinds: Kinds of columns by name. Default: told from the values.
+        kinds: Kinds of columns by name, or a `ColumnKind`. Default: told from the values.
         identifies: Names of columns that identify a thing. Default: told from names and values.
         threshold: Minimum probability. Default: 0.5.
         labels: Two rows, and 1 or 0 each, to learn weights from.
@@ -223,9 +258,14 @@ def deduplicate_table(
         ConfigError: A column is missing, a kind or `groups` is unknown, `threshold` is not in
             [0, 1], or a label names no row.
     """
-    threshold = _checked_threshold(threshold)
+    threshold = checked_threshold(threshold)
     check_groups(groups)
     links = find_links(read_columns(table, None, on, None, kinds, identifies), labels, model)
+    return groups_of(links, threshold, groups)
+
+
+def groups_of(links: Links, threshold: float, groups: str) -> RecordGroups:
+    """Makes groups of the rows of a table, as `deduplicate_table` does."""
     num_rows = len(links.columns[0].left)
     if num_rows:
         links.add_inner_pairs(threshold)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tf_charagram.data.readers.table_rows import as_text
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search.linkage.identity import identifies
-from tf_charagram.search.linkage.kinds import KINDS, Kind, kind_of_both
+from tf_charagram.search.linkage.kinds import KINDS, ColumnKind, Kind, kind_of_both
 from tf_charagram.search.linkage.values import is_missing
 from tf_charagram.search.linkage.whole_texts import (
     CUTOFFS,
@@ -114,7 +114,7 @@ def make_column(
     name: str,
     left: Sequence[str],
     right: Sequence[str] | None,
-    kind: str | None = None,
+    kind: str | ColumnKind | None = None,
     *,
     is_alone: bool = False,
     is_identifying: bool | None = None,
@@ -125,18 +125,21 @@ def make_column(
         name: Its name.
         left: Cells; missing ones are empty.
         right: Cells of the other table, or `None` if there is one table only.
-        kind: Name of its kind. Default: told from the values.
+        kind: Its kind, or the name of it. Default: told from the values.
         is_alone: Whether the tables have no other column.
         is_identifying: Whether its values identify things. Default: told from the values.
 
     Raises:
         ConfigError: The kind is unknown.
     """
-    if kind is not None and kind not in KINDS:
+    if isinstance(kind, str) and kind not in KINDS:
         raise ConfigError(unknown_name("kind of column", kind, KINDS))
     sides = [left] if right is None else [left, right]
     distinct = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
-    chosen = kind_of_both(distinct[0], distinct[-1]) if kind is None else KINDS[kind]
+    if isinstance(kind, ColumnKind):
+        chosen = kind.as_kind()
+    else:
+        chosen = kind_of_both(distinct[0], distinct[-1]) if kind is None else KINDS[kind]
     all_distinct = [cell for side in distinct for cell in side]
     is_whole = chosen.name == "text" and are_long(all_distinct)
     if is_alone and chosen.name in ("text", "name"):

@@ -36,6 +36,8 @@ _MIN_CHECKED = 0.5
 _ALIAS = 0.93
 # Similarity of two names if one has the words of the other, and more.
 _PART = np.float32(0.85)
+# Random pairs at each level of a kind of users, for each random pair that disagrees.
+_NEAR_BY_CHANCE = 0.05
 # Days between two dates that may be the same event in two books.
 _NEAR_DAYS = 31
 
@@ -60,6 +62,52 @@ class Kind(NamedTuple):
     similarities: Callable[[Sequence[str], NDArray[np.integer]], Floats]
     cutoffs: tuple[float, ...]
     near_by_chance: tuple[float, ...]
+
+
+class ColumnKind:
+    """Base class of your own kinds of columns, for `kinds={"plate": Plate()}`.
+
+    Attributes:
+        name: What the kind is called.
+        levels: Minimum similarity of each level of agreement below equality, descending. Pairs
+            below the last one disagree.
+
+    Example:
+        >>> from tf_charagram.search import ColumnKind, match
+        >>> class Plate(ColumnKind):
+        ...     name = "plate"
+        ...     levels = (0.8,)
+        ...     def read(self, cell):
+        ...         return cell.replace(" ", "").upper().replace("O", "0")
+        ...     def similarity(self, left, right):
+        ...         return sum(map(str.__eq__, left, right)) / max(len(left), len(right))
+        >>> left = {"plate": ["AB 120", "XY 777"], "city": ["Bonn", "Kiel"]}
+        >>> right = {"plate": ["xy777", "ab12o"], "city": ["Kiel", "Bonn"]}
+        >>> found = match(left, right, on=["plate", "city"], kinds={"plate": Plate()})
+        >>> [pair[:2] for pair in found.pairs]
+        [(0, 1), (1, 0)]
+    """
+
+    name = "own"
+    levels: tuple[float, ...] = (0.9, 0.7)
+
+    def read(self, cell: str) -> str:
+        """Returns the form of a cell that is compared; empty if it has no value."""
+        return cell
+
+    def similarity(self, left: str, right: str) -> float:
+        """Compares two different values of `read`, from 0 to 1."""
+        raise NotImplementedError
+
+    def as_kind(self) -> Kind:
+        """Returns the kind as the columns use it."""
+
+        def similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
+            found = [self.similarity(values[left], values[right]) for left, right in pairs.tolist()]
+            return np.array(found, np.float32)
+
+        near = (_NEAR_BY_CHANCE,) * len(self.levels)
+        return Kind(self.name, _same_for_all(self.read), similarities, self.levels, near)
 
 
 def _pairwise(

@@ -62,7 +62,7 @@ class LearnedLinks:
         scores = self._rows.scores(pairs)
         self._rivals = PairRivals(columns, (left_texts, right_texts), pairs, scores)
         self.weights: Array = np.zeros(0)
-        self._means: Array = np.zeros(0)
+        self.means: Array = np.zeros(0)
 
     def learn(self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_]) -> Learned:
         """Learns the weights.
@@ -76,7 +76,7 @@ class LearnedLinks:
         # Few labels change the answer without labels little.
         prior[0] = 1 / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
         self.weights, learned = learn_weights(features, is_match, prior)
-        self._means = features.mean(axis=0)
+        self.means = features.mean(axis=0)
         return learned
 
     def log_odds(self, pairs: NDArray[np.int64]) -> Array:
@@ -95,7 +95,7 @@ class LearnedLinks:
         """
         blocks = self._blocks(pair)
         stops = np.cumsum([block.shape[1] for block in blocks])
-        changes = (np.concatenate(blocks, axis=1)[0] - self._means) * self.weights
+        changes = (np.concatenate(blocks, axis=1)[0] - self.means) * self.weights
         parts = np.split(changes, stops[:-1])
         share = self.weights[0] * _FEATURE_SCALE * _LOG_ODDS_SCALE
         return float(share), np.array([part.sum() for part in parts[1:-1]])

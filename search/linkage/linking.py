@@ -24,6 +24,7 @@ from tf_charagram.search.linkage.evidence import (
     compare_columns,
     random_pairs,
 )
+from tf_charagram.search.linkage.kinds import ColumnKind
 from tf_charagram.search.linkage.learned import LearnedLinks
 from tf_charagram.search.linkage.mixture import Mixture, TextOdds, fit_mixture, rival_evidence
 from tf_charagram.search.linkage.recoding import written_otherwise
@@ -148,6 +149,27 @@ class Links:
             self.learned = without
         self.probabilities = self.probabilities_of(self.pairs)
 
+    def use_weights(
+        self,
+        weights: NDArray[np.float64],
+        means: NDArray[np.float64],
+        learned: Learned,
+        model: str | Path | Embedder | None,
+    ) -> None:
+        """Compares the rows by weights that were learned from other tables.
+
+        Args:
+            weights: Weights of the features.
+            means: Means of the features of the labelled pairs.
+            learned: Precision and recall on held-out labels.
+            model: The model that compares the rows as a whole, or `None`.
+        """
+        self.model = LearnedLinks(self.columns, self.mixture, self.pairs, model)
+        self.model.weights = weights
+        self.model.means = means
+        self.learned = learned
+        self.probabilities = self.probabilities_of(self.pairs)
+
     def _numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
         """Returns labels with row numbers, `(num_labels, 3)`."""
         pairs = list(labels)
@@ -254,7 +276,7 @@ def read_columns(
     right: Any | None,
     on: Sequence[str],
     on_right: Sequence[str] | None = None,
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str | ColumnKind] | None = None,
     identifies: Iterable[str] | None = None,
 ) -> list[Column]:
     """Returns the columns of one or two tables.
@@ -264,8 +286,8 @@ def read_columns(
         right: Another one, or `None`.
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
-        kinds: Kind of columns, by name: `text`, `name`, `code`, `number` or `date`. Default: told
-            from the values.
+        kinds: Kind of columns, by name: `text`, `name`, `code`, `number`, `date`, or a
+            `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names and dates of
             birth; the others may change. Default: told from the names and values of the columns.
 
@@ -308,6 +330,7 @@ def find_links(
     columns: Sequence[Column],
     labels: Iterable[Label] | None = None,
     model: str | Path | Embedder | None = None,
+    fitted: Mixture | None = None,
 ) -> Links:
     """Finds candidates and their probabilities.
 
@@ -315,6 +338,8 @@ def find_links(
         columns: The columns of one or two tables.
         labels: Rows and whether they match, to learn the weights of the columns from.
         model: The model that compares the rows as a whole if there are labels.
+        fitted: A model that was fitted to tables with the same columns. Default: it is fitted to
+            these tables.
 
     Raises:
         ConfigError: A label names no row.
@@ -328,7 +353,7 @@ def find_links(
         rivals = PairRivals(columns, texts, pairs, probabilities)
         links = Links(columns, TextOdds(), pairs, probabilities, rivals)
     else:
-        columns, mixture = _fitted_mixture(columns, pairs)
+        columns, mixture = _fitted_mixture(columns, pairs, fitted)
         links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
         if _are_told_by_titles(columns):
             left = joined_cells([column.left_cells for column in columns])
@@ -347,7 +372,7 @@ def _are_told_by_titles(columns: Sequence[Column]) -> bool:
 
 
 def _fitted_mixture(
-    columns: list[Column], pairs: NDArray[np.int64]
+    columns: list[Column], pairs: NDArray[np.int64], fitted: Mixture | None
 ) -> tuple[list[Column], Mixture]:
     """Fits the model without labels to candidate pairs; translates codes of the right table."""
     num_left = len(columns[0].left)
@@ -369,5 +394,9 @@ def _fitted_mixture(
         if column is not columns[number]:
             [agreements[number]] = compare_columns([column], pairs)
             chance[number] = start.chance[number] = chance_levels(column, samples)
-    num_expected = _EXPECTED_SHARE * max(min(num_left, num_right), 1)
+    num_rows = max(min(num_left, num_right), 1)
+    if fitted is not None:
+        return translated, fitted.for_tables(num_rows / max(num_all, 1))
+    start.row_share = num_rows / max(num_all, 1)
+    num_expected = _EXPECTED_SHARE * num_rows
     return translated, fit_mixture(start, agreements, num_all, num_expected)

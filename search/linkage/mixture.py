@@ -9,7 +9,7 @@ Linkage* (2000).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +83,7 @@ class Mixture:
         different: Share of pairs that differ among those that look like matches, `(num_columns,)`.
         is_allowed: Columns so different that relatives may differ in that column alone.
         is_fitted: Whether the shares of the levels are those of pairs.
+        row_share: Number of rows of the smaller table over the number of all pairs of rows.
     """
 
     match: list[Array]
@@ -93,6 +94,19 @@ class Mixture:
     different: Array
     is_allowed: NDArray[np.bool_]
     is_fitted: bool = False
+    row_share: float = 1.0
+
+    def for_tables(self, row_share: float) -> Mixture:
+        """Returns the same weights for tables of another size: as many matches per row.
+
+        Args:
+            row_share: Number of rows of the smaller table over the number of all pairs of rows.
+        """
+        shares = np.exp(self.log_priors[:-1]) * row_share / self.row_share
+        # In tiny tables, expected matches may be most of the pairs.
+        shares *= min(1, 0.9 / shares.sum())
+        log_priors = np.log(np.append(shares, 1 - shares.sum()))
+        return replace(self, log_priors=log_priors, row_share=row_share)
 
     @property
     def max_different(self) -> float:
