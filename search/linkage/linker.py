@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -118,29 +118,35 @@ class Linker:
         """
         columns = read_columns(left, right, self.on, self.on_right, self.kinds, self.identifies)
         self._links = links = find_links(columns, model=self.model)
-        self._mixture = links.mixture
+        # Two columns at least: a single one would have no mixture.
+        self._mixture = cast(Mixture, links.mixture)
         # Later tables are read in the same way.
-        told = {column.name: column.kind.name for column in columns}
-        self.kinds = told | self.kinds
+        for column in columns:
+            self.kinds.setdefault(column.name, column.kind.name)
         self.identifies = [column.name for column in columns if column.is_identifying]
         self._learned = None
         return self
 
-    def learn(self, labels: Iterable[Label]) -> Learned:
+    def learn(self, labels: Iterable[Label]) -> Learned | None:
         """Learns from labelled pairs of the fitted tables.
+
+        The weights stay as they are if the answer without labels is better on held-out labels.
 
         Args:
             labels: Left row, right row, and 1 or 0 each.
 
         Returns:
-            Precision and recall on labels that were held out.
+            Precision and recall on labels that were held out, or `None` if there are fewer than two
+            matches or two others.
 
         Raises:
-            ConfigError: `fit` was not called, a row does not exist, or there are too few labels.
+            ConfigError: `fit` was not called, a row does not exist, or a label is not 1 or 0.
         """
         links = self.links
         links.learn_from(labels, self.model)
-        self._learned = links.model.weights, links.model.means, links.learned
+        self._learned = None
+        if links.model is not None and links.learned is not None:
+            self._learned = links.model.weights, links.model.means, links.learned
         return links.learned
 
     def match(
