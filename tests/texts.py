@@ -46,7 +46,7 @@ def write_pairs(path: Path, number: int = 60, seed: int = 0) -> Path:
         f"{word}\t{word}{ending}\n"
         for word, ending in zip(words(number, seed), ["s", "ed", "ing"] * number, strict=False)
     )
-    path.write_text("".join(lines), encoding="utf-8")
+    path.write_text("text1\ttext2\n" + "".join(lines), encoding="utf-8")
     return path
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.data.readers.table_rows import as_text
+from tf_charagram.data.tables import written_text
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search.linkage.identity import identifies
 from tf_charagram.search.linkage.kinds import KINDS, ColumnKind, Kind, kind_of_both
@@ -86,7 +86,7 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
     for value in values:
         # The only values that differ from themselves; pandas' NA refuses to tell.
         is_absent = value is None or type(value).__name__ in ("NAType", "NaTType")
-        text = "" if is_absent else as_text(value).strip()
+        text = "" if is_absent else written_text(value, name).strip()
         texts.append("" if is_missing(text) else text)
     return texts
 

@@ -104,7 +104,7 @@ class TestFile:
              [70.5, 9]),
             ("\ufeffSatz 1;Satz 2;Wert\r\na b;c?;3,5\r\nd;e;4\r\n", ("satz 1", "2", "Wert"),
              [3.5, 4]),
-            ("# mine\ntext1,text2,similarity\na b,c?,1\nd,e,2\n", (), [1, 2]),
+            ("text1;text2;similarity\na b;c?;0,125\nd;e;2\n", (), [0.125, 2]),
             ("7,0,a b,c?,1\n8,0,d,e,2\n", ("3", "4", "5"), [1, 2]),
         ],
     )  # fmt: skip
@@ -123,7 +123,8 @@ class TestFile:
              r"two texts and a score\. The columns.*: id '0', .* q 'a\?', .*Choose with --columns"),
             ("0,1,2,a?,b?,0\n1,3,4,c?,d?,1\n", r"column 2 should .* 4 'a\?', .*--columns"),
             ("text,label\na,b\n", "expected columns of two texts and a score"),
-            ("what is this\nor that\n", "two texts and a score. There is one column"),
+            ("what is this\nor that\n", "two texts and a score.* Tabs separate columns"),
+            ("# mine\ntext1,text2,similarity\na,b,1\n", "two texts and a score.* # mine ''"),
         ],
     )  # fmt: skip
     def test_other_tables(self, tmp_path, content, message, policy):
@@ -135,7 +136,7 @@ class TestFile:
 
     def test_columns_are_for_files(self, folder):
         for path in (None, folder):
-            with pytest.raises(ConfigError, match="`columns` are for a file"):
+            with pytest.raises(ConfigError, match="`columns` and `header` are for a file"):
                 evaluation_sets(path, columns=("1", "2", "3"))
 
     def test_missing(self, tmp_path):

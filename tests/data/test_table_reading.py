@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.table_reading import read_table
+from tf_charagram.data.table_reading import Rows, read_table
 from tf_charagram.errors import ConfigError, DataError
 
 HUGE = "x" * 3_000_000
@@ -56,6 +56,16 @@ FILES = [
     ("x.csv", "a|b\n1|2\n", ["a", "b"], [["1", "2"]]),
     ("x.csv", "a\tb\n1\t2\n", ["a", "b"], [["1", "2"]]),
     ("x.csv", "a,b\r1,2\r", ["a", "b"], [["1", "2"]]),
+    ("x.txt", "a\rb\r", ["text"], [["a"], ["b"]]),
+    # The rows tell the separator, not the header alone.
+    ("x.csv", "Artikel;Preis (netto, EUR)\nStuhl, blau;3\nTisch;120\n",
+     ["Artikel", "Preis (netto, EUR)"], [["Stuhl, blau", "3"], ["Tisch", "120"]]),
+    ("x.csv", "id,tags\n1,a;b\n2,c;d\n", ["id", "tags"], [["1", "a;b"], ["2", "c;d"]]),
+    ("x.csv", "text\na; b\nc; d\n", ["text"], [["a; b"], ["c; d"]]),
+    ("x.csv", 'Kennung;Titel;Preis\r\n1;"Stuhl; ""blau""";3,50\r\n',
+     ["Kennung", "Titel", "Preis"], [["1", 'Stuhl; "blau"', "3,50"]]),
+    ("x.tab", '"id"\t"name"\n"1"\t"Em\n""ma"""\n', ["id", "name"], [["1", 'Em\n"ma"']]),
+    ("x.tsv", '"id"\t"name"\n"1"\t"an ""Emma"""\n', ["id", "name"], [["1", 'an "Emma"']]),
     # Encodings.
     ("x.csv", b"\xef\xbb\xbfname,x\r\na,1\r\n", ["name", "x"], [["a", "1"]]),
     ("x.csv", "café,x\nñ,1\n".encode("utf-16"), ["café", "x"], [["ñ", "1"]]),
@@ -63,6 +73,8 @@ FILES = [
     # JSON.
     ("x.jsonl", '{"id": 1, "a": "x"}\n\n{"a": null, "n": [2]}\n', ["id", "a", "n"],
      [[1, "x", None], [None, None, [2]]]),
+    ("x.json", '{"a": 1}\n{"a": 2}\n', ["a"], [[1], [2]]),
+    ("x.json", '{"a": 1, "b": "x"}', ["a", "b"], [[1, "x"]]),
     ("x.json", '[{"a": 1},\n {"a": "2", "b": {"c": 3}}]', ["a", "b"],
      [[1, None], ["2", {"c": 3}]]),
     ("x.ndjson", LATE_KEY, ["a", "b"], [["1", None]] * 3000 + [[None, "2"]]),
@@ -122,11 +134,18 @@ def test_encodings(write, encoding):
         ("x.csv", 'sep=;\nid;text\n"a\nb";1\n2\n', r"x.csv:5: expected 2 columns"),
         ("x.jsonl", '{"a": 1}\n{"a"\n', r"x.jsonl:2: expected a JSON object in each line \("),
         ("x.jsonl", '{"a": 1}\n2\n', r"x.jsonl:2: expected a JSON .* found another value"),
-        ("x.json", '[{"a": 1}, 2]', r"x.json:2: expected a JSON object in each item, found anothe"),
+        ("x.json", '[{"a": 1}, 2]', r"x.json:2: expected a JSON object in each item, .*found anot"),
+        ("x.jsonl", '["a", "b"]\n', r"x.jsonl:1: expected a JSON object in each line, .* an array"),
+        ("x.json", '{"a": {"0": "x"}, "b": {"0": "y"}}', r"x.json: expected an object per row"),
+        ("x.json", '{"data": [{"a": 1}], "n": 1}', r"one object of arrays .* orient='records'"),
+        ("x.jsonl", '{"a": {"0": "x"}}\n', r"x.jsonl: expected an object per row"),
+        ("x.jsonl", "{}\n{}\n", r"x.jsonl: no columns found: all objects are empty"),
+        ("x.csv", "Artikel;Preis (netto, EUR)\nStuhl;3,50\nTisch;9,00\n",
+         r"x.csv: commas or semicolons may separate its columns: .* such as sep=;"),
         ("x.json", '[\n{"a": 1}\n', r"x.json: is not valid JSON \("),
         ("x.parquet", "PAR1 no", r"x.parquet: cannot be read as Parquet: "),
         ("x.csv", b"PK\x03\x04", r"x.csv: is zip\. Convert it"),
-        ("x.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-9], r"gz:1: the gzip data is truncated"),
+        ("x.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-9], r"gz:3: the gzip data is truncated"),
     ],
 )  # fmt: skip
 def test_errors(write, name, content, message):
@@ -198,3 +217,60 @@ def test_names_of_columns(write):
     assert found == [["1"], ["2"], ["4"], ["3"], ["4"], ["1"], ["4"]]
     with pytest.raises(ConfigError, match="Unknown column '5'"):
         table.column("5")
+
+
+def test_rows_stream(write):
+    content = "id,text\n" + "".join(f"{i},some text\n" for i in range(100_000))
+    rows = iter(Rows(write(content)))
+    assert next(rows) == (2, ["0", "some text"])
+    assert sum(1 for _ in rows) == 99_999
+
+
+def test_keys_that_come_late(write):
+    content = '{"a": 1}\n' * 1000 + '{"a": 2, "b": 3}\n'
+    path = write(content, "x.jsonl")
+    assert Rows(path).names == ["a"]
+    rows = Rows(path, columns=["b", "1"])
+    assert list(rows.texts([1, 0]))[999:] == [(1000, ["", "1"]), (1001, ["3", "2"])]
+
+
+@pytest.mark.parametrize("num_rows", [900, 1100])
+def test_quotes_below_the_first_lines(write, num_rows):
+    row = '1\t"a\nb"\n'
+    table = read_table(write("id\ttext\n" + row * num_rows, "x.tsv"))
+    assert rows(table) == [["1", "a\nb"]] * num_rows
+    with pytest.raises(DataError, match=r"x\.tsv:3002: the row is not valid CSV"):
+        read_table(write("id\ttext\n" + "1\ta\n" * 3000 + '1\t"b\n', "x.tsv"))
+
+
+def test_cells_that_are_no_texts(write, caplog):
+    path = write('{"a": "x", "b": ["y"]}\n{"a": {"c": 1}, "b": null}\n', "x.jsonl")
+    for read in (
+        lambda name: read_table(path).column(name),
+        lambda name: list(Rows(path).texts([["a", "b"].index(name)])),
+    ):
+        with pytest.raises(DataError, match=r"2: column a has an object, not a text, .*Choose a c"):
+            read("a")
+        with pytest.raises(DataError, match=r"1: column b has an array, not a text, such as \['y'"):
+            read("b")
+    bad = BadLines("skip")
+    assert list(Rows(path, on_bad_line=bad).texts([0])) == [(1, ["x"])] and bad.count == 1
+
+
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+def test_bytes_of_parquet(tmp_path, compression):
+    arrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "x.parquet"
+    table = arrow.table({"a": [b"caf\xc3\xa9", b"x", None], "b": [b"y", b"\xff", b"z"]})
+    arrow.parquet.write_table(table, path, compression=compression)
+    assert read_table(path).column("a") == ["café", "x", ""]
+    assert list(Rows(path).texts([0])) == [(1, ["café"]), (2, ["x"]), (3, [""])]
+    message = r"2: column b has bytes that are not UTF-8, b'\\xff'\. Write"
+    with pytest.raises(DataError, match=message):
+        list(Rows(path).texts([0, 1]))
+    with pytest.raises(DataError, match=f"row {message}"):
+        read_table(path).column("b")
+    with pytest.raises(DataError, match=f"row {message}"):
+        read_table(path).write(tmp_path / "x.jsonl")
+    read_table(path).write(tmp_path / "y.parquet")
+    assert read_table(tmp_path / "y.parquet").column("a")[0] == "café"

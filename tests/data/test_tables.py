@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tf_charagram.data.table_reading import read_table
 from tf_charagram.data.tables import Table, check_table_file
-from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.errors import ConfigError, DataError, RunError
 
 
 def test_text_of():
@@ -28,7 +28,9 @@ def test_text_of():
     ):
         Table(["1", "2"], [[], []]).text_of()
     table.add("name", [True, ["é"]])
-    assert table.columns[-1] == "name_2" and table.text_of(["4"]) == ["true", '["é"]']
+    assert table.columns[-1] == "name_2"
+    with pytest.raises(DataError, match=r"table: row 2: column name_2 has an array, not a text"):
+        table.text_of(["4"])
 
 
 def test_rows_and_some_of_them():
@@ -128,16 +130,55 @@ def test_parquet_keeps_types(typed, tmp_path):
 def test_parquet_as_text(typed, tmp_path):
     _, path = typed
     table = read_table(path)
-    assert [cells[:4] for cells in zip(*map(table.column, table.columns), strict=True)] == [
+    columns = ["i", "f", "u", "d"]
+    assert list(zip(*map(table.column, columns), strict=True)) == [
         ("1", "0.1", "18446744073709551615", "1.10"),
         ("", "", "1", ""),
     ]
     times = table.column("ns")
     assert times == ["1970-01-01 00:00:00.000000001", "2020-01-01 00:00:00.000000001"]
-    assert table.column("map")[0] == '[["k", 1]]' and table.column("dict") == ["a", "b"]
+    assert table.column("dict") == ["a", "b"]
+    for name in ("map", "list", "struct"):
+        with pytest.raises(DataError, match=f"row 1: column {name} has an (array|object), not a"):
+            table.column(name)
     for name in ("x.csv", "x.tsv", "x.jsonl"):
-        table.write(tmp_path / name)
-        assert read_table(tmp_path / name).column("name") == ["a", "b"]
+        with pytest.raises(DataError, match=r"row 1: column bytes has bytes that are not UTF-8"):
+            table.write(tmp_path / name)
+    names = [name for name in table.columns if name != "bytes"]
+    texts = Table(names, [table.cells[table.index(name)] for name in names])
+    for name in ("x.csv", "x.tsv", "x.jsonl"):
+        texts.write(tmp_path / name)
+        written = read_table(tmp_path / name)
+        assert written.column("name") == ["a", "b"]
+        assert name == "x.jsonl" or written.column("map")[0] == '[["k", 1]]'
+
+
+def test_parquet_keeps_metadata(tmp_path):
+    """As polars writes an `Enum`, pandas its index, and GeoParquet its columns."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    values = arrow.array(["x", "y"]).dictionary_encode()
+    field = arrow.field("e", values.type, nullable=False, metadata={"_PL_ENUM_VALUES2": "1;y1;x"})
+    schema = arrow.schema([("text", arrow.string()), field], metadata={"geo": '{"version": 1}'})
+    parquet.write_table(arrow.table([["a", "b"], values], schema=schema), tmp_path / "x.parquet")
+    table = read_table(tmp_path / "x.parquet")
+    left = table.take([1, None])
+    left.add("score", [1.0, None])
+    left.add_columns_of(table)
+    left.write(tmp_path / "y.parquet")
+    written = parquet.read_schema(tmp_path / "y.parquet")
+    assert written.names == ["text", "e", "score", "text_2", "e_2"]
+    assert written.metadata[b"geo"] == b'{"version": 1}'
+    for name in ("e", "e_2"):
+        assert written.field(name).metadata[b"_PL_ENUM_VALUES2"] == b"1;y1;x"
+
+
+def test_objects_without_keys(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "x.jsonl").write_text('{"text": "a", "b": {}, "c": [{}]}\n{"text": "b"}\n')
+    read_table(tmp_path / "x.jsonl").write(tmp_path / "x.parquet")
+    written = parquet.read_table(tmp_path / "x.parquet")
+    assert written.to_pylist()[0] == {"text": "a", "b": "{}", "c": "[{}]"}
 
 
 def test_parquet_needs_an_extra(monkeypatch):

@@ -48,6 +48,11 @@ def _make_parser() -> Parser:
         "labels, the texts and the label; names, or numbers from 1 [well-known names]",
     )
     parser.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first line of a CSV or TSV file is a row, and columns have numbers from 1",
+    )
+    parser.add_argument(
         "--misspellings", help="list of wrong and right forms: scores corrections, not pairs"
     )
     parser.add_argument(
@@ -99,7 +104,7 @@ def evaluate(arguments: Sequence[str]) -> int:
     if values.misspellings is None:
         parser.refuse(values, ("vocabulary",), "is for --misspellings")
     else:
-        others = ("eval_data", "columns", "typos", "baseline", "keep_words")
+        others = ("eval_data", "columns", "no_header", "typos", "baseline", "keep_words")
         parser.refuse(values, others, "does not go with --misspellings")
     bad_lines = BadLines(values.on_bad_line)
     if values.misspellings is not None:
@@ -169,6 +174,7 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         bad_lines=bad_lines,
         seed=values.seed,
         columns=values.columns,
+        header=not values.no_header,
     )
     resampling = {"num_resamples": num_resamples, "seed": values.seed}
     results = []
@@ -201,6 +207,7 @@ def _evaluate_labelled(values: Any, bad_lines: BadLines) -> _Output:
             num_resamples=num_resamples,
             seed=values.seed,
             columns=values.columns,
+            header=not values.no_header,
         )
         results.append(result)
         # All models read the same files, so bad lines are counted for the first one only.

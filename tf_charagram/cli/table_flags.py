@@ -12,7 +12,6 @@ from tf_charagram._files.writing import check_output
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.table_rows import column_position
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 if TYPE_CHECKING:
@@ -77,6 +76,7 @@ def read_input(path: str, values: Namespace, on: Sequence[str], hint: str = "") 
         DataError: The file cannot be read, has a bad row, or lacks a column of `on`.
     """
     from tf_charagram.data.table_reading import read_table
+    from tf_charagram.data.tables import column_position
 
     bad = BadLines(values.on_bad_line)
     table = read_table(path, header=not values.no_header, encoding=values.encoding, on_bad_line=bad)

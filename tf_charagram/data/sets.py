@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
 
 import numpy as np
 
@@ -15,9 +14,8 @@ from tf_charagram.data.download import SOURCES, cached
 from tf_charagram.data.readers.columns import read_scored_pairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
-from tf_charagram.data.readers.table_rows import as_text
-from tf_charagram.data.readers.tables import Rows
 from tf_charagram.data.starter import STARTER, graded_pairs
+from tf_charagram.data.table_reading import Rows
 from tf_charagram.errors import ConfigError, DataError
 
 # Group -> how messages describe its sets; in the order of `evaluation_sets`.
@@ -52,6 +50,7 @@ def evaluation_sets(
     kinds: Iterable[str] | None = None,
     *,
     columns: Sequence[str] = (),
+    header: bool = True,
     on_bad_line: str | BadLines = "error",
 ) -> list[ScoredPairs]:
     """Returns the sets to score on.
@@ -64,6 +63,7 @@ def evaluation_sets(
             `"phrases"`. Defaults to all. The training part of SICK is skipped.
         columns: The columns of the two texts and the score in a single file, by name or 1-based
             number. Defaults to well-known names, and to the columns of known sets.
+        header: Whether the first line of a CSV or TSV file has the names of the columns.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
@@ -72,13 +72,14 @@ def evaluation_sets(
     """
     groups = tuple(_DESCRIPTIONS if kinds is None else kinds)
     bad = BadLines.of(on_bad_line)
-    if columns and (path is None or Path(path).is_dir()):
-        raise ConfigError(f"`columns` are for a file. Received: columns={','.join(columns)}")
+    if (columns or not header) and (path is None or Path(path).is_dir()):
+        given = f"columns={','.join(columns)}" if columns else "header=False"
+        raise ConfigError(f"`columns` and `header` are for a file. Received: {given}")
     if path is None:
         return [_starter_set(), *_cached_sets(bad)]
     path = Path(path)
     if path.is_file():
-        return [_read_file(path, columns, bad)]
+        return [_read_file(path, columns, header, bad)]
     if not path.is_dir():
         raise DataError(path, "no such file or folder to evaluate on")
     sets = [
@@ -114,14 +115,14 @@ def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
             yield wordsim.read(path, name=name, on_bad_line=bad)
 
 
-def _read_file(path: Path, columns: Sequence[str], bad: BadLines) -> ScoredPairs:
+def _read_file(path: Path, columns: Sequence[str], header: bool, bad: BadLines) -> ScoredPairs:
     """Reads a set that is recognized by its name or first line, or else any table of pairs."""
     # Given columns, the file is a table, whatever its name is.
     known = None if columns else _format_of(path)
     if known is not None:
         return known.read(path, on_bad_line=bad)
     return read_scored_pairs(
-        path, allow_unscored=True, columns=columns, split="test", on_bad_line=bad
+        path, allow_unscored=True, columns=columns, header=header, split="test", on_bad_line=bad
     )
 
 
@@ -130,13 +131,7 @@ def _format_of(path: Path) -> SetFormat | None:
     for known in formats():
         if known.is_named(path):
             return known
-    table = Rows(path, on_bad_line="skip")
-    first: Sequence[Any] = []
-    if table.has_header:
-        first = table.names
-    elif table.first:
-        _, first = table.first[0]
-    cells = [as_text(cell) for cell in first]
+    cells = Rows(path, header=False, on_bad_line="skip", has_tabs=True).header_cells
     # If two formats accept the line, the later group reads it.
     for known in reversed(formats()):
         if known.is_row(cells):

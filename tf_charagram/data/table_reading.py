@@ -1,51 +1,58 @@
-"""Reads tables into memory: the name of a file tells its format, the first line the columns."""
+"""Reads tables: the name of a file tells its format, and the first line is the header."""
 
 from __future__ import annotations
 
 import csv
-import io
+import json
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any, TypeAlias
 
-from tf_charagram.data.readers.lines import BadLines, read_text, say_once
-from tf_charagram.data.readers.table_rows import (
-    json_array,
-    json_rows,
-    long_cells,
-    open_parquet,
-    parquet_errors,
-    split_rows,
-)
-from tf_charagram.data.tables import Table
+from tf_charagram._files.json_files import parse_json
+from tf_charagram.data.readers.lines import BadLines, say_once, table_lines
+from tf_charagram.data.tables import Table, arrow_values, cell_text, column_position
 from tf_charagram.errors import DataError
+from tf_charagram.lazy import extra_module
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 # Excel names the separator in a first line of its own.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[\r\n]*', re.IGNORECASE)
-_QUOTED = re.compile(r'"[^"]*"')
 _JSON = (".json", ".jsonl", ".ndjson")
+_PARQUET = ".parquet"
+# The first lines tell the separator; the first objects tell the columns of JSON.
+_NUM_FIRST = 1000
+# Lines of a cell that goes beyond the first lines.
+_MAX_CUT = 100
+# Python's limit of 131,072 characters fits a cell of a spreadsheet; texts are longer.
+_MAX_CELL_CHARS = 2**31 - 1
+_MAX_SHOWN, _MAX_SHOWN_CHARS = 20, 30
+_ADD_NO_HEADER = "If the first line is a row, add --no-header (in Python, header=False)."
+_OBJECT = '{"text": "a cat"}'
+_OTHER_JSON = (
+    f"expected an object per row, such as {_OBJECT}, in an array or on a line each; found one "
+    "object of arrays or objects, as pandas' to_json() writes it without orient='records'. Write "
+    "the rows as objects."
+)
+
+_Numbered: TypeAlias = Iterator[tuple[int, list[Any]]]
+_Objects: TypeAlias = Iterator[tuple[int, dict[str, Any]]]
+_Lines: TypeAlias = Iterator[tuple[int, str]]
 
 
-_Rows = list[tuple[int, list[str]]]
+class Rows:
+    r"""The rows of a table, to iterate over once. The suffix of the file tells its format.
 
-
-def read_table(
-    path: str | Path,
-    *,
-    header: bool = True,
-    encoding: str | None = None,
-    on_bad_line: str | BadLines = "error",
-) -> Table:
-    """Reads a table; the suffix of the file tells its format, and nothing is guessed.
-
-    * `.csv`: the separator is the most frequent of `,` `;` `|` and tab in the first line, or the
-      one of a first line `sep=;`. The quotes are those of CSV.
-    * `.tsv`, `.tab`: tabs, with the quotes of CSV; if they are not, quotes are characters.
-    * `.json`, `.jsonl`, `.ndjson`: an array of objects, or an object per line. The columns are all
-      keys.
+    * `.csv`: `,` `;` `|` or tab separates columns: the one with which the most rows are as wide as
+      the first. If two fit equally, a first line such as `sep=;` must name one. Quotes as in CSV.
+    * `.tsv`, `.tab`: tabs, with the quotes of CSV; if they are wrong, quotes are characters.
+    * `.json`: an array of objects, or an object per line, as in `.jsonl` and `.ndjson`. The columns
+      are the keys of the first 1,000 objects.
     * `.parquet` (extra `parquet`).
-    * Other files and standard input: a text per line, in a column `text`.
+    * Other files and standard input: a text per line, in a column `text`; or columns between tabs.
 
     Text may be gzipped. Blank lines between rows of several columns are skipped.
 
@@ -56,106 +63,420 @@ def read_table(
         encoding: The encoding of a text file, such as `"cp1252"`. Default: UTF-8, or the one that
             a byte order mark tells.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards. A row
-            is bad if its length is not that of the first row, or its quotes are wrong.
+            is bad if its length is not that of the first row, if its quotes are wrong, if it is not
+            in the encoding, or if a cell that is needed is no text.
+        has_tabs: Whether the lines of other files have columns between tabs.
+        columns: Names of columns that will be asked for: JSON may have them later.
+
+    Attributes:
+        names: The names of the columns.
+        has_header: Whether they are in the file.
+        separator: Separates the columns of text.
+        bad: The policy for bad lines.
+
+    Raises:
+        ConfigError: `on_bad_line` or `encoding` is unknown, or pyarrow is not installed.
+        DataError: The file cannot be read, or two separators fit.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        header: bool = True,
+        encoding: str | None = None,
+        on_bad_line: str | BadLines = "error",
+        has_tabs: bool = False,
+        columns: Sequence[str] = (),
+    ) -> None:
+        self.path = path
+        self.bad = BadLines.of(on_bad_line)
+        self.separator = ","
+        self.has_header = True
+        self.names: list[str] = []
+        self.first: list[Any] = []
+        self._is_text = False
+        suffix = format_of(path)
+        if suffix == _PARQUET:
+            self._file = open_parquet(path)
+            self.names = self._file.schema_arrow.names
+            return
+        self._file = None
+        lines = table_lines(path, self.bad, encoding)
+        if suffix in _JSON:
+            self._rows = self._json_rows(read_objects(path, suffix, lines, self.bad), columns)
+        elif suffix or has_tabs:
+            self._is_text = True
+            self._rows = self._separated(lines, suffix == ".csv", header)
+        else:
+            self.has_header = False
+            self.names = ["text"]
+            self._rows = ((number, [text.rstrip("\r\n")]) for number, text in lines)
+
+    def _json_rows(self, objects: _Objects, columns: Sequence[str]) -> _Numbered:
+        head = list(islice(objects, _NUM_FIRST))
+        names = dict.fromkeys(name for _, row in head for name in row)
+        later = [each for each in columns if column_position(list(names), each) is None]
+        names |= dict.fromkeys(each for each in later if not each.isdecimal())
+        self.names = list(names)
+        if head:
+            self.first = [head[0][1].get(name) for name in names]
+        return ((line, [row.get(name) for name in names]) for line, row in chain(head, objects))
+
+    def _separated(self, lines: _Lines, is_csv: bool, header: bool) -> _Numbered:
+        """Returns the rows below the header, and sets the names of the columns."""
+        head = list(islice(lines, _NUM_FIRST))
+        self.separator, quoting = _layout(self.path, head, is_csv)
+        split = _split(self.path, chain(head, lines), self.separator, quoting, self.bad)
+        # Blank lines above the first row are no rows.
+        rows = ((line, cells) for line, cells in split if self.names or "".join(cells).strip())
+        self._first_row = next(rows, None)
+        if self._first_row is None:
+            self.names = []
+            return iter(())
+        _, self.names = self._first_row
+        following = next(rows, None)
+        self.first = following[1] if following else []
+        rows = rows if following is None else chain([following], rows)
+        self._rows = rows
+        if not header:
+            self.unread_header()
+        return self._rows
+
+    def unread_header(self) -> None:
+        """Makes the header the first row; the columns are called 1, 2 and so on."""
+        self.has_header = False
+        self.first = self.names
+        self.names = [str(number) for number in range(1, len(self.names) + 1)]
+        self._rows = chain([self._first_row], self._rows)
+
+    @property
+    def header_cells(self) -> list[str]:
+        """The cells of the first line of CSV or TSV; empty for other formats."""
+        if not self._is_text:
+            return []
+        return self.names if self.has_header else self.first
+
+    def __iter__(self) -> _Numbered:
+        """Yields the 1-based line and the cells of the rows of CSV, TSV and JSON."""
+        width = len(self.names)
+        for line, cells in self._rows:
+            if self._is_text and len(cells) != width:
+                # An empty line is an empty cell of the only column.
+                if width == 1 and not cells:
+                    cells = [""]
+                elif not "".join(cells).strip() and len(cells) < 2:
+                    continue
+                else:
+                    expected = f"expected {width} column{'' if width == 1 else 's'}"
+                    message = f"{expected} as in the first row, found {len(cells)}"
+                    self.bad.report(self.path, line, message)
+                    continue
+            yield line, cells
+
+    def texts(self, positions: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
+        """Yields the line, or row in Parquet, and the texts of some columns.
+
+        Raises:
+            DataError: A cell is not a text, or the file cannot be read.
+        """
+        names = [self.names[position] for position in positions]
+        if self._file is None:
+            rows = ((line, [cells[position] for position in positions]) for line, cells in self)
+        else:
+            rows = _parquet_rows(self.path, self._file, positions)
+        for line, cells in rows:
+            if self._is_text and self.has_header and cells == names:
+                message = "this line repeats the header"
+                self.bad.report(self.path, line, message, _ADD_NO_HEADER)
+                continue
+            try:
+                # Most cells are texts already.
+                texts = [
+                    cell if type(cell) is str else cell_text(cell, name)
+                    for cell, name in zip(cells, names, strict=True)
+                ]
+            except ValueError as error:
+                self.bad.report(self.path, line, str(error))
+            else:
+                yield line, texts
+
+    def index(self, column: str) -> int:
+        """Returns the 0-based position of a column, given by name or 1-based number.
+
+        Raises:
+            DataError: The table lacks the column; the message lists those it has.
+        """
+        position = column_position(self.names, column)
+        if position is None:
+            raise DataError(self.path, f"expected a column {column}. {self.advice()}")
+        return position
+
+    def advice(self) -> str:
+        """Returns a sentence that lists the columns and says how to name them."""
+        shown = []
+        cells = self.first if len(self.first) == len(self.names) else [""] * len(self.names)
+        for number, (name, cell) in enumerate(zip(self.names, cells, strict=True), start=1):
+            value = str("" if cell is None else cell).strip()[:_MAX_SHOWN_CHARS]
+            shown.append(f"{name or number} '{value}'")
+        if len(shown) > _MAX_SHOWN:
+            shown[_MAX_SHOWN:] = [f"and {len(shown) - _MAX_SHOWN} more"]
+        advice = (
+            f"The columns, each with a value: {', '.join(shown)}. Choose with --columns NAME,NAME "
+            "(names, or numbers from 1)"
+        )
+        if len(self.names) == 1:
+            advice += ". Tabs separate columns, or commas in .csv files"
+        return f"{advice}. {_ADD_NO_HEADER if self._is_text and self.has_header else ''}".rstrip()
+
+
+def format_of(path: str | Path) -> str:
+    """Returns the suffix of a table without `.gz`; empty for a file of lines."""
+    suffix = Path(str(path).lower().removesuffix(".gz")).suffix
+    return suffix if suffix in (".csv", ".tsv", ".tab", *_JSON, _PARQUET) else ""
+
+
+def read_table(
+    path: str | Path,
+    *,
+    header: bool = True,
+    encoding: str | None = None,
+    on_bad_line: str | BadLines = "error",
+) -> Table:
+    """Reads a table into memory, with all columns and cells as they are.
+
+    Args:
+        path: A file of a format that `Rows` lists, or `"-"` for standard input.
+        header: Whether the first line of CSV and TSV has the names of the columns. Otherwise they
+            are called 1, 2 and so on.
+        encoding: The encoding of a text file, such as `"cp1252"`. Default: UTF-8, or the one that
+            a byte order mark tells.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
         ConfigError: `on_bad_line` or `encoding` is unknown, or pyarrow is not installed.
         DataError: The file cannot be read, has another encoding, a bad row or no row.
     """
     bad = BadLines.of(on_bad_line)
-    suffix = Path(str(path).lower().removesuffix(".gz")).suffix
-    if suffix == ".parquet":
-        table = _read_parquet(path)
+    suffix = format_of(path)
+    if suffix == _PARQUET:
+        file = open_parquet(path)
+        with parquet_errors(path):
+            arrow = file.read()
+        fields = list(arrow.schema)
+        metadata = arrow.schema.metadata
+        table = Table(arrow.column_names, arrow.columns, fields=fields, metadata=metadata)
+    elif suffix in _JSON:
+        objects = read_objects(path, suffix, table_lines(path, bad, encoding), bad)
+        rows = [row for _, row in objects]
+        names = dict.fromkeys(name for row in rows for name in row)
+        table = Table(list(names), [[row.get(name) for row in rows] for name in names])
+        if rows and not names:
+            raise DataError(path, "no columns found: all objects are empty")
     else:
-        text = read_text(path, encoding)
-        if suffix in _JSON:
-            table = _read_json(path, text, bad)
-        elif suffix in (".csv", ".tsv", ".tab"):
-            table = _read_separated(path, text, suffix == ".csv", header, bad)
-        else:
-            table = _read_lines(text)
+        source = Rows(path, header=header, encoding=encoding, on_bad_line=bad)
+        kept = [cells for _, cells in source]
+        columns = [[row[column] for row in kept] for column in range(len(source.names))]
+        table = Table(source.names, columns, source.separator, source.has_header)
+    table.path = str(path)
     if not len(table):
-        empty = "only a header" if table.columns else "the file is empty"
+        empty = "only a header" if table.has_header and table.columns else "the file is empty"
         raise DataError(path, f"no rows found: {bad.summary() if bad.count else empty}")
     return table
 
 
-def _read_parquet(path: str | Path) -> Table:
-    file = open_parquet(path)
-    with parquet_errors(path):
-        table = file.read()
-    return Table(table.column_names, table.columns)
-
-
-def _read_json(path: str | Path, text: str, bad: BadLines) -> Table:
-    if text.lstrip().startswith("["):
-        numbered = json_array(path, text, bad)
-    else:
-        numbered = json_rows(path, enumerate(text.split("\n"), start=1), bad)
-    rows = [row for _, row in numbered]
-    names = dict.fromkeys(name for row in rows for name in row)
-    return Table(list(names), [[row.get(name) for row in rows] for name in names])
-
-
-def _read_lines(text: str) -> Table:
-    if not text:
-        return Table([], [])
-    # The end of the last line does not start another one.
-    lines = text.removesuffix("\n").split("\n")
-    return Table(["text"], [[line.removesuffix("\r") for line in lines]])
-
-
-def _read_separated(
-    path: str | Path, text: str, is_csv: bool, header: bool, bad: BadLines
-) -> Table:
-    lines = io.StringIO(text, newline="").readlines()
-    separator = _separator(path, lines) if is_csv else "\t"
+def _layout(path: str | Path, head: list[tuple[int, str]], is_csv: bool) -> tuple[str, Any]:
+    """Returns the separator of a file and the meaning of its quotes, as `csv.reader` takes them."""
+    lines = [text for _, text in head]
     if lines and (named := _SEPARATOR_LINE.fullmatch(lines[0])):
-        separator = named[1]
         # Empty lines above the header are skipped, and the numbers of lines stay the same.
-        lines[0] = "\n"
-    if is_csv or _has_csv_quotes(lines, separator):
-        rows = split_rows(path, lines, separator, bad)
-    else:
+        head[0] = (1, "\n")
+        return named[1], csv.QUOTE_MINIMAL
+    if not is_csv:
+        kinds = [csv.QUOTE_MINIMAL, csv.QUOTE_NONE]
+        shares = [_share(lines, "\t", quoting, strict=True) for quoting in kinds]
+        if shares[0] >= shares[1]:
+            return "\t", csv.QUOTE_MINIMAL
         say_once(path, "quotes are read as characters, because they are not those of CSV")
-        rows = [(n, line.rstrip("\r\n").split(separator)) for n, line in enumerate(lines, start=1)]
-    return _to_table(path, rows, separator, header, bad)
-
-
-def _separator(path: str | Path, lines: Sequence[str]) -> str:
-    """Returns the most frequent separator outside of quotes in the first line."""
-    first = _QUOTED.sub("", lines[0]) if lines else ""
-    separator = max(_SEPARATORS, key=first.count)
+        return "\t", csv.QUOTE_NONE
+    fits = {sign: _share(lines, sign, csv.QUOTE_MINIMAL, strict=False) for sign in _SEPARATORS}
+    fitting = [sign for sign, share in fits.items() if 0 < share == max(fits.values())]
+    if len(fitting) > 1:
+        names = " or ".join(_SEPARATORS[sign] for sign in fitting)
+        remedy = f"Name the separator in a first line, such as sep={fitting[-1]}"
+        raise DataError(path, f"{names} may separate its columns: all fit as well. {remedy}")
+    separator = fitting[0] if fitting else ","
     if separator != ",":
         say_once(path, f"columns are separated by {_SEPARATORS[separator]}, not by commas")
-    return separator
+    return separator, csv.QUOTE_MINIMAL
 
 
-def _has_csv_quotes(lines: Sequence[str], separator: str) -> bool:
+def _share(lines: Sequence[str], separator: str, quoting: Any, *, strict: bool) -> float:
+    """Returns the share of rows that are as wide as the first one.
+
+    Returns:
+        -1 if `strict` and quotes are wrong; 0 if not `strict` and there is one column.
+    """
+    widths = []
+    end = 0
+    reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=strict)
+    with _long_cells():
+        try:
+            for row in reader:
+                if row:
+                    widths.append(len(row))
+                end = reader.line_num
+        except csv.Error:
+            # The last cell may go on below the first lines.
+            is_cut = len(lines) == _NUM_FIRST and len(lines) - end < _MAX_CUT
+            if strict and not is_cut:
+                return -1.0
+    if not widths or (widths[0] == 1 and not strict):
+        return 0.0
+    return sum(width == widths[0] for width in widths) / len(widths)
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Allows cells of any length, for as long as the context is open."""
+    # The limit belongs to the process, whose other readers keep theirs.
+    before = csv.field_size_limit(_MAX_CELL_CHARS)
     try:
-        with long_cells():
-            for _ in csv.reader(lines, delimiter=separator, strict=True):
-                pass
-    except csv.Error:
-        return False
-    return True
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
-def _to_table(path: str | Path, rows: _Rows, separator: str, header: bool, bad: BadLines) -> Table:
-    """Makes a table of rows, without those of another length than the first one."""
-    width = next((len(cells) for _, cells in rows if cells), 0)
-    kept: list[list[str]] = []
-    for line, cells in rows:
-        if width == 1 and kept:
-            # An empty line is an empty cell of the only column.
-            cells = cells or [""]
-        if len(cells) == width:
-            kept.append(cells)
-        elif "".join(cells).strip() or len(cells) > 1:
-            message = f"expected {width} column{'' if width == 1 else 's'} as in the first row"
-            bad.report(path, line, f"{message}, found {len(cells)}")
-    names = [str(number) for number in range(1, width + 1)]
-    if header and kept:
-        names = kept.pop(0)
-    columns = [list(cells) for cells in zip(*kept, strict=True)]
-    return Table(names, columns or [[] for _ in names], separator, header)
+def _split(
+    path: str | Path, lines: _Lines, separator: str, quoting: Any, bad: BadLines
+) -> Iterator[tuple[int, list[str]]]:
+    """Yields the first line of each row and its cells; no cells for an empty line."""
+    # The lines of the current row; those that are read again after a row with wrong quotes.
+    taken: list[tuple[int, str]] = []
+    again: deque[tuple[int, str]] = deque()
+
+    def feed() -> Iterator[str]:
+        while (numbered := again.popleft() if again else next(lines, None)) is not None:
+            taken.append(numbered)
+            yield numbered[1]
+
+    while True:
+        reader = csv.reader(feed(), delimiter=separator, quoting=quoting, strict=True)
+        try:
+            while True:
+                with _long_cells():
+                    cells = next(reader, None)
+                if cells is None:
+                    return
+                yield taken[0][0], cells
+                taken.clear()
+        except csv.Error as error:
+            message = f"the row is not valid CSV ({error}). Check its quotes"
+            bad.report(path, taken[0][0], message)
+            # A quote that is not closed must not take the lines after it along.
+            again.extendleft(reversed(taken[1:]))
+            taken.clear()
+
+
+def read_objects(path: str | Path, suffix: str, lines: _Lines, bad: BadLines) -> _Objects:
+    """Yields the objects of JSON lines, or of the array of a `.json` file, with their numbers.
+
+    Raises:
+        DataError: The text is not JSON, or has another shape.
+    """
+    if suffix == ".json":
+        text = "".join(text for _, text in lines)
+        try:
+            value = _parse(text)
+        except ValueError as error:
+            if text.lstrip().startswith("["):
+                raise DataError(path, f"is not valid JSON ({error}). Correct it.") from error
+            # Some programs write an object per line here, too.
+            lines = iter(list(enumerate(text.split("\n"), start=1)))
+        else:
+            rows = value if isinstance(value, list) else [value]
+            _check_rows(path, value, any)
+            return _only_objects(path, enumerate(rows, start=1), "item", bad)
+    return _only_objects(path, _json_values(path, lines, bad), "line", bad)
+
+
+def _json_values(path: str | Path, lines: _Lines, bad: BadLines) -> Iterator[tuple[int, Any]]:
+    for number, text in lines:
+        if text.strip():
+            try:
+                value = _parse(text)
+            except ValueError as error:
+                bad.report(path, number, f"expected a JSON object in each line ({error})")
+                continue
+            _check_rows(path, value, all)
+            yield number, value
+
+
+def _check_rows(path: str | Path, value: Any, test: Callable[[Iterable[bool]], bool]) -> None:
+    """Refuses columns in place of rows."""
+    if isinstance(value, dict) and value:
+        if test(isinstance(part, dict | list) for part in value.values()):
+            raise DataError(path, _OTHER_JSON)
+
+
+def _only_objects(
+    path: str | Path, values: Iterable[tuple[int, Any]], place: str, bad: BadLines
+) -> _Objects:
+    for number, value in values:
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            kind = "an array" if isinstance(value, list) else "another value"
+            expected = f"expected a JSON object in each {place}, such as {_OBJECT}"
+            bad.report(path, number, f"{expected}, found {kind}")
+
+
+def _parse(text: str) -> Any:
+    """Parses JSON; halves of surrogate pairs, which are not characters, become `?`."""
+    value = parse_json(text)
+    if "\\ud" not in text.lower():
+        return value
+    plain = json.dumps(value, ensure_ascii=False)
+    return parse_json(plain.encode("utf-8", "replace"))
+
+
+@contextmanager
+def parquet_errors(path: str | Path) -> Iterator[None]:
+    """Explains the errors of Arrow within.
+
+    Raises:
+        DataError: The file is damaged, missing or of another format, or Arrow lacks a type.
+    """
+    try:
+        yield
+    except NotImplementedError as error:
+        message = f"has a column of a type that pyarrow cannot read ({error})"
+        remedy = "Write it as text, or as integers of 64 bits."
+        raise DataError(path, f"{message}. {remedy}") from error
+    except (ValueError, OSError) as error:
+        raise DataError(path, f"cannot be read as Parquet: {error}. Get it again.") from error
+
+
+def open_parquet(path: str | Path) -> Any:
+    """Opens a Parquet file as a `pyarrow.parquet.ParquetFile`.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+        DataError: The file cannot be read.
+    """
+    parquet = extra_module("pyarrow.parquet", "parquet")
+    with parquet_errors(path):
+        file = parquet.ParquetFile(path)
+        # Fails for types that Arrow lacks.
+        file.schema_arrow  # noqa: B018
+        return file
+
+
+def _parquet_rows(path: str | Path, file: Any, positions: Sequence[int]) -> _Numbered:
+    number = 0
+    with parquet_errors(path):
+        for batch in file.iter_batches(batch_size=_NUM_FIRST):
+            columns = [arrow_values(batch.columns[position]) for position in positions]
+            for cells in zip(*columns, strict=True):
+                number += 1
+                yield number, list(cells)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tf_charagram._files.writing import to_stdout, whole_file
 from tf_charagram.data.readers.lines import STDIN
-from tf_charagram.data.readers.table_rows import as_texts, column_position
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.lazy import extra_module
 
 #: Columns that are compared if there is more than one, and no column is named.
 TEXT_NAMES = ("text", "sentence", "review", "phrase", "title", "name", "query", "question")
 
+_MAX_SHOWN_CHARS = 60
 _OUTPUTS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
@@ -30,12 +31,19 @@ class Table:
             or an Arrow array, which keeps the type of a column of Parquet.
         separator: Separates the columns of text.
         has_header: Whether CSV and TSV have the names of the columns in the first line.
+        fields: Arrow's field of each of the first columns, with its metadata; `None` for columns
+            from elsewhere.
+        metadata: Arrow's metadata of the whole table.
+        path: Its file, for errors.
     """
 
     columns: list[str]
     cells: list[Any]
     separator: str = ","
     has_header: bool = True
+    fields: list[Any] = field(default_factory=list, repr=False, compare=False)
+    metadata: Any = field(default=None, repr=False, compare=False)
+    path: str = field(default="table", repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.cells[0]) if self.cells else 0
@@ -63,8 +71,20 @@ class Table:
 
         Raises:
             ConfigError: There is no such column.
+            DataError: A cell is an array, an object, or bytes that are not UTF-8.
         """
-        return as_texts(self.cells[self.index(column)])
+        position = self.index(column)
+        return self._texts(position, cell_text)
+
+    def _texts(self, position: int, to_text: Callable[[Any, str], str]) -> list[str]:
+        """Returns the cells of a column as texts; errors name the row."""
+        texts: list[str] = []
+        try:
+            for cell in arrow_values(self.cells[position]):
+                texts.append(to_text(cell, self.columns[position]))
+        except ValueError as error:
+            raise DataError(self.path, f"row {len(texts) + 1}: {error}") from error
+        return texts
 
     def text_of(self, on: Sequence[str] = ()) -> list[str]:
         """Returns the texts of the rows: their cells in some columns, joined by a space.
@@ -109,6 +129,8 @@ class Table:
 
     def add_columns_of(self, other: Table) -> None:
         """Adds the columns of a table with as many rows, renamed where there is one of the name."""
+        missing = [None] * (len(self.columns) - len(self.fields))
+        self.fields = [*self.fields, *missing, *other.fields]
         for name, cells in zip(other.columns, other.cells, strict=True):
             self.add(name, cells)
 
@@ -141,27 +163,45 @@ class Table:
         elif suffix == ".csv" and separator == "\t":
             separator = ","
         columns = []
-        for name, cells in zip(self.columns, self.cells, strict=True):
-            texts = [name, *as_texts(cells)] if self.has_header else as_texts(cells)
+        for position, name in enumerate(self.columns):
+            texts = self._texts(position, written_text)
+            if self.has_header:
+                texts.insert(0, name)
             columns.append([quoted(text, separator) for text in texts])
         # Many readers skip an empty line.
         lines = [separator.join(row) or '""' for row in zip(*columns, strict=True)]
         return "\n".join([*lines, ""])
 
     def _as_json(self) -> str:
+        names = _distinct(self.columns)
+        columns = []
+        for position, cells in enumerate(self.cells):
+            values = _values(cells)
+            if any(isinstance(value, bytes) for value in values):
+                values = self._texts(position, written_text)
+            columns.append(values)
         lines = []
-        for row in self.rows:
+        for row in zip(*columns, strict=True):
             # JSON has no NaN, the only value that differs from itself.
-            cells = {name: None if value != value else value for name, value in row.items()}
-            lines.append(json.dumps(cells, ensure_ascii=False, default=str) + "\n")
+            cells = {
+                name: None if value != value else value
+                for name, value in zip(names, row, strict=True)
+            }
+            lines.append(json.dumps(cells, ensure_ascii=False, default=_plain) + "\n")
         return "".join(lines)
 
     def _write_parquet(self, path: str | Path) -> None:
         arrow = extra_module("pyarrow", "parquet")
         parquet = extra_module("pyarrow.parquet", "parquet")
         columns = [_arrow_column(arrow, cells) for cells in self.cells]
+        fields = []
+        for position, name in enumerate(_distinct(self.columns)):
+            known = self.fields[position] if position < len(self.fields) else None
+            made = known.with_nullable(True) if known else arrow.field("", columns[position].type)
+            fields.append(made.with_name(name))
+        schema = arrow.schema(fields, metadata=self.metadata)
         with whole_file(path) as file:
-            parquet.write_table(arrow.table(columns, names=_distinct(self.columns)), file)
+            parquet.write_table(arrow.table(columns, schema=schema), file)
 
 
 def quoted(cell: str, separator: str) -> str:
@@ -194,7 +234,57 @@ def _values(cells: Any) -> list[Any]:
         return cells.to_pylist()
     except ValueError:
         # Python's times have no nanoseconds.
-        return as_texts(cells)
+        return arrow_values(cells)
+
+
+def arrow_values(cells: Any) -> list[Any]:
+    """Returns the values of an Arrow array as texts, or as objects if Arrow does not write them."""
+    if isinstance(cells, list):
+        return cells
+    try:
+        # Unlike Python, Arrow writes a float of 32 bits as 0.1, and nanoseconds in full.
+        texts = cells.cast("string").to_pylist()
+    except (NotImplementedError, ValueError):
+        return cells.to_pylist()
+    is_number = str(cells.type) in ("halffloat", "float", "double")
+    return [None if is_number and text == "nan" else text for text in texts]
+
+
+def cell_text(value: Any, column: str) -> str:
+    """Returns a cell as text, empty if it is missing.
+
+    Raises:
+        ValueError: It is an array, an object, or bytes that are not UTF-8.
+    """
+    kind = "an array" if isinstance(value, list | tuple) else "an object"
+    if isinstance(value, list | tuple | dict):
+        raise ValueError(
+            f"column {column} has {kind}, not a text, such as {str(value)[:_MAX_SHOWN_CHARS]}. "
+            "Choose a column of texts, or write its parts as columns"
+        )
+    return written_text(value, column)
+
+
+def written_text(value: Any, column: str) -> str:
+    """Returns a cell as CSV has it: empty if it is missing, JSON if it is an array or an object.
+
+    Raises:
+        ValueError: It has bytes that are not UTF-8.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"column {column} has bytes that are not UTF-8, {str(value)[:_MAX_SHOWN_CHARS]}. "
+                "Write .parquet, or choose other columns"
+            ) from error
+    if value is None or value != value:
+        return ""
+    is_json = isinstance(value, list | dict | bool)
+    return json.dumps(value, ensure_ascii=False, default=_plain) if is_json else str(value)
 
 
 def _take(cells: Any, rows: Sequence[int | None]) -> Any:
@@ -210,12 +300,14 @@ def _arrow_column(arrow: Any, cells: Any) -> Any:
         return cells
     # A column of JSON may have numbers and texts, or integers of more than 64 bits.
     try:
-        return arrow.array(cells)
+        column = arrow.array(cells)
+        # Parquet has no object without keys.
+        if "struct<>" not in str(column.type):
+            return column
     except (arrow.ArrowInvalid, arrow.ArrowTypeError, OverflowError):
-        texts = as_texts(cells)
-        return arrow.array(
-            [None if cell is None else text for cell, text in zip(cells, texts, strict=True)]
-        )
+        pass
+    texts = [None if cell is None else written_text(cell, "") for cell in cells]
+    return arrow.array(texts, arrow.string())
 
 
 def check_table_file(path: str | Path) -> None:
@@ -232,3 +324,33 @@ def check_table_file(path: str | Path) -> None:
         )
     if suffix == ".parquet":
         extra_module("pyarrow.parquet", "parquet")
+
+
+def _plain(value: Any) -> str:
+    """Returns a value inside of an array or an object that JSON does not have."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def column_position(names: Sequence[str], column: str) -> int | None:
+    """Returns the 0-based position of a column, or `None`.
+
+    Args:
+        names: The names of all columns.
+        column: One of the names, best as it is written, else in any case and Unicode form; or a
+            number from 1.
+    """
+    forms: list[Callable[[str], str]] = [str, _normal, _folded]
+    for form in forms:
+        known = [form(name) for name in names]
+        if form(column) in known:
+            return known.index(form(column))
+    numbers = [str(number) for number in range(1, len(names) + 1)]
+    return numbers.index(column) if column in numbers else None
+
+
+def _normal(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _folded(name: str) -> str:
+    return _normal(_normal(name).strip().casefold())

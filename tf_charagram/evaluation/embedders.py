@@ -49,6 +49,7 @@ class EvaluationSets:
         bad_lines: BadLines,
         seed: int,
         columns: Sequence[str] = (),
+        header: bool = True,
     ) -> Self:
         """Reads sets.
 
@@ -59,11 +60,12 @@ class EvaluationSets:
             bad_lines: Policy for bad lines.
             seed: Seed of the typos.
             columns: Columns of a file: two texts and the score, by name or number from 1.
+            header: Whether the first line of a CSV or TSV file has the names of the columns.
 
         Raises:
             DataError: A file cannot be used.
         """
-        sets = evaluation_sets(eval_data, columns=columns, on_bad_line=bad_lines)
+        sets = evaluation_sets(eval_data, columns=columns, header=header, on_bad_line=bad_lines)
         if not typos:
             return cls(sets)
         mistyped = [with_typos(pairs, typos, seed) for pairs in sets]

@@ -125,6 +125,7 @@ def evaluate_labelled(
     num_resamples: int,
     seed: int,
     columns: Sequence[str] = (),
+    header: bool = True,
 ) -> _LabelledEvaluation:
     """Scores a model in the way of the task it was trained for.
 
@@ -135,17 +136,18 @@ def evaluate_labelled(
         num_resamples: Bootstrap resamples for the intervals.
         seed: Seed of the resamples.
         columns: Columns of the file. Default: the columns the model was trained with.
+        header: Whether the first line of a CSV or TSV file has the names of the columns.
 
     Raises:
         CharagramError: The model or the file cannot be used.
     """
-    task = _saved_task(model, bad_lines, columns)
+    task = _saved_task(model, bad_lines, columns, header)
     task._read_sets(_named_sets((eval_data or STARTER,), ()))
     scores = task.score(task.load(model), Scoring(num_resamples, seed))
     return _LabelledEvaluation(model, task, scores)
 
 
-def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Any:
+def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str], header: bool) -> Any:
     """Returns the task of a saved model, with the settings of its run if it is in one."""
     path = Path(model)
     run = RunFolder(path if (path / "model").is_dir() else path.parent)
@@ -164,6 +166,8 @@ def _saved_task(model: str, bad_lines: BadLines, columns: Sequence[str]) -> Any:
     settings["task"] = name
     if columns:
         settings["columns"] = columns
+    if not header:
+        settings["header"] = False
     config = settings_class(name).from_dict(settings)
     task = task_class(name)(config, bad_lines)
     if not isinstance(task, LabelledSets):

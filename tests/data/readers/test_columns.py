@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from tf_charagram.data.readers.columns import read_columns
+from tf_charagram.data.readers.columns import read_columns, read_scored_pairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
@@ -32,7 +32,7 @@ def cells(rows):
     ("content", "arguments", "expected"),
     [
         ("0\ta b\n\n1\tc\n", {}, [("a b", "0"), ("c", "1")]),
-        ("a b\tx\tneg\nc\ty\tpos\n", {"columns": ["1", "3"]},
+        ("a b\tx\tneg\nc\ty\tpos\n", {"columns": ["1", "3"], "header": False},
          [("a b", "neg"), ("c", "pos")]),
         ("label\ttext\n0\ta b\n1\tc\n", {}, [("a b", "0"), ("c", "1")]),
         ("Sentence\tLabel\na b\t0\nc\t1\n", {}, [("a b", "0"), ("c", "1")]),
@@ -41,7 +41,8 @@ def cells(rows):
         ("id\tBody\tstars\n7\ta b\t1\n", {"columns": ["body", "3"]},
          [("a b", "1")]),
         ("0\ta b\n", {"split": "train"}, [("a b", "0")]),
-        ("x\ta\tb\n", {"num_texts": 2}, [("a", "b", "x")]),
+        ("x\ta\tb\n", {"num_texts": 2, "header": False, "columns": ["2", "3", "1"]},
+         [("a", "b", "x")]),
         ("3.5\ta\tb\n", {"num_texts": 2, "is_scored": True}, [("a", "b", "3.5")]),
         ("3.5\ta\tb\tYES\n", {"num_texts": 2}, [("a", "b", "YES")]),
         ("3.5\ta\tb\tYES\n", {"num_texts": 2, "is_scored": True}, [("a", "b", "3.5")]),
@@ -54,7 +55,7 @@ def cells(rows):
         ("Sentence 1\tSentence_2\tSimilarity Score\na\tb\tx\n", {"num_texts": 2, "is_scored": True},
          [("a", "b", "x")]),
         ("body\tstars\nc\t5\n", {"columns": ["1", "2"]}, [("c", "5")]),
-        ('{"text": "a b", "category": true}\n', {}, [("a b", "true")]),
+        ("c\t1\nd\t0\n", {}, [("c", "1"), ("d", "0")]),
     ],
 )  # fmt: skip
 def test_columns(write, content, arguments, expected):
@@ -93,8 +94,8 @@ def test_broken_csv(write, content):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("1", "expected 2 columns as in most lines, found 1"),
-        ("1\ta\tb", "expected 2 columns as in most lines, found 3"),
+        ("1", "expected 2 columns as in the first row, found 1"),
+        ("1\ta\tb", "expected 2 columns as in the first row, found 3"),
         ("1\t ", "expected a text in column 2, but it is empty"),
         ("\ta", "expected a label in column 1, but it is empty"),
         ("\t", "expected a text in column 2, but it is empty"),
@@ -114,8 +115,8 @@ def test_bad_lines(write, line, message):
     [
         ("", {}, "no rows found: the file is empty"),
         ("label\ttext\n", {}, r"no rows found: no bad lines\. The columns, .*: label '', text"),
-        ("0\ta\n", {"columns": ["3", "1"]},
-         r"expected a column 3\. The columns, each with a value: 1 '0', 2 'a'\. Choose with --col"),
+        ("0\ta\nb\t1\n", {"columns": ["3", "2"]},
+         r"expected a column 3\. The columns, each with a value: 0 'b', a '1'\. Choose with --c"),
         ("0\ta\n", {"columns": ["1", "9" * 5000]}, "expected a column 9+"),
         ("id\ttext\n7\tx\n", {"columns": ["text", "stars"]},
          "expected a column stars.* id '7', text 'x'"),
@@ -123,8 +124,9 @@ def test_bad_lines(write, line, message):
          "expected columns of two texts and a score.* sentence_A 'x', sentence_B 'y'"),
         ("label\tscore\tbody\n", {}, "expected columns of a text and a label.* score '', body ''"),
         ("label\tscore\n", {"num_texts": 2}, "expected columns of two texts and a label"),
-        ("a b\n", {}, r"and a label\. There is one column, .* 'a b'; tabs separate columns"),
-        ("\ta\n1\tb\n", {}, r"x\.tsv:1: expected a label .* empty\. The columns, .*--columns"),
+        ("a b\n", {}, r"and a label\. The columns, .*: a b ''\. .* Tabs separate columns, or"),
+        ("1\ta\n\tb\n2\tb", {}, r"x\.tsv:2: expected a label in column 1, but it is empty"),
+        ("\ta\n1\tb\n", {}, r"expected columns of a text and a label\. .* 1 '1', a 'b'\. "),
     ],
 )  # fmt: skip
 def test_wrong_files(write, content, arguments, message):
@@ -155,7 +157,8 @@ def test_wrong_arguments(write, arguments, message):
 def test_wrong_columns(write, texts, label, message):
     path = write("".join(f"{i % 2}\tthe review\tsome text {i}\n" for i in range(20)))
     with pytest.raises(DataError, match=message):
-        read_columns(path, columns=[texts, label])
+        read_columns(path, columns=[texts, label], header=False)
+    # A number in the place of the label is no name.
     assert len(read_columns(path, columns=["3", "1"])) == 20
 
 
@@ -165,11 +168,41 @@ def test_ids_are_no_scores(write):
         read_columns(path, num_texts=2, is_scored=True)
 
 
-def test_header_of_unknown_names(write):
+def test_header_of_unknown_names(write, caplog):
     path = write(f"klass\tbody\n{REVIEWS}")
     with pytest.raises(DataError, match=r"expected columns of a text .* klass '0', body 'the rev"):
         read_columns(path)
     assert len(read_columns(path, columns=["body", "klass"])) == 20
-    path = write("klass\tbody\n" + REVIEWS.replace("0\t", "bad\t").replace("1\t", "good\t"))
-    with pytest.raises(DataError, match=r"x\.tsv:1: looks like a header, .* label like 'klass'"):
-        read_columns(path)
+    assert not caplog.messages
+    # Numbers of columns need no header; which one it is, is said.
+    assert len(read_columns(path, columns=["2", "1"])) == 20
+    assert caplog.messages == [
+        f"{path}: the first line has the names of columns (if not, add --no-header): klass, body"
+    ]
+
+
+def test_wrong_header(write):
+    path = write("label\ttext\npos\ta\nneg\tb\n")
+    with pytest.raises(
+        DataError, match=r"x\.tsv:1: the first line has the names of columns: label"
+    ):
+        read_columns(path, header=False)
+    path = write("mood\tline\npos\ta\nmood\tline\n")
+    with pytest.raises(DataError, match=r"x\.tsv:3: this line repeats the header\. If the first l"):
+        read_columns(path, columns=["line", "mood"])
+    assert read_columns(path, columns=["2", "1"], header=False)[0].texts == ("line",)
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [("3,5", 3.5), ("0,125", 0.125), ("2.000", 2.0), ("true", 1.0), ("2,000", None),
+     ("1.234,5", None), ("1,234.5", None), ("٣", 3.0)],
+)  # fmt: skip
+def test_decimal_commas(write, score, expected):
+    path = write(f"text1\ttext2\tscore\na\tb\t1\nc\td\t{score}\n")
+    if expected is None:
+        message = rf"x\.tsv:3: expected a finite number as score, found '{score}', which may be in"
+        with pytest.raises(DataError, match=message):
+            read_scored_pairs(path)
+    else:
+        assert read_scored_pairs(path).scores.tolist() == [1.0, expected]

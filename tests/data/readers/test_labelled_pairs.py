@@ -42,10 +42,10 @@ def test_sick(write, content, name):
 def test_columns(write):
     columns = ["2", "1", "3"]
     path = write("a\tb\tYES\nc\td\tNO\n")
-    assert read_labelled(path, 2, columns=columns).sides[0] == ["b", "d"]
+    assert read_labelled(path, 2, columns=columns, header=False).sides[0] == ["b", "d"]
     scored = read_scored_pairs(write("a\tb\t2\nc\td\t7,5\n"), 1, 8, columns=columns)
     assert scored.scores.tolist() == [2, 7.5]
-    with pytest.raises(DataError, match="column 1 should hold texts, but it holds numbers"):
+    with pytest.raises(DataError, match=r"column 4\.5 should hold texts, but it holds numbers"):
         read_scored_pairs(write(PLAIN), columns=["1", "3", "2"])
 
 

@@ -38,21 +38,23 @@ def read(tmp_path):
     return read
 
 
+NAMES = "text1\ttext2\n"
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("a b\tc\n\n \nd\td\n", [("a b", "c"), ("d", "d")]),
-        ("\tb\na\t \u3000\n\t\n", [("", "b"), ("a", " \u3000"), ("", "")]),
-        (
-            b"\xef\xbb\xbfa\tb\r\nc\td\ne\xff\tf\r\ng\x00\th\r\n",
-            [("a", "b"), ("c", "d"), ("e\ufffd", "f"), ("g\x00", "h")],
-        ),
+        (f"{NAMES}a b\tc\n\n \nd\td\n", [("a b", "c"), ("d", "d")]),
+        (f"{NAMES}\tb\na\t \u3000\n\t\n", [("", "b"), ("a", " \u3000"), ("", "")]),
+        (f"{NAMES}#a\t#b\n# c\td\n", [("#a", "#b"), ("# c", "d")]),
+        (b"\xef\xbb\xbftext1\ttext2\r\nc\td\r\ng\x00\th\r\n", [("c", "d"), ("g\x00", "h")]),
+        (f"{NAMES}a\tb\n".encode("utf-16"), [("a", "b")]),
+        (f"{NAMES}a\tb\n".replace("\n", "\r"), [("a", "b")]),
         (gzip.compress(PPDB_1.encode(), mtime=0), [("car", "auto"), ("big", "large")]),
-        ("text1\ttext2\na\tb\n", [("a", "b")]),
         ("\ufeffs1\tS2\r\na\tb\n", [("a", "b")]),
         ("\n \nSentence1\tSENTENCE2\na\tb\n", [("a", "b")]),
-        ("a\tb\ntext1\ttext2\n", [("a", "b"), ("text1", "text2")]),
-        ("text1\tsecond\n", [("text1", "second")]),
+        ('"text1"\t"text2"\n"a ""b"""\t"c"\n', [('a "b"', "c")]),
+        ("a\tb\t1\nc\td\t0\n", [("a", "b")]),
         (PPDB_2, [("car", "auto"), ("cat", "dog"), ("dog", "animal")]),
     ],
 )
@@ -60,15 +62,39 @@ def test_formats(read, content, expected):
     assert read(content) == expected
 
 
+@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.csv", "pairs.txt", "pairs"])
+def test_header(tmp_path, name):
+    path = tmp_path / name
+    content = "cat\tcats\ntext1\ttext2\n"
+    path.write_text(content.replace("\t", ",") if name.endswith("csv") else content)
+    with pytest.raises(DataError, match=r"two texts .* cat 'text1', cats .* If .* add --no-header"):
+        list(read_pairs(path))
+    assert list(read_pairs(path, header=False)) == [("cat", "cats"), ("text1", "text2")]
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(reversed(lines)))
+    assert list(read_pairs(path)) == [("cat", "cats")]
+    with pytest.raises(DataError, match=r":1: the first line has the names .* Leave out --no-head"):
+        list(read_pairs(path, header=False))
+    assert list(read_pairs(path, header=False, columns=["2", "1"]))[1] == ("cats", "cat")
+
+
+def test_bytes_that_are_not_utf8(read):
+    content = b"text1\ttext2\na\tb\ne\xff\tf\n"
+    with pytest.raises(DataError, match=r"pairs\.tsv:3: is not UTF-8 here\. Name its encoding"):
+        read(content)
+    bad = BadLines("skip")
+    assert read(content, on_bad_line=bad) == [("a", "b")] and bad.count == 1
+
+
 def test_csv(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text('anchor,positive\n"a, ""b""",c\n\nd,"e\nf"\n')
     assert [*read_pairs(path)] == [('a, "b"', "c"), ("d", "e\nf")]
-    path.write_text("a,1\nc\td\n")
+    path.write_text("a,b\nc\td\n")
     with pytest.raises(DataError, match=r"pairs\.csv:2: expected 2 columns as .*, found 1\. Corr"):
         list(read_pairs(path))
     (tmp_path / "pairs.tsv").write_text("a,b\nc,d\n")
-    with pytest.raises(DataError, match=r"two texts.* 'a,b'; .* commas in \.csv files"):
+    with pytest.raises(DataError, match=r"two texts.* 'c,d'.* commas in \.csv files"):
         list(read_pairs(tmp_path / "pairs.tsv"))
 
 
@@ -99,23 +125,19 @@ def test_unknown_layout(read):
     expected = "two texts and, optionally, .* 1 '1', 2 'foo', 3 'bar'. Choose with --columns"
     for policy in ("error", "skip"):
         with pytest.raises(DataError, match=expected):
-            read(content, on_bad_line=policy)
-    assert read(content, columns=["3", "2"]) == [("bar", "foo"), ("qux", "baz")]
+            read(content, on_bad_line=policy, header=False)
+    assert read(content, columns=["3", "2"], header=False) == [("bar", "foo"), ("qux", "baz")]
 
 
 @pytest.mark.parametrize(("line", "found"), [("alone", 1), ("a\tb\tc", 3)])
 def test_bad_lines(read, line, found):
-    message = f"expected 2 columns as in most lines, found {found}"
-    content = f"a\tb\n\n{line}\nc\td\n"
-    with pytest.raises(DataError, match=rf"pairs\.tsv:3: {message}"):
+    message = f"expected 2 columns as in the first row, found {found}"
+    content = f"{NAMES}a\tb\n\n{line}\nc\td\n"
+    with pytest.raises(DataError, match=rf"pairs\.tsv:4: {message}"):
         read(content)
     bad = BadLines("skip")
     assert read(content, on_bad_line=bad) == [("a", "b"), ("c", "d")]
     assert bad.count == 1 and message in bad.summary()
-    content = f"{line}\na\tb\nc\td\n"
-    with pytest.raises(DataError, match=rf"pairs\.tsv:1: {message}\. The columns, .* 1 'a', 2 'b'"):
-        read(content)
-    assert read(content, on_bad_line="skip") == [("a", "b"), ("c", "d")]
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "\ufeff", "text1\ttext2\n"])

@@ -53,8 +53,8 @@ def test_formats(read, file_name, ends):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("c\td", "expected 3 columns as in most lines, found 2"),
-        ("c\td\t1\t2", "expected 3 columns as in most lines, found 4"),
+        ("c\td", "expected 3 columns as in the first row, found 2"),
+        ("c\td\t1\t2", "expected 3 columns as in the first row, found 4"),
         ("c\t\t1", "expected two texts, but one is empty"),
         ("c\td\thigh", "expected a finite number as score, found 'high'"),
         ("c\td\tnan", "expected a finite number as score, found 'nan'"),

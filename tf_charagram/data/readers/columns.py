@@ -3,36 +3,58 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.lines import BadLines, say_once
 from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, is_decimal, set_name
-from tf_charagram.data.readers.table_rows import as_text
-from tf_charagram.data.readers.tables import (
-    LABEL_NAMES,
-    MATCH_NAMES,
-    PAIR_NAMES,
-    SCORE_NAMES,
-    Rows,
-    plain_name,
-)
+from tf_charagram.data.table_reading import Rows
 from tf_charagram.data.tables import TEXT_NAMES
 from tf_charagram.errors import ConfigError, DataError
 
-#: What is next to the texts; a match is 0 or 1, whether the texts mean the same.
-Value = Literal["label", "score", "match"]
+#: What is next to the texts; a match, which may be missing, and a truth are 0 or 1, whether the
+#: texts mean the same.
+Value = Literal["label", "score", "match", "truth"]
 
+#: Names of columns in common tables; earlier ones take precedence.
+PAIR_NAMES = (
+    ("sentence_a", "sentence_b"), ("premise", "hypothesis"), ("sentence1", "sentence2"),
+    ("question1", "question2"), ("text1", "text2"), ("text_a", "text_b"), ("left", "right"),
+    ("a", "b"), ("text", "paraphrase"), ("phrase", "paraphrase"), ("word1", "word2"),
+    ("s1", "s2"), ("anchor", "positive"), ("query", "answer"),
+)  # fmt: skip
+_MATCH_NAMES = ("is_duplicate", "is_match", "duplicate", "match")
+_LABEL_NAMES = (
+    "label", "gold_label", "entailment_judgment", "entailment_label", "sentiment", "category",
+    "class", "intent", "topic", "target",
+)  # fmt: skip
+_SCORE_NAMES = (
+    "score", "relatedness_score", "relatedness", "similarity", "similarity_score", "rating",
+)  # fmt: skip
+_TRUTH_NAMES = [*_MATCH_NAMES, *_LABEL_NAMES, *_SCORE_NAMES]
 _VALUE_NAMES: dict[Value, Sequence[str]] = {
-    "label": [*LABEL_NAMES, *MATCH_NAMES],
-    "score": [*SCORE_NAMES, *MATCH_NAMES, *LABEL_NAMES],
-    "match": [*MATCH_NAMES, *LABEL_NAMES, *SCORE_NAMES],
+    "label": [*_LABEL_NAMES, *_MATCH_NAMES],
+    "score": [*_SCORE_NAMES, *_MATCH_NAMES, *_LABEL_NAMES],
+    "match": _TRUTH_NAMES,
+    "truth": _TRUTH_NAMES,
+}
+_AND: dict[Value, str] = {
+    "label": " and a label",
+    "score": " and a score",
+    "match": " and, optionally, of 0 or 1 for whether they mean the same",
+    "truth": " and 1 or 0, whether they mean the same",
 }
 _SPLIT_NAME = "semeval_set"
 # Unique labels and whole scores are only suspicious in tables of at least this many rows.
 _MIN_ROWS = 10
+
+
+def plain_name(name: str) -> str:
+    """Returns the name of a column in lowercase, without spaces, underscores and marks."""
+    return re.sub(r'[\s_"#]', "", name).lower()
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -40,18 +62,19 @@ class ColumnOptions(TypedDict, total=False):
 
     Attributes:
         columns: The columns of the texts and then of the label or score, each a name of the header
-            or a number from 1. Defaults to well-known names if there is a header, such as
-            `premise`, `hypothesis` and `label`. Else the label or score is column 1 and the texts
-            follow, except for a score in the third of three columns, and a label in the fourth of
-            four, as in plain SICK files.
+            or a number from 1. Default: well-known names, such as `premise`, `hypothesis` and
+            `label`; see `choose_columns` for files without them.
+        header: Whether the first line of CSV and TSV has the names of the columns. A first line
+            with a number in the place of the score or label has no names in any case.
         split: `"train"`, `"trial"` or `"test"`: the rows to keep of a file with the column
             `SemEval_set`, such as `SICK.txt`. Other files are one split.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards. A
-            line is bad if its number of columns differs from that of most lines, or if a text or
-            label is empty.
+            line is bad if its number of columns differs from that of the first line, or if a text
+            or label is empty.
     """
 
     columns: Sequence[str]
+    header: bool
     split: str | None
     on_bad_line: str | BadLines
 
@@ -74,6 +97,7 @@ def read_columns(
     path: str | Path,
     *,
     columns: Sequence[str] = (),
+    header: bool = True,
     num_texts: int = 1,
     is_scored: bool = False,
     allow_unscored: bool = False,
@@ -84,7 +108,8 @@ def read_columns(
 
     Args:
         path: A file of a format that `Rows` lists, or `"-"` for standard input.
-        columns: See `ColumnOptions`, as for `split` and `on_bad_line`.
+        columns: See `ColumnOptions` for this argument, `header`, `split` and `on_bad_line`.
+        header: Whether the first line has the names of the columns.
         num_texts: Texts in a row: 1 or 2.
         is_scored: Whether the rows have scores, not labels.
         allow_unscored: Whether to return rows with an empty score as well.
@@ -96,28 +121,32 @@ def read_columns(
         DataError: The file cannot be read, a line is bad, there are no rows, or a column is
             missing, or does not hold texts or labels as it should.
     """
-    table = Rows(path, columns, on_bad_line=on_bad_line)
+    table = Rows(path, header=header, on_bad_line=on_bad_line, has_tabs=True, columns=columns)
     chosen = choose_columns(table, columns, num_texts, "score" if is_scored else "label")
-    names = [name.lower() for name in table.names]
-    split_column = names.index(_SPLIT_NAME) if _SPLIT_NAME in names else None
-    if split_column is not None and split is None:
+    names = [table.names[position] for position in chosen]
+    lowered = [name.lower() for name in table.names]
+    has_splits = _SPLIT_NAME in lowered
+    if has_splits and split is None:
         raise DataError(path, "holds the splits train, trial and test. Choose one with `split`.")
-    rows = []
-    for line, values in table:
-        cells = [as_text(value).strip() for value in values]
-        if split_column is not None and cells[split_column].lower() != split:
+    positions = [*chosen, lowered.index(_SPLIT_NAME)] if has_splits else chosen
+    rows: list[_Row] = []
+    for line, found in table.texts(positions):
+        cells = [cell.strip() for cell in found]
+        if has_splits and cells.pop().lower() != split:
             continue
-        *texts, label = (cells[i] for i in chosen)
-        if not (allow_unscored and not label) and not all([*texts, label]):
-            empty = next(i for i in chosen if not cells[i])
-            kind = "label" if empty == chosen[-1] else "text"
-            name = table.names[empty]
-            table.report(line, f"expected a {kind} in column {name}, but it is empty")
+        *texts, label = cells
+        if not (allow_unscored and not label) and not all(cells):
+            name = names[cells.index("")]
+            kind = "label" if all(texts) else "text"
+            # The advice to skip such lines would not help with wrong columns.
+            remedy = "" if rows else table.advice()
+            message = f"expected a {kind} in column {name}, but it is empty"
+            table.bad.report(path, line, message, remedy)
             continue
         rows.append(_Row(line, tuple(texts), label))
     if not rows:
         raise DataError(path, f"no rows found: {table.bad.summary()}. {table.advice()}")
-    _check_content(table, rows, chosen, is_scored)
+    _check_content(table, rows, names, is_scored)
     return rows
 
 
@@ -199,9 +228,13 @@ def choose_columns(
 ) -> Sequence[int]:
     """Returns the 0-based positions of the texts and of the value, which a match may lack.
 
+    Without names, the first line tells: a number in the first column, or in the last one if the
+    columns are as many as needed, is the value, and this line is a row. With plain SICK files,
+    the label is the fourth column. `header=False` also allows two columns of two texts.
+
     Args:
         table: The table.
-        columns: Names or 1-based numbers; empty for defaults, see `ColumnOptions`.
+        columns: Names or 1-based numbers; empty for defaults.
         num_texts: Texts in a row: 1 or 2.
         value: Kind of the value.
 
@@ -215,57 +248,68 @@ def choose_columns(
             raise ConfigError(
                 f"`columns` must name {needed}. Received: columns={','.join(columns)}"
             )
+        if table.header_cells and table.has_header and all(map(str.isdecimal, columns)):
+            _check_header(table, columns[num_texts:])
         return [table.index(column) for column in columns]
     if not table.names:
         raise DataError(table.path, "no rows found: the file is empty")
-    by_default = _by_name if table.has_header else _by_position
-    chosen = by_default(table, num_texts, value)
+    if table.has_header:
+        chosen = _by_name(table.names, num_texts, value)
+    elif _by_name(table.header_cells, num_texts, value):
+        shown = ", ".join(table.header_cells)
+        message = f"the first line has the names of columns: {shown}. Leave out --no-header"
+        raise DataError(table.path, f"{message} (in Python, header=False).", 1)
+    else:
+        chosen = (0, 1) if value == "match" and len(table.names) == 2 else None
+    if chosen is None or len(chosen) == num_texts:
+        numbered = _by_number(table.header_cells, num_texts, value)
+        if numbered is not None and table.has_header:
+            table.unread_header()
+        chosen = numbered or chosen
     if chosen is None:
         raise DataError(table.path, f"expected columns of {needed}. {table.advice()}")
     return chosen
 
 
-_AND: dict[Value, str] = {
-    "label": " and a label",
-    "score": " and a score",
-    "match": " and, optionally, of 0 or 1 for whether they mean the same",
-}
+def _check_header(table: Rows, value: Sequence[str]) -> None:
+    """Makes a first line with a number as its value a row, and says that another is the header."""
+    cells = table.header_cells
+    numbers = [str(number) for number, cell in enumerate(cells, start=1) if is_decimal(cell)]
+    if any(column in numbers for column in value):
+        table.unread_header()
+    else:
+        message = "the first line has the names of columns (if not, add --no-header)"
+        say_once(table.path, f"{message}: {', '.join(cells)}")
 
 
-def _by_name(table: Rows, num_texts: int, value: Value) -> Sequence[int] | None:
-    names = list(map(plain_name, table.names))
+def _by_name(names: Sequence[str], num_texts: int, value: Value) -> Sequence[int] | None:
+    plain = list(map(plain_name, names))
     choices = PAIR_NAMES if num_texts == 2 else [(name,) for name in TEXT_NAMES]
-    texts = next((each for each in choices if set(map(plain_name, each)) <= {*names}), None)
-    values = [name for name in _VALUE_NAMES[value] if plain_name(name) in names][:1]
+    texts = next((each for each in choices if set(map(plain_name, each)) <= {*plain}), None)
+    values = [name for name in _VALUE_NAMES[value] if plain_name(name) in plain][:1]
     if texts is None or not (values or value == "match"):
         return None
-    return [names.index(plain_name(name)) for name in (*texts, *values)]
+    return [plain.index(plain_name(name)) for name in (*texts, *values)]
 
 
-def _by_position(table: Rows, num_texts: int, value: Value) -> Sequence[int] | None:
-    num_columns = len(table.names)
-    if value == "match":
-        return (0, 1) if num_columns == 2 else None
-    if num_columns <= num_texts:
+def _by_number(cells: Sequence[str], num_texts: int, value: Value) -> Sequence[int] | None:
+    """Returns the columns of a file without names by the number in its first line."""
+    is_number = [is_decimal(cell) for cell in cells]
+    width = len(cells)
+    # Rows that are named by their numbers have three numbers.
+    has_truth = value in ("match", "truth")
+    if width == num_texts + 1 and is_number[-1] and (has_truth or not is_number[0]):
+        return range(width)
+    if width <= num_texts or not is_number[0] or value == "match":
         return None
-    has_score = _holds_numbers(table, 0)
-    if value == "score" and not has_score:
-        return (0, 1, 2) if num_columns == 3 and _holds_numbers(table, 2) else None
-    is_plain_sick = (num_texts, num_columns, value) == (2, 4, "label") and has_score
+    is_plain_sick = (num_texts, width, value) == (2, 4, "label") and not is_number[3]
     return (1, 2, 3) if is_plain_sick else (*range(1, num_texts + 1), 0)
 
 
-def _holds_numbers(table: Rows, column: int) -> bool:
-    """Returns whether most of the first rows with a value in a column have a number there."""
-    cells = [as_text(row[column]).strip() for _, row in table.first if len(row) > column]
-    return 2 * sum(map(is_decimal, cells)) > len([*filter(None, cells)])
-
-
 def _check_content(
-    table: Rows, rows: Sequence[_Row], chosen: Sequence[int], is_scored: bool
+    table: Rows, rows: Sequence[_Row], names: Sequence[str], is_scored: bool
 ) -> None:
     """Raises a `DataError` if a column has numbers instead of texts, or numbers of the rows."""
-    *_, label = names = [table.names[i] for i in chosen]
     for name, *texts in zip(names, *(row.texts for row in rows), strict=False):
         if 2 * sum(map(is_decimal, texts)) > len(texts):
             raise DataError(
@@ -273,19 +317,12 @@ def _check_content(
                 f"column {name} should hold texts, but it holds numbers, such as '{texts[0]}'. "
                 f"{table.advice()}",
             )
-    first, *others = (row.label for row in rows)
-    if len(rows) < _MIN_ROWS or (is_scored and not all(map(str.isdecimal, [first, *others]))):
+    labels = [row.label for row in rows]
+    if len(rows) < _MIN_ROWS or (is_scored and not all(map(str.isdecimal, labels))):
         return
-    if len({first, *others}) == len(rows):
+    if len(set(labels)) == len(rows):
         raise DataError(
             table.path,
-            f"column {label} should hold {'scores' if is_scored else 'labels'}, but all "
-            f"{len(rows)} rows differ, such as '{first[:40]}'. {table.advice()}",
-        )
-    if not (is_scored or table.has_header) and first not in others:
-        raise DataError(
-            table.path,
-            f"looks like a header, because no other line has a label like '{first[:40]}'. If it is "
-            "one, name its columns with --columns; otherwise move the line.",
-            rows[0].line,
+            f"column {names[-1]} should hold {'scores' if is_scored else 'labels'}, but all "
+            f"{len(rows)} rows differ, such as '{labels[0][:40]}'. {table.advice()}",
         )

@@ -11,8 +11,8 @@ import logging
 import re
 import sys
 import zlib
-from collections.abc import Iterator
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -25,7 +25,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 # Magic bytes of files that people take for text, by format.
 _OTHER_DATA = re.compile(
     rb"(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)"
-    rb"|(?P<zip>PK\x03\x04)|(?P<Parquet>PAR1\x15)|(?P<UTF_16>\xff\xfe|\xfe\xff)"
+    rb"|(?P<zip>PK\x03\x04)|(?P<Parquet>PAR1\x15)"
 )
 #: Remedies for a bad line, in commands with `--on-bad-line` and in others.
 CORRECT_OR_SKIP = (
@@ -36,8 +36,10 @@ CORRECT = "Correct the line (in Python, on_bad_line='skip' skips bad lines)."
 NUM_MAGIC_BYTES = 16
 _NUM_START_BYTES = 1000
 _READ_ERRORS = (EOFError, zlib.error, OSError)
+_UTF_8 = "utf-8"
 _GIVE_ENCODING = (
-    "Name its encoding, such as --encoding cp1252 or utf-16-le (in Python, encoding='cp1252')."
+    "Name its encoding, such as --encoding cp1252 or utf-16-le (in Python, encoding='cp1252'), or "
+    "convert the file to UTF-8."
 )
 
 
@@ -97,11 +99,12 @@ class BadLines:
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    r"""Streams the lines of a UTF-8 text file, plain or gzip.
+    r"""Streams the lines of a text file, plain or gzip.
 
-    A line ends at `\n` only; one `\r` before it is removed. Other characters that
-    Unicode calls line breaks are text. A byte order mark is removed, broken UTF-8 becomes
-    U+FFFD with one warning per file, and NUL is kept. Memory is bounded by the longest line.
+    A line ends at `\n`; one `\r` before it is removed. In a file without `\n`, lines end at `\r`.
+    Other characters that Unicode calls line breaks are text. Broken UTF-8 becomes U+FFFD with one
+    warning per file, and NUL is kept. Memory is bounded by the longest line; UTF-16, recognized by
+    its byte order mark, is read as a whole.
 
     Args:
         path: File to read, or `"-"` for standard input. Gzip is recognized by its first bytes,
@@ -114,26 +117,85 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         DataError: The file cannot be read, is not text, or its gzip data is truncated or damaged;
             the error names the line that could not be completed.
     """
-    number = 0
     is_utf8 = True
+
+    def mend(number: int, raw: bytes) -> str:
+        nonlocal is_utf8
+        if is_utf8:
+            _warn_of_other_encoding(path, number)
+            is_utf8 = False
+        return raw.decode("utf-8", "replace")
+
+    for number, text in _lines(path, None, mend):
+        yield number, text.removesuffix("\n").removesuffix("\r")
+
+
+def table_lines(
+    path: str | Path, bad: BadLines, encoding: str | None = None
+) -> Iterator[tuple[int, str]]:
+    """Streams the lines of a table with their ends, which may be inside of a cell.
+
+    Args:
+        path: File to read, plain or gzip, or `"-"` for standard input.
+        bad: Told of lines that are not UTF-8.
+        encoding: A name that Python knows, such as `"cp1252"`. Default: UTF-8, or UTF-16 if there
+            is a byte order mark.
+
+    Yields:
+        The 1-based line number and the line.
+
+    Raises:
+        ConfigError: Python does not know the encoding.
+        DataError: The file cannot be read, is not text, or has another encoding.
+    """
+
+    def mend(number: int, raw: bytes) -> None:
+        bad.report(path, number, "is not UTF-8 here", _GIVE_ENCODING)
+
+    return _lines(path, encoding, mend)
+
+
+def _lines(
+    path: str | Path, encoding: str | None, mend: Callable[[int, bytes], str | None]
+) -> Iterator[tuple[int, str]]:
+    """Yields numbered lines with their ends; `mend` replaces or drops lines that are not UTF-8."""
+    number = 0
     try:
         with open_bytes(path) as stream:
             # Bytes, because text files of Python split lines at a lone carriage return as well.
-            for number, raw in enumerate(stream, start=1):
-                if number == 1:
-                    check_is_text(path, raw)
-                    raw = raw.removeprefix(codecs.BOM_UTF8)
-                raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+            first = stream.readline()
+            encoding = encoding or _encoding_of(path, first)
+            lines: Iterable[bytes | str]
+            if encoding == _UTF_8:
+                lines = chain(_at_returns(first.removeprefix(codecs.BOM_UTF8)), stream)
+            else:
+                text = _decoded(path, first + stream.read(), encoding)
+                lines = io.StringIO(text if "\n" in text else text.replace("\r", "\n"), "\n")
+            for number, line in enumerate(lines, start=1):
                 try:
-                    text = raw.decode("utf-8")
+                    mended = line if isinstance(line, str) else line.decode()
                 except UnicodeDecodeError:
-                    text = raw.decode("utf-8", "replace")
-                    if is_utf8:
-                        _warn_of_other_encoding(path, number)
-                        is_utf8 = False
-                yield number, text
+                    mended = mend(number, line)
+                if mended is not None:
+                    yield number, mended
     except _READ_ERRORS as error:
         raise _read_error(path, error, number + 1) from error
+
+
+def _at_returns(first: bytes) -> list[bytes]:
+    """Splits a file without a line feed, which is one line, at its carriage returns."""
+    return [first] if first.endswith(b"\n") else first.splitlines(keepends=True)
+
+
+def _decoded(path: str | Path, raw: bytes, encoding: str) -> str:
+    """Decodes a whole file."""
+    try:
+        return raw.decode(encoding).removeprefix("\ufeff")
+    except LookupError as error:
+        raise ConfigError(f"Python does not know the encoding {encoding!r}.") from error
+    except UnicodeError as error:
+        line = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        raise DataError(path, f"is not {encoding.upper()} here. {_GIVE_ENCODING}", line) from error
 
 
 def _read_error(path: str | Path, error: Exception, line: int) -> DataError:
@@ -146,46 +208,16 @@ def _read_error(path: str | Path, error: Exception, line: int) -> DataError:
     return DataError(path, message, line if line > 1 else None)
 
 
-def read_text(path: str | Path, encoding: str | None = None) -> str:
-    """Reads a whole text file, plain or gzip, and refuses bytes that its encoding does not have.
-
-    Args:
-        path: File to read, or `"-"` for standard input.
-        encoding: A name that Python knows, such as `"cp1252"`. Default: UTF-8, or the one that a
-            byte order mark tells.
-
-    Raises:
-        ConfigError: Python does not know the encoding.
-        DataError: The file cannot be read, is not text, or has another encoding.
-    """
-    try:
-        with open_bytes(path) as stream:
-            raw = stream.read()
-    except _READ_ERRORS as error:
-        raise _read_error(path, error, 1) from error
-    if encoding is None:
-        encoding = _encoding_of(path, raw)
-    try:
-        text = raw.decode(encoding)
-    except LookupError as error:
-        raise ConfigError(f"Python does not know the encoding {encoding!r}.") from error
-    except UnicodeError as error:
-        start = getattr(error, "start", 0)
-        line = raw.count(b"\n", 0, start) + 1
-        raise DataError(path, f"is not {encoding.upper()} here. {_GIVE_ENCODING}", line) from error
-    return text.removeprefix("\ufeff")
-
-
-def _encoding_of(path: str | Path, raw: bytes) -> str:
-    """Returns UTF-8, or UTF-16 if the bytes start with its byte order mark."""
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+def _encoding_of(path: str | Path, first: bytes) -> str:
+    """Returns UTF-8, or UTF-16 if the first line starts with its byte order mark."""
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    check_is_text(path, raw)
-    start = raw[:_NUM_START_BYTES]
+    check_is_text(path, first)
+    start = first[:_NUM_START_BYTES]
     # Of Latin letters in UTF-16, each second byte is zero.
-    if start.count(0) > 0.4 * len(start):
+    if len(start) > 3 and start.count(0) > 0.4 * len(start):
         raise DataError(path, f"looks like UTF-16. {_GIVE_ENCODING}")
-    return "utf-8"
+    return _UTF_8
 
 
 def aligned_lines(left: str | Path, right: str | Path) -> Iterator[tuple[int, str, str]]:
@@ -225,8 +257,7 @@ def _warn_of_other_encoding(path: str | Path, line: int) -> None:
 def check_is_text(path: str | Path, start: bytes) -> None:
     """Raises a `DataError` if a file starts like another format, such as bzip2."""
     if match := _OTHER_DATA.match(start):
-        kind = str(match.lastgroup).replace("_", "-")
-        raise DataError(path, f"is {kind}. Convert it to text in UTF-8, plain or gzip.")
+        raise DataError(path, f"is {match.lastgroup}. Convert it to text in UTF-8, plain or gzip.")
 
 
 @contextlib.contextmanager

@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from tf_charagram.data.readers.columns import choose_columns
-from tf_charagram.data.readers.lines import BadLines, aligned_lines, say_once
-from tf_charagram.data.readers.table_rows import as_text
-from tf_charagram.data.readers.tables import PPDB_SEPARATOR, Rows
+from tf_charagram.data.readers.lines import BadLines, aligned_lines, read_lines, say_once
+from tf_charagram.data.table_reading import Rows, format_of
 from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]
 #: Two texts and whether they mean the same, 1 or 0.
 LabelledPair = tuple[str, str, int]
 
+_PPDB_SEPARATOR = " ||| "
 # Whether the texts of a pair mean the same.
 _IS_MATCH = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
 
 
 def read_pairs(
-    path: str | Path, *, columns: Sequence[str] = (), on_bad_line: str | BadLines = "error"
+    path: str | Path,
+    *,
+    columns: Sequence[str] = (),
+    header: bool = True,
+    on_bad_line: str | BadLines = "error",
 ) -> Iterator[Pair]:
-    """Streams the pairs of one file, whose first lines tell the format.
+    """Streams the pairs of one file.
 
-    A table (CSV, TSV, JSON lines, Parquet); or the Paraphrase Database (PPDB), version 1.0
-    (Ganitkevitch et al. 2013) or 2.0 (Pavlick et al. 2015): `LHS ||| phrase ||| paraphrase |||
-    features ||| alignment [||| entailment]`. Texts are returned as they are in the file, including
-    equal and empty texts; `PairCorpus` decides which pairs to train on. Pairs that the table says
-    do not mean the same are left out, with a message.
+    A table (CSV, TSV, JSON, Parquet; columns between tabs in files of other names); or the
+    Paraphrase Database (PPDB), version 1.0 (Ganitkevitch et al. 2013) or 2.0 (Pavlick et al. 2015):
+    `LHS ||| phrase ||| paraphrase ||| features ||| alignment [||| entailment]`. Texts are returned
+    as they are in the file, including equal and empty texts; `PairCorpus` decides which pairs to
+    train on. Pairs that the table says do not mean the same are left out, with a message.
 
     Args:
-        path: File, plain or gzip, or `"-"` for standard input.
+        path: File, plain or gzip, or `"-"` for standard input, which is a table.
         columns: The columns of the two texts and, optionally, of 0 or 1 for whether they mean the
-            same: names of the header, or numbers from 1. Defaults to well-known names, such as
-            `question1`, `question2` and `is_duplicate`, or to the only two columns.
+            same: names of the header, or numbers from 1. Default: well-known names, such as
+            `question1`, `question2` and `is_duplicate`.
+        header: Whether the first line of CSV and TSV has the names of the columns. If not, the
+            default is the only two columns.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Yields:
@@ -44,14 +52,13 @@ def read_pairs(
         ConfigError: `on_bad_line` is unknown, or `columns` has too few or too many.
         DataError: The file cannot be read, has no such columns, a bad line or no pair.
     """
-    table = Rows(path, columns, on_bad_line=on_bad_line)
+    bad = BadLines.of(on_bad_line)
+    if not columns and _is_ppdb(path):
+        pairs = _ppdb(path, bad)
+    else:
+        pairs = _matches(path, columns, header, bad, "; to use all rows, name only the texts")
     num_pairs = 0
     num_others = 0
-    if _is_ppdb(table):
-        pairs = _ppdb(table)
-    else:
-        positions = choose_columns(table, columns, 2, "match")
-        pairs = _matches(table, positions, "; to use all rows, name only the texts")
     for left, right, is_match in pairs:
         if not is_match:
             num_others += 1
@@ -61,46 +68,68 @@ def read_pairs(
     if num_others:
         say_once(path, f"left out {num_others:,} pairs that do not mean the same")
     if not num_pairs:
-        raise DataError(path, f"no pairs found: {table.bad.summary()}. {table.advice()}")
+        reason = bad.summary() if bad.count else "the file has no row"
+        raise DataError(path, f"no pairs found: {reason}.")
 
 
-def read_labels(path: str | Path) -> list[LabelledPair]:
+def read_labels(
+    path: str | Path, *, encoding: str | None = None, on_bad_line: str | BadLines = "error"
+) -> list[LabelledPair]:
     """Reads a table of two texts and 1 or 0, whether they mean the same.
 
+    Args:
+        path: The table. Without a header, the third column, or the first one, has 1 and 0.
+        encoding: The encoding of a text file. Default: UTF-8.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+
     Raises:
+        ConfigError: `on_bad_line` or `encoding` is unknown.
         DataError: The file cannot be read, has no such columns or a bad line.
     """
-    table = Rows(path, flag="")
-    columns = choose_columns(table, (), 2, "score")
-    return list(_matches(table, columns))
+    bad = BadLines.of(on_bad_line)
+    return list(_matches(path, (), True, bad, encoding=encoding, value="truth"))
 
 
-def _matches(table: Rows, columns: Sequence[int], hint: str = "") -> Iterator[LabelledPair]:
-    """Yields the pairs of a table."""
-    for line, cells in table:
-        left, right, *match = [as_text(cells[column]) for column in columns]
-        # Without a third column, all pairs mean the same.
+def _matches(
+    path: str | Path,
+    columns: Sequence[str],
+    header: bool,
+    bad: BadLines,
+    hint: str = "",
+    *,
+    encoding: str | None = None,
+    value: Literal["match", "truth"] = "match",
+) -> Iterator[LabelledPair]:
+    """Yields the pairs of a table; without a column of matches, all pairs mean the same."""
+    table = Rows(
+        path, header=header, encoding=encoding, on_bad_line=bad, has_tabs=True, columns=columns
+    )
+    positions = choose_columns(table, columns, 2, value)
+    for line, (left, right, *match) in table.texts(positions):
         found = match[0].strip() if match else "1"
         is_match = _IS_MATCH.get(found.lower())
         if is_match is not None:
             yield left, right, is_match
             continue
-        column = f"column {table.names[columns[2]]}, for whether the texts mean the same"
-        table.report(line, f"expected 0 or 1 in {column}, found '{found[:40]}'{hint}")
+        column = f"column {table.names[positions[2]]}, for whether the texts mean the same"
+        bad.report(path, line, f"expected 0 or 1 in {column}, found '{found[:40]}'{hint}")
 
 
-def _is_ppdb(table: Rows) -> bool:
-    """Returns whether the first row of a table without columns has PPDB's separator."""
-    return len(table.names) == 1 and PPDB_SEPARATOR in str(table.first[:1])
+def _is_ppdb(path: str | Path) -> bool:
+    """Returns whether the first line of a file that can be read again has PPDB's separator."""
+    if format_of(path) == ".parquet" or not Path(path).is_file():
+        return False
+    return any(_PPDB_SEPARATOR in text for _, text in islice(read_lines(path), 1))
 
 
-def _ppdb(table: Rows) -> Iterator[LabelledPair]:
-    for line, (cell,) in table:
-        fields = as_text(cell).split(PPDB_SEPARATOR)
+def _ppdb(path: str | Path, bad: BadLines) -> Iterator[LabelledPair]:
+    for line, text in read_lines(path):
+        fields = text.split(_PPDB_SEPARATOR)
         if len(fields) in (5, 6):  # Version 1.0 or 2.0.
             yield fields[1], fields[2], 1
-        else:
-            table.report(line, f"expected 5 or 6 fields separated by '|||', found {len(fields)}")
+        elif text.strip():
+            expected = "expected 5 or 6 fields separated by '|||'"
+            bad.report(path, line, f"{expected}, found {len(fields)}")
 
 
 def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:

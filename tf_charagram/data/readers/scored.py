@@ -18,7 +18,8 @@ from tf_charagram.errors import DataError
 SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data|conllu|jsonl|parquet))?(\.gz)?$", re.IGNORECASE)
 
 _BOOLEANS = {"true": "1", "false": "0"}
-_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+# `2,000` may be two thousand.
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?(0,\d+|\d+,(?!\d{3}\s*$)\d+)\s*")
 _OTHER_COLUMNS = "Correct the line, or choose other columns with --columns LEFT,RIGHT,SCORE."
 
 
@@ -154,7 +155,8 @@ def _parse_score(text: str, low: float, high: float) -> float:
     text = _BOOLEANS.get(text.lower(), text)
     value = float(text.replace(",", ".")) if is_decimal(text) else math.nan
     if not math.isfinite(value):
-        raise ValueError(f"expected a finite number as score, found '{text}'")
+        hint = ", which may be in thousands" if "," in text else ""
+        raise ValueError(f"expected a finite number as score, found '{text}'{hint}")
     if not low <= value <= high:
         raise ValueError(f"expected a score from {low:g} to {high:g}, found '{text}'")
     return value
@@ -180,7 +182,7 @@ def is_number(text: str) -> bool:
 
 
 def is_decimal(text: str) -> bool:
-    """Returns whether a text is a number, also with a decimal comma."""
+    """Returns whether a text is a number, also with a decimal comma, but not `2,000`."""
     return is_number(text) or _DECIMAL_COMMA.fullmatch(text) is not None
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.columns import plain_name
+from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import (
     SUFFIX,
     ScoredPairs,
@@ -17,8 +18,7 @@ from tf_charagram.data.readers.scored import (
     is_number,
     set_name,
 )
-from tf_charagram.data.readers.table_rows import as_text
-from tf_charagram.data.readers.tables import Rows, plain_name
+from tf_charagram.data.table_reading import Rows
 from tf_charagram.errors import DataError
 
 # Canonical name -> known file names, best first: lowercase, without suffix and punctuation.
@@ -40,9 +40,9 @@ def read_wordsim(
 ) -> ScoredPairs:
     """Reads a word similarity set, whose first row tells the format.
 
-    Known formats: three columns (word, word, score) of a table or between spaces, SimLex-999,
+    Known formats: word, word and score between tabs, spaces or, in `.csv`, commas; SimLex-999,
     WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN in its natural
-    form, and SimVerb-3500.
+    form, and SimVerb-3500. Lines with `#` above the first row are comments.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -54,41 +54,55 @@ def read_wordsim(
         ConfigError: `on_bad_line` is unknown.
         DataError: The file cannot be read, a line is bad, or there are fewer than 2 rows.
     """
-    table = Rows(path, on_bad_line=on_bad_line)
-    rows = ScoredRows(path, table.bad)
-    column = _score_column(table)
-    for number, values in table:
-        cells = _split(values)
-        if len(cells) > column:
+    bad = BadLines.of(on_bad_line)
+    rows = ScoredRows(path, bad)
+    column = width = 0
+    for number, cells in _cells(path):
+        if not width:
+            width = len(cells)
+            if _is_header(cells):
+                column = _score_column(path, cells)
+                continue
+            # SimVerb-3500 has the part of speech before the score.
+            column = 3 if width == 5 and not is_number(cells[2]) else 2
+        if len(cells) == width > column:
             rows.add(number, cells[:2], cells[column])
         else:
-            rows.report(number, f"expected {column + 1} columns, found {len(cells)}")
+            expected = f"expected {max(width, column + 1)} columns as in the first row"
+            rows.report(number, f"{expected}, found {len(cells)}")
     if name is None:
         name = _canonical(Path(path).name) or set_name(path)
     return rows.to_pairs(name, "spearman")
 
 
-def _split(values: Sequence[Any]) -> list[str]:
+def _cells(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Yields the cells of the lines that are neither blank nor comments."""
+    separator = Rows(path, header=False, has_tabs=True).separator
+    quoting = csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL
+    is_above = True
+    for number, text in read_lines(path):
+        cells = next(csv.reader([text], delimiter=separator, quoting=quoting), [])
+        is_above = is_above and (text.startswith("#") and not _is_header(cells))
+        if text.strip() and not is_above:
+            yield number, _split(cells)
+
+
+def _split(cells: Sequence[str]) -> list[str]:
     """Returns the cells of a row; a row without a separator is split at spaces."""
-    cells = [as_text(value) for value in values]
-    return cells[0].split() if len(cells) == 1 else cells
+    return cells[0].split() if len(cells) == 1 else list(cells)
 
 
-def _score_column(table: Rows) -> int:
-    """Finds the 0-based column of the scores in the header or the first row."""
-    names = [plain_name(name) for name in table.names]
-    if names[:2] == _WORD_COLUMNS:
-        for column, name in enumerate(names):
-            if name in _SCORE_COLUMNS:
-                return column
-        known = ", ".join(_SCORE_COLUMNS)
-        raise DataError(table.path, f"expected a score column in the header, one of {known}")
-    for _, values in table.first[:1]:
-        cells = _split(values)
-        if len(cells) == 5 and not is_number(cells[2]):
-            # SimVerb-3500 has the part of speech before the score.
-            return 3
-    return 2
+def _is_header(cells: Sequence[str]) -> bool:
+    return list(map(plain_name, cells[:2])) == _WORD_COLUMNS
+
+
+def _score_column(path: str | Path, names: Sequence[str]) -> int:
+    """Finds the 0-based column of the scores in the header."""
+    for column, name in enumerate(map(plain_name, names)):
+        if name in _SCORE_COLUMNS:
+            return column
+    known = ", ".join(_SCORE_COLUMNS)
+    raise DataError(path, f"expected a score column in the header, one of {known}")
 
 
 def _normal(file_name: str) -> str:
@@ -130,7 +144,7 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
 def _is_row(cells: list[str]) -> bool:
     """Returns whether cells are two words and a score, or names of such columns."""
     cells = _split(cells)
-    if list(map(plain_name, cells[:2])) == _WORD_COLUMNS:
+    if _is_header(cells):
         return True
     is_score = [is_number(cell) for cell in cells]
     has_words = not any(is_score[:2])

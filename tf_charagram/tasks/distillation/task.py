@@ -113,7 +113,7 @@ class Distill(EmbedderSets, Task):
 
     def _corpus(self) -> PairCorpus:
         config = self.config
-        sources = list(map(pairs_reader, config.pairs))
+        sources = [pairs_reader(name, header=config.header) for name in config.pairs]
         return PairCorpus(sources, self.bad_lines, weights=config.data_weights, seed=config.seed)
 
     def _misspellings(self) -> dict[str, list[str]]:

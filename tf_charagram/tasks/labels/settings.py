@@ -44,6 +44,9 @@ class SupervisedConfig(LabelledConfig):
         "from 1 [well-known names]",
         "data",
     )
+    header: bool = option(
+        True, "whether the first line of CSV and TSV has the names of the columns", "data"
+    )
     sst: tuple[str, ...] = option(
         (),
         "of the trees of SST: phrases, to train on all of them, not on sentences only; fine, for "

@@ -60,9 +60,11 @@ class SupervisedTask(LabelledSets, Task):
     labels: tuple[str, ...]
 
     def table_options(self, name: str) -> dict[str, Any]:
-        """Returns `columns` and `on_bad_line` for reading the table of a set."""
-        columns = () if name.startswith(f"{STARTER}.") else self.config.columns
-        return {"columns": columns, "on_bad_line": self.bad_lines}
+        """Returns `columns`, `header` and `on_bad_line` for reading the table of a set."""
+        options: dict[str, Any] = {"on_bad_line": self.bad_lines}
+        if not name.startswith(f"{STARTER}."):
+            options |= {"columns": self.config.columns, "header": self.config.header}
+        return options
 
     def labels_of(self, examples: Sequence[Any]) -> tuple[str, ...]:
         """Returns the labels of the examples to train on, sorted.

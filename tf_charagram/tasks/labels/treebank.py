@@ -11,6 +11,7 @@ from typing import Unpack
 from tf_charagram.data.readers.columns import ColumnOptions, Labelled, read_labelled
 from tf_charagram.data.readers.lines import STDIN, BadLines, read_lines
 from tf_charagram.data.readers.scored import set_name
+from tf_charagram.data.table_reading import format_of
 from tf_charagram.errors import ConfigError, DataError
 
 #: Binary labels of the labels from very negative to very positive; neutral texts are left out.
@@ -40,7 +41,7 @@ def read_labelled_texts(
         phrases: Whether to read every distinct constituent of trees instead of the sentences.
         fine_labels: Whether to keep the five labels of trees.
         name: Name of the set. Default: the file name without suffix.
-        **options: Options of tables: `columns`, `split` and `on_bad_line`.
+        **options: Options of tables: `columns`, `header`, `split` and `on_bad_line`.
 
     Raises:
         ConfigError: An argument is wrong or does not fit the file.
@@ -147,7 +148,8 @@ def _unescape(text: str) -> str:
 
 def _has_trees(path: str | Path) -> bool:
     """Returns whether the first line that is not blank is a tree."""
-    if str(path) == STDIN:  # It can be read only once.
+    # Standard input can be read only once.
+    if str(path) == STDIN or format_of(path) == ".parquet":
         return False
     for _, text in itertools.islice(read_lines(path), 100):
         if text.strip():

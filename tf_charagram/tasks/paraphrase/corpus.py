@@ -172,28 +172,29 @@ class PairCorpus:
         self.num_empty = num_empty
 
 
-def pairs_reader(name: str, columns: Sequence[str] = ()) -> ReadPairs:
+def pairs_reader(name: str, *, columns: Sequence[str] = (), header: bool = True) -> ReadPairs:
     """Returns the reader of a `--data` value of pairs.
 
     Args:
         name: A file, two aligned files `A::B`, `starter`, or the name of a data set.
         columns: Names or numbers of the columns of the two texts; for tables only.
+        header: Whether the first line of CSV and TSV has the names of the columns.
 
     Raises:
         ConfigError: There is no such file and no such name.
         DataError: There is no such file, or a download failed.
     """
-    return partial(_read_pairs, pairs_files(name), columns)
+    return partial(_read_pairs, pairs_files(name), columns, header)
 
 
 def _read_pairs(
-    files: Sequence[Path], columns: Sequence[str], bad_lines: BadLines
+    files: Sequence[Path], columns: Sequence[str], header: bool, bad_lines: BadLines
 ) -> Iterator[Pair]:
     if not files:
         return train_pairs()
     if len(files) == 2:
         return read_aligned(*files)
-    return read_pairs(files[0], columns=columns, on_bad_line=bad_lines)
+    return read_pairs(files[0], columns=columns, header=header, on_bad_line=bad_lines)
 
 
 def pairs_files(name: str) -> tuple[Path, ...]:

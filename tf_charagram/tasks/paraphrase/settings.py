@@ -71,6 +71,9 @@ class ParaphraseConfig(EmbedderConfig):
         "they do; names, or numbers from 1 [well-known names]",
         "data",
     )
+    header: bool = option(
+        True, "whether the first line of CSV and TSV has the names of the columns", "data"
+    )
     typos: float = option(0.0, "share of the pairs to add again with typos in one side", "data")
     order: Literal["by_length", "random", "file_first"] = option(
         "by_length",

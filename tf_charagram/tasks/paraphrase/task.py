@@ -114,7 +114,8 @@ class _ParaphraseTask(EmbedderSets, Task):
     def read(self) -> None:
         """Reads the pairs of all `--data` values and makes the vectorizer from their texts."""
         names = self.data_names(self.config)
-        self.read_pairs([pairs_reader(name, self.config.columns) for name in names])
+        options = {"columns": self.config.columns, "header": self.config.header}
+        self.read_pairs([pairs_reader(name, **options) for name in names])
 
     def read_pairs(self, sources: Sequence[ReadPairs]) -> None:
         """Reads the pairs of some sources for the vectorizer."""
@@ -197,7 +198,7 @@ class Sentences(_ParaphraseTask):
 
     default_data = ()
     data_help = (
-        "tables with two columns of texts, such as `text TAB text` lines. For a first try, use "
+        "tables with two columns of texts, such as text1 and text2. For a first try, use "
         "`--data starter`, pairs of words"
     )
     trial_epochs = 5.0
