@@ -100,7 +100,8 @@ def make_parser(
 def word_pairs(path: str | None, num_pairs: int = 190_000, seed: int = 0) -> list[Pair]:
     """Returns the pairs of a file, or pairs of made-up words with about as many n-grams."""
     if path is not None:
-        return [pair for pair in read_pairs(path) if all(text.strip() for text in pair)]
+        pairs = read_pairs(path, header=False)
+        return [pair for pair in pairs if all(text.strip() for text in pair)]
     rng = random.Random(seed)
     words = ["".join(rng.choices(LETTERS, k=rng.randint(4, 14))) for _ in range(num_pairs // 2)]
     return [(rng.choice(words), rng.choice(words)) for _ in range(num_pairs)]

@@ -36,6 +36,7 @@ def write_pairs(path: Path, num_pairs: int) -> None:
 
     endless = phrases()
     with open(path, "w", encoding="utf-8") as file:
+        file.write("text1\ttext2\n")
         for _ in range(num_pairs):
             file.write(f"{next(endless)}\t{next(endless)}\n")
 

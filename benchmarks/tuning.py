@@ -74,10 +74,16 @@ def main() -> None:
         if data is None:
             data = str(folder / "pairs.tsv")
             pairs = common.word_pairs(None, arguments.num_pairs)
-            Path(data).write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
+            text = "".join(f"{a}\t{b}\n" for a, b in pairs)
+            Path(data).write_text(text, encoding="utf-8")
         select = score_names(evaluation_sets(arguments.eval_data, kinds=("wordsim",)))[0]
         config = ParaphraseConfig(
-            data=(data,), eval_data=arguments.eval_data, select=select, dim=arguments.dim, epochs=1
+            data=(data,),
+            header=False,
+            eval_data=arguments.eval_data,
+            select=select,
+            dim=arguments.dim,
+            epochs=1,
         )
         space = search_space("paper", config)
         search = Search(config, space, TuneConfig(max_trials=arguments.trials))

@@ -58,7 +58,7 @@ def main() -> None:
             lines = draw.sample(lines, _MAX_LINES)
         kept.update(dict.fromkeys(line[:_LONGEST] for line in lines))
     for path in arguments.pairs:
-        for pair in read_pairs(path, on_bad_line="skip"):
+        for pair in read_pairs(path, header=False, on_bad_line="skip"):
             kept.update(dict.fromkeys(text[:_LONGEST] for text in pair if text.strip()))
     kept.update(dict.fromkeys(word for word, _ in words.most_common(_NUM_WORDS)))
     lines = list(kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +42,28 @@ def checked_labels(labels: Sequence[int], num_pairs: int) -> NDArray[np.bool_]:
             f"Received: {num_pairs} pairs, {num_ones} ones, {num_zeros} zeros"
         )
     return np.array(labels, bool)
+
+
+def check_pairs(labels: Iterable[Sequence[int]], is_one_table: bool) -> None:
+    """Checks that labels name pairs of different rows and do not contradict each other.
+
+    Args:
+        labels: Two rows and 1 or 0 each.
+        is_one_table: Whether both rows are of the same table, in any order.
+
+    Raises:
+        ConfigError: A row is paired with itself, or a pair has both labels.
+    """
+    known: dict[tuple[int, ...], int] = {}
+    for left, right, is_match in labels:
+        if is_one_table and left == right:
+            raise ConfigError(f"`labels` must pair different rows. Received: row {left} twice")
+        pair = (min(left, right), max(left, right)) if is_one_table else (left, right)
+        if known.setdefault(pair, is_match) != is_match:
+            raise ConfigError(
+                f"`labels` must not contradict each other. Received: 1 and 0 for the rows {left} "
+                f"and {right}"
+            )
 
 
 def learn_weights(

@@ -15,7 +15,8 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 
-GOOD = "".join(f"{word}\t{word}s\n" for word in words(20)).encode()
+NAMES = b"text1\ttext2\n"
+GOOD = NAMES + "".join(f"{word}\t{word}s\n" for word in words(20)).encode()
 
 
 @pytest.fixture
@@ -52,8 +53,8 @@ class TestBadFiles:
         ("raw", "parts"),
         [
             (b"\xef\xbb\xbf\n \r\n", ["pairs.tsv: no rows found: the file is empty"]),
-            (GOOD + b"word\n", ["pairs.tsv:21: expected 2", "on_bad_line='skip'"]),
-            (b"a\tb\n \tb\n", ["Training needs at least 2 pairs", "Found: 1"]),
+            (GOOD + b"word\n", ["pairs.tsv:22: expected 2", "on_bad_line='skip'"]),
+            (NAMES + b"a\tb\n \tb\n", ["Training needs at least 2 pairs", "Found: 1"]),
             (
                 gzip.compress(GOOD * 50, mtime=0)[:-20],
                 ["pairs.tsv:", "gzip data is truncated or damaged"],
@@ -68,7 +69,7 @@ class TestBadFiles:
 
     def test_a_bad_file_keeps_the_old_run(self, train, trained, tmp_path):
         shutil.copytree(trained.folder, tmp_path / "run")
-        assert_error(train(b"one\n", "--overwrite"), "There is one column")
+        assert_error(train(b"one\n", "--overwrite"), "Tabs separate columns")
         assert_error(train(GOOD, "--overwrite", "--margin", "3"), "`margin` must be in [0, 2]")
         assert (tmp_path / "run" / "metrics.json").is_file()
 
@@ -78,7 +79,6 @@ class TestOddFiles:
 
     def test_odd_lines(self, train, tmp_path):
         odd = [
-            b"caf\xe9\tcaf\xff\xfe",
             b"nul\0\tn\0ul",
             b"long \t" + b"word " * 200_000,
             b"same\tsame",
@@ -91,7 +91,7 @@ class TestOddFiles:
         status, message = train(raw.replace(b"\n", b"\r\n"))
         assert status == 0, message
         assert metrics(tmp_path)["empty_pairs_left_out"] == 3
-        assert metrics(tmp_path)["num_pairs"] == 25
+        assert metrics(tmp_path)["num_pairs"] == 24
         embedder = TextEmbedder.load(tmp_path / "run")
         assert np.isfinite(embedder.encode([line.decode("utf-8", "replace") for line in odd])).all()
         texts = (tmp_path / "run" / "texts.txt").read_bytes()
@@ -100,13 +100,13 @@ class TestOddFiles:
     @pytest.mark.usefixtures("unexported")
     def test_one_pair_many_times(self, train, tmp_path):
         """No text has a negative, so there is nothing to learn."""
-        status, message = train(b"cat\tcats\n" * 25)
+        status, message = train(NAMES + b"cat\tcats\n" * 25)
         assert status == 0, message
         assert np.isfinite(TextEmbedder.load(tmp_path / "run").encode(["cat", "dog"])).all()
 
     @pytest.mark.usefixtures("unexported")
     def test_skipped_lines_are_counted(self, train, tmp_path):
-        raw = b"text1\ttext2\n" + GOOD + b"one\na\tb\tc\nx\n"
+        raw = GOOD + b"one\na\tb\tc\ncaf\xe9\tx\n"
         status, message = train(gzip.compress(raw), "--on-bad-line", "skip")
         assert status == 0, message
         assert metrics(tmp_path)["bad_lines_skipped"] == 3

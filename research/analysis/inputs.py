@@ -98,7 +98,7 @@ class Inputs:
         """
         if not self.train_data:
             raise ConfigError("This analysis needs --train-data: training pairs.")
-        sources = (pairs_reader(name)(self.bad_lines) for name in self.train_data)
+        sources = (pairs_reader(name, header=False)(self.bad_lines) for name in self.train_data)
         return [pair for source in sources for pair in source if all(map(str.strip, pair))]
 
     @cached_property

@@ -118,7 +118,7 @@ class RoleData:
             if second:
                 yield from read_aligned(first, *second)
             else:
-                yield from read_pairs(first, on_bad_line=BadLines("skip"))
+                yield from read_pairs(first, header=False, on_bad_line=BadLines("skip"))
 
 
 def find_sources(folder: Path) -> dict[str, RoleData]:

@@ -124,6 +124,8 @@ def train_command(
         command += ["--config", str(_settings_file(run, out))]
     for name in names:
         command += ["--data", name]
+    if run.task in ("words", "sentences"):
+        command.append("--no-header")
     command += _evaluation_flags(run, folder, sources)
     if run.init:
         command += ["--init", str(run_folder(out, run.init).path)]

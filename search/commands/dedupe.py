@@ -14,6 +14,7 @@ from tf_charagram.search.commands.records import (
     check_record_flags,
     dedupe_records,
     evidence_text,
+    labels_of,
     say_learned,
 )
 from tf_charagram.search.commands.search import add_scoring_flags, model_of
@@ -57,7 +58,6 @@ def dedupe(arguments: Sequence[str]) -> int:
     if values.drop:
         parser.refuse(values, ("explain",), "does not go with --drop")
     check_table_output(values, values.table)
-    from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.search.matching import deduplicate
 
     table = read_input(values.table, values, values.on)
@@ -70,7 +70,7 @@ def dedupe(arguments: Sequence[str]) -> int:
             model_of(values),
             lexical=not values.vectors_only,
             threshold=values.threshold,
-            labels=read_labels(values.labels) if values.labels else None,
+            labels=labels_of(values),
             groups=values.groups,
             shows_progress=True,
         )

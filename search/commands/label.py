@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +18,7 @@ from tf_charagram.cli.table_flags import (
     column_names,
     read_input,
 )
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import DataError
 from tf_charagram.reporting import printable
 from tf_charagram.search.commands.records import (
     add_column_flag,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _HEADER = ["left", "right", "match"]
 _ANSWERS = {"y": 1, "n": 0}
+_LABEL = re.compile(r"[0-9]{1,15},[0-9]{1,15},[01]")
 _PROMPT = "same? y(es), n(o), s(kip), q(uit): "
 # The first labels are too few to learn from; after so many more, the model learns again.
 _MIN_LABELS = 10
@@ -91,7 +94,7 @@ def label(arguments: Sequence[str]) -> int:
     links = find_links(columns)
     links.keep_uncertain(_NUM_PAIRS)
     labels = _read(values.labels)
-    asked = {(int(one), int(other)): answer for one, other, answer in labels}
+    asked = {(one, other): answer for one, other, answer in links.numbered(labels).tolist()}
     _learn(links, labels)
     while (pair := next_pair(links, asked)) is not None:
         rows = (int(links.pairs[pair, 0]), int(links.pairs[pair, 1]))
@@ -116,30 +119,37 @@ def _read(path: str) -> list[Label]:
     """Returns the labels of a file, if there is one.
 
     Raises:
-        ConfigError: A line does not have two row numbers and 1 or 0.
+        DataError: A line does not have two row numbers and 1 or 0.
     """
     if not Path(path).exists():
         return []
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        header, *lines = list(csv.reader(file)) or [_HEADER]
-    try:
-        if header != _HEADER:
-            raise ValueError(f"the header is {','.join(header)}")
-        return [(int(one), int(other), int(answer)) for one, other, answer in lines]
-    except ValueError as error:
-        raise ConfigError(
-            f"{path} must have the columns left,right,match with row numbers from 0 ({error})."
-        ) from error
+    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        lines = list(csv.reader(file)) or [_HEADER]
+    labels = []
+    for number, line in enumerate(lines, start=1):
+        cells = ",".join(line)
+        if number == 1:
+            is_good = line == _HEADER
+        elif is_good := _LABEL.fullmatch(cells) is not None:
+            one, other, answer = map(int, line)
+            labels.append((one, other, answer))
+        if not is_good:
+            expected = "expected left,right,match with row numbers from 0 and 1 or 0"
+            raise DataError(path, f"{expected}, found {cells}. Correct it.", number)
+    return labels
 
 
 def _append(path: str, answer: Label) -> None:
     """Writes an answer at once, so that none is lost."""
-    is_new = not Path(path).exists()
-    with Path(path).open("a", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if is_new:
-            writer.writerow(_HEADER)
-        writer.writerow(answer)
+    with Path(path).open("a+b") as file:
+        is_new = not file.tell()
+        lines = [_HEADER, answer] if is_new else [answer]
+        if not is_new:
+            file.seek(-1, os.SEEK_END)
+            # Somebody's editor may have left out the end of the last line.
+            lines = lines if file.read(1) == b"\n" else [[], answer]
+        for line in lines:
+            file.write(",".join(map(str, line)).encode() + b"\n")
 
 
 def _learn(links: Links, labels: Sequence[Label]) -> None:

@@ -18,6 +18,7 @@ from tf_charagram.errors import check_positive
 from tf_charagram.search.commands.records import (
     add_record_flags,
     check_record_flags,
+    labels_of,
     match_records,
     say_learned,
 )
@@ -69,7 +70,6 @@ def match(arguments: Sequence[str]) -> int:
     if values.alternatives is not None:
         check_positive(alternatives=values.alternatives)
     check_table_output(values, values.left, values.right)
-    from tf_charagram.data.readers.pairs import read_labels
     from tf_charagram.search import matching
 
     left = read_input(values.left, values, values.on)
@@ -82,7 +82,7 @@ def match(arguments: Sequence[str]) -> int:
     if len(values.on) > 1:
         match_records(values, left, right, on_right)
         return 0
-    labels = read_labels(values.labels) if values.labels else None
+    labels = labels_of(values)
     found = matching.match(
         left.text_of(values.on),
         right.text_of(on_right),

@@ -13,6 +13,7 @@ from tf_charagram.search.commands.search import model_of
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from tf_charagram.data.readers.pairs import LabelledPair
     from tf_charagram.data.tables import Table
     from tf_charagram.search.learning import Learned
     from tf_charagram.search.linkage.answers import RecordGroups
@@ -107,30 +108,50 @@ def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
     return columns
 
 
-def _read_record_labels(path: str, left: Table, right: Table, key: str | None) -> list[Label]:
-    """Reads a table with the columns `left`, `right` and `match`.
+def labels_of(values: Namespace) -> list[LabelledPair] | None:
+    """Reads the table of `--labels`, or returns `None` without it."""
+    from tf_charagram.data.readers.pairs import read_labels
 
-    Rows are named by their numbers, by the values of a column, or by their texts.
+    if not values.labels:
+        return None
+    return read_labels(values.labels, encoding=values.encoding, on_bad_line=values.on_bad_line)
+
+
+def _read_record_labels(values: Namespace, left: Table, right: Table) -> list[Label]:
+    """Reads the table of `--labels`, with the columns `left`, `right` and `match`.
+
+    Rows are named by their numbers, by the values of the column `--key`, or by their texts.
 
     Raises:
         DataError: The file cannot be read or lacks a column.
+        ConfigError: A key is in no row or in several rows.
     """
-    from tf_charagram.data.readers.pairs import read_labels
-
-    labels = read_labels(path)
+    key = values.key
     left_rows = _rows_by_key(left, key)
     right_rows = _rows_by_key(right, key)
+
+    def row_of(rows: dict[str, list[int]], name: str) -> int | str:
+        found = rows.get(name, [])
+        if key is not None and len(found) != 1:
+            raise ConfigError(
+                f"--labels must name a row by the column {key}. Received: {name!r}, which is in "
+                f"{len(found) or 'no'} row{'' if not found else 's'}"
+            )
+        return found[0] if found else name
+
     return [
-        (left_rows.get(one, one), right_rows.get(other, other), is_match)
-        for one, other, is_match in labels
+        (row_of(left_rows, one), row_of(right_rows, other), is_match)
+        for one, other, is_match in labels_of(values) or ()
     ]
 
 
-def _rows_by_key(table: Table, key: str | None) -> dict[str, int]:
-    """Returns the row of each key."""
-    if key is None:
-        return {str(row): row for row in range(len(table))}
-    return {value: row for row, value in enumerate(table.column(key))}
+def _rows_by_key(table: Table, key: str | None) -> dict[str, list[int]]:
+    """Returns the rows of each key."""
+    keys = map(str, range(len(table))) if key is None else table.column(key)
+    rows: dict[str, list[int]] = {}
+    for row, value in enumerate(keys):
+        rows.setdefault(value, []).append(row)
+    return rows
 
 
 def match_records(values: Namespace, left: Table, right: Table, on_right: Sequence[str]) -> None:
@@ -139,7 +160,7 @@ def match_records(values: Namespace, left: Table, right: Table, on_right: Sequen
 
     labels = None
     if values.labels:
-        labels = _read_record_labels(values.labels, left, right, values.key)
+        labels = _read_record_labels(values, left, right)
     left_columns = columns_of(left, values.on)
     right_columns = columns_of(right, on_right)
     found = match_tables(
@@ -182,7 +203,7 @@ def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
 
     labels = None
     if values.labels:
-        labels = _read_record_labels(values.labels, table, table, values.key)
+        labels = _read_record_labels(values, table, table)
     columns = columns_of(table, values.on)
     found = deduplicate_table(
         columns,

@@ -14,7 +14,7 @@ from scipy.special import expit
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.grouping import with_inner_pairs
-from tf_charagram.search.learning import Learned, best_threshold
+from tf_charagram.search.learning import Learned, best_threshold, check_pairs
 from tf_charagram.search.linkage.blocking import candidate_pairs
 from tf_charagram.search.linkage.columns import Column, cells_of, make_column
 from tf_charagram.search.linkage.evidence import (
@@ -132,7 +132,7 @@ class Links:
         Raises:
             ConfigError: A row does not exist, or a label is not 1 or 0.
         """
-        rows = self._numbered(labels)
+        rows = self.numbered(labels)
         is_match = rows[:, 2].astype(bool)
         if min(is_match.sum(), (~is_match).sum()) < _MIN_OF_EACH:
             return
@@ -170,8 +170,12 @@ class Links:
         self.learned = learned
         self.probabilities = self.probabilities_of(self.pairs)
 
-    def _numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
-        """Returns labels with row numbers, `(num_labels, 3)`."""
+    def numbered(self, labels: Iterable[Label]) -> NDArray[np.int64]:
+        """Returns labels with row numbers, `(num_labels, 3)`.
+
+        Raises:
+            ConfigError: A row does not exist, is paired with itself, or a pair has both labels.
+        """
         pairs = list(labels)
         if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
             raise ConfigError("`labels` must be two rows and 1 or 0 each, as (12, 7, 1).")
@@ -195,7 +199,9 @@ class Links:
         values = [pair[2] for pair in pairs]
         if not all(value in (0, 1) for value in values):
             raise ConfigError("`labels` must be two rows and 1 or 0 each, as (12, 7, 1).")
-        return np.array([*sides, values], np.int64).T
+        numbered = np.array([*sides, values], np.int64).T
+        check_pairs(numbered.tolist(), self.columns[0].left is self.columns[0].right)
+        return numbered
 
     def keep_uncertain(self, num_pairs: int) -> None:
         """Drops all but so many pairs, the most certain ones first."""

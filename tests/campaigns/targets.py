@@ -87,7 +87,7 @@ def _both(read: Callable[..., Any]) -> Callable[[Path], Any]:
     return both
 
 
-_PAIRS = b"cat\tcats\na dog\tsome dogs\ncaf\xc3\xa9\t\xf0\x9f\x98\x80\n"
+_PAIRS = b"text1\ttext2\ncat\tcats\na dog\tsome dogs\ncaf\xc3\xa9\t\xf0\x9f\x98\x80\n"
 _PPDB = (
     b"[VB] ||| agreed ||| consented ||| PPDB2.0Score=3.5 Abstract=0 ||| 0-0 ||| Equivalence\n"
     b"[NP] ||| the cat ||| a cat ||| PPDB2.0Score=2.25 ||| 0-0 1-1 ||| ForwardEntailment\n"

@@ -125,7 +125,7 @@ def test_functions(name, tmp_path):
 ])  # fmt: skip
 def test_other_commands_name_tensorflow(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pairs.tsv").write_text("a cat\tcats\nhouse\thome\n")
+    (tmp_path / "pairs.tsv").write_text("text1\ttext2\na cat\tcats\nhouse\thome\n")
     assert call(*command) == 1
     assert "need TensorFlow: pip install " in capsys.readouterr().err
 

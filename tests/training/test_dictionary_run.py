@@ -28,7 +28,7 @@ RIGHT, WRONG = "vehicles on the road", "vehicels on the raod"
 def pairs(tmp_path_factory):
     path = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
     lines = [f"vehicles on the road{n}\tcars on the street{n}" for n in "abcdefghijklmnopqrst"]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(["text1\ttext2", *lines, ""]), encoding="utf-8")
     return path
 
 

@@ -19,7 +19,7 @@ TEXTS = ["big red car", "large red auto", "", "unseen wörd", "😀", "a"]
 def pairs(tmp_path):
     path = tmp_path / "pairs.tsv"
     lines = [f"the big {n} cars\tthe large {n} autos" for n in "abcdefghijklmnopqrst"]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(["text1\ttext2", *lines, ""]), encoding="utf-8")
     return path
 
 

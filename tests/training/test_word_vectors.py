@@ -159,7 +159,8 @@ def test_errors(settings, message):
 def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
     """With all that word vectors have; the initial ones come from the checkpoint."""
     pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("".join(f"a big {n} cat\tthe large {n} dog\n" for n in "abcdefghij"))
+    lines = [f"a big {n} cat\tthe large {n} dog\n" for n in "abcdefghij"]
+    pairs.write_text("".join(["text1\ttext2\n", *lines]))
     arguments = [
         "--encoder", "dan", "--dim", 3, "--data", pairs, "--batch-size",
         2, "--epochs", 2, "--evaluations-per-epoch", 1, "--checkpoint-every-s", 0, "--l2-words", 1,

@@ -131,7 +131,7 @@ def _format_of(path: Path) -> SetFormat | None:
     for known in formats():
         if known.is_named(path):
             return known
-    cells = Rows(path, header=False, on_bad_line="skip", has_tabs=True).header_cells
+    cells = Rows(path, header=False, on_bad_line="skip", has_tabs=True).first_line
     # If two formats accept the line, the later group reads it.
     for known in reversed(formats()):
         if known.is_row(cells):

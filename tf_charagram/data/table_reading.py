@@ -8,7 +8,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -71,6 +71,8 @@ class Rows:
     Attributes:
         names: The names of the columns.
         has_header: Whether they are in the file.
+        first: The first row, as far as it is known.
+        first_line: The cells of the first line of CSV or TSV; empty for other formats.
         separator: Separates the columns of text.
         bad: The policy for bad lines.
 
@@ -95,7 +97,7 @@ class Rows:
         self.has_header = True
         self.names: list[str] = []
         self.first: list[Any] = []
-        self._is_text = False
+        self.first_line: list[str] = []
         suffix = format_of(path)
         if suffix == _PARQUET:
             self._file = open_parquet(path)
@@ -106,7 +108,6 @@ class Rows:
         if suffix in _JSON:
             self._rows = self._json_rows(read_objects(path, suffix, lines, self.bad), columns)
         elif suffix or has_tabs:
-            self._is_text = True
             self._rows = self._separated(lines, suffix == ".csv", header)
         else:
             self.has_header = False
@@ -129,39 +130,29 @@ class Rows:
         self.separator, quoting = _layout(self.path, head, is_csv)
         split = _split(self.path, chain(head, lines), self.separator, quoting, self.bad)
         # Blank lines above the first row are no rows.
-        rows = ((line, cells) for line, cells in split if self.names or "".join(cells).strip())
-        self._first_row = next(rows, None)
-        if self._first_row is None:
-            self.names = []
-            return iter(())
-        _, self.names = self._first_row
-        following = next(rows, None)
-        self.first = following[1] if following else []
-        rows = rows if following is None else chain([following], rows)
-        self._rows = rows
-        if not header:
-            self.unread_header()
+        rows = dropwhile(lambda row: not "".join(row[1]).strip(), split)
+        first = list(islice(rows, 2))
+        self._rows = chain(first, rows)
+        if first:
+            self.first_line = self.names = first[0][1]
+            self.first = first[-1][1] if len(first) > 1 else []
+            self._header = next(self._rows)
+            if not header:
+                self.unread_header()
         return self._rows
 
     def unread_header(self) -> None:
         """Makes the header the first row; the columns are called 1, 2 and so on."""
         self.has_header = False
-        self.first = self.names
-        self.names = [str(number) for number in range(1, len(self.names) + 1)]
-        self._rows = chain([self._first_row], self._rows)
-
-    @property
-    def header_cells(self) -> list[str]:
-        """The cells of the first line of CSV or TSV; empty for other formats."""
-        if not self._is_text:
-            return []
-        return self.names if self.has_header else self.first
+        self.first = self.first_line
+        self.names = [str(number) for number in range(1, len(self.first) + 1)]
+        self._rows = chain([self._header], self._rows)
 
     def __iter__(self) -> _Numbered:
         """Yields the 1-based line and the cells of the rows of CSV, TSV and JSON."""
         width = len(self.names)
         for line, cells in self._rows:
-            if self._is_text and len(cells) != width:
+            if self.first_line and len(cells) != width:
                 # An empty line is an empty cell of the only column.
                 if width == 1 and not cells:
                     cells = [""]
@@ -186,7 +177,7 @@ class Rows:
         else:
             rows = _parquet_rows(self.path, self._file, positions)
         for line, cells in rows:
-            if self._is_text and self.has_header and cells == names:
+            if self.first_line and self.has_header and cells == names:
                 message = "this line repeats the header"
                 self.bad.report(self.path, line, message, _ADD_NO_HEADER)
                 continue
@@ -227,7 +218,7 @@ class Rows:
         )
         if len(self.names) == 1:
             advice += ". Tabs separate columns, or commas in .csv files"
-        return f"{advice}. {_ADD_NO_HEADER if self._is_text and self.has_header else ''}".rstrip()
+        return f"{advice}. {_ADD_NO_HEADER if self.first_line and self.has_header else ''}".rstrip()
 
 
 def format_of(path: str | Path) -> str:

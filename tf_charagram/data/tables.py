@@ -52,7 +52,7 @@ class Table:
     def rows(self) -> list[dict[str, Any]]:
         """The rows as dictionaries of values, with `x_2` for a second column `x`."""
         names = _distinct(self.columns)
-        values = [_values(cells) for cells in self.cells]
+        values = [self._values(position) for position in range(len(names))]
         return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
 
     def index(self, column: str) -> int:
@@ -73,8 +73,18 @@ class Table:
             ConfigError: There is no such column.
             DataError: A cell is an array, an object, or bytes that are not UTF-8.
         """
-        position = self.index(column)
-        return self._texts(position, cell_text)
+        return self._texts(self.index(column), cell_text)
+
+    def _values(self, position: int) -> list[Any]:
+        """Returns the cells of a column as Python objects; bytes become texts."""
+        cells = self.cells[position]
+        try:
+            values = cells if isinstance(cells, list) else cells.to_pylist()
+        except ValueError:
+            # Python's times have no nanoseconds.
+            return arrow_values(cells)
+        has_bytes = any(isinstance(value, bytes) for value in values)
+        return self._texts(position, written_text) if has_bytes else values
 
     def _texts(self, position: int, to_text: Callable[[Any, str], str]) -> list[str]:
         """Returns the cells of a column as texts; errors name the row."""
@@ -173,20 +183,10 @@ class Table:
         return "\n".join([*lines, ""])
 
     def _as_json(self) -> str:
-        names = _distinct(self.columns)
-        columns = []
-        for position, cells in enumerate(self.cells):
-            values = _values(cells)
-            if any(isinstance(value, bytes) for value in values):
-                values = self._texts(position, written_text)
-            columns.append(values)
         lines = []
-        for row in zip(*columns, strict=True):
+        for row in self.rows:
             # JSON has no NaN, the only value that differs from itself.
-            cells = {
-                name: None if value != value else value
-                for name, value in zip(names, row, strict=True)
-            }
+            cells = {name: None if value != value else value for name, value in row.items()}
             lines.append(json.dumps(cells, ensure_ascii=False, default=_plain) + "\n")
         return "".join(lines)
 
@@ -226,17 +226,6 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(distinct)
 
 
-def _values(cells: Any) -> list[Any]:
-    """Returns the cells of a column as Python objects."""
-    if isinstance(cells, list):
-        return cells
-    try:
-        return cells.to_pylist()
-    except ValueError:
-        # Python's times have no nanoseconds.
-        return arrow_values(cells)
-
-
 def arrow_values(cells: Any) -> list[Any]:
     """Returns the values of an Arrow array as texts, or as objects if Arrow does not write them."""
     if isinstance(cells, list):
@@ -256,8 +245,8 @@ def cell_text(value: Any, column: str) -> str:
     Raises:
         ValueError: It is an array, an object, or bytes that are not UTF-8.
     """
-    kind = "an array" if isinstance(value, list | tuple) else "an object"
     if isinstance(value, list | tuple | dict):
+        kind = "an object" if isinstance(value, dict) else "an array"
         raise ValueError(
             f"column {column} has {kind}, not a text, such as {str(value)[:_MAX_SHOWN_CHARS]}. "
             "Choose a column of texts, or write its parts as columns"

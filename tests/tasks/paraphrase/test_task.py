@@ -36,8 +36,9 @@ def files(tmp_path_factory):
         for place in OBJECTS
     ]
     first, second = folder / "first.tsv", folder / "second.tsv"
-    first.write_text("".join(f"{a}\t{b}\n" for a, b in pairs[:50]), encoding="utf-8")
-    second.write_text("".join(f"{a}\t{b}\n" for a, b in pairs[50:]), encoding="utf-8")
+    for path, chosen in ((first, pairs[:50]), (second, pairs[50:])):
+        lines = [f"{a}\t{b}\n" for a, b in [("text1", "text2"), *chosen]]
+        path.write_text("".join(lines), encoding="utf-8")
     sets = folder / "sets"
     sets.mkdir()
     rng = np.random.default_rng(0)

@@ -248,21 +248,21 @@ def choose_columns(
             raise ConfigError(
                 f"`columns` must name {needed}. Received: columns={','.join(columns)}"
             )
-        if table.header_cells and table.has_header and all(map(str.isdecimal, columns)):
+        if table.first_line and table.has_header and all(map(str.isdecimal, columns)):
             _check_header(table, columns[num_texts:])
         return [table.index(column) for column in columns]
     if not table.names:
         raise DataError(table.path, "no rows found: the file is empty")
     if table.has_header:
         chosen = _by_name(table.names, num_texts, value)
-    elif _by_name(table.header_cells, num_texts, value):
-        shown = ", ".join(table.header_cells)
+    elif _by_name(table.first_line, num_texts, value):
+        shown = ", ".join(table.first_line)
         message = f"the first line has the names of columns: {shown}. Leave out --no-header"
         raise DataError(table.path, f"{message} (in Python, header=False).", 1)
     else:
         chosen = (0, 1) if value == "match" and len(table.names) == 2 else None
     if chosen is None or len(chosen) == num_texts:
-        numbered = _by_number(table.header_cells, num_texts, value)
+        numbered = _by_number(table.first_line, num_texts, value)
         if numbered is not None and table.has_header:
             table.unread_header()
         chosen = numbered or chosen
@@ -273,7 +273,7 @@ def choose_columns(
 
 def _check_header(table: Rows, value: Sequence[str]) -> None:
     """Makes a first line with a number as its value a row, and says that another is the header."""
-    cells = table.header_cells
+    cells = table.first_line
     numbers = [str(number) for number, cell in enumerate(cells, start=1) if is_decimal(cell)]
     if any(column in numbers for column in value):
         table.unread_header()

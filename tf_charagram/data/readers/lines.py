@@ -27,11 +27,9 @@ _OTHER_DATA = re.compile(
     rb"(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)"
     rb"|(?P<zip>PK\x03\x04)|(?P<Parquet>PAR1\x15)"
 )
-#: Remedies for a bad line, in commands with `--on-bad-line` and in others.
-CORRECT_OR_SKIP = (
+_CORRECT_OR_SKIP = (
     "Correct the line, or skip bad lines with --on-bad-line skip (in Python, on_bad_line='skip')."
 )
-CORRECT = "Correct the line (in Python, on_bad_line='skip' skips bad lines)."
 #: Enough bytes to tell these formats.
 NUM_MAGIC_BYTES = 16
 _NUM_START_BYTES = 1000
@@ -48,7 +46,6 @@ class BadLines:
 
     Args:
         on_bad_line: `"error"` raises at the first bad line; `"skip"` counts it.
-        remedy: Remedy in the error.
 
     Attributes:
         count: Number of bad lines skipped so far.
@@ -60,18 +57,17 @@ class BadLines:
 
     POLICIES = ("error", "skip")
 
-    def __init__(self, on_bad_line: str = "error", remedy: str = CORRECT_OR_SKIP) -> None:
+    def __init__(self, on_bad_line: str = "error") -> None:
         if on_bad_line not in self.POLICIES:
             raise ConfigError(unknown_name("on_bad_line", on_bad_line, self.POLICIES))
         self.on_bad_line = on_bad_line
-        self._remedy = remedy
         self.count = 0
         self.first = ""
 
     @classmethod
-    def of(cls, on_bad_line: str | BadLines, remedy: str = CORRECT_OR_SKIP) -> BadLines:
+    def of(cls, on_bad_line: str | BadLines) -> BadLines:
         """Returns the policy itself, or makes one from its name."""
-        return on_bad_line if isinstance(on_bad_line, BadLines) else cls(on_bad_line, remedy)
+        return on_bad_line if isinstance(on_bad_line, BadLines) else cls(on_bad_line)
 
     def report(self, path: str | Path, line: int, message: str, remedy: str = "") -> None:
         """Raises or counts one bad line.
@@ -86,7 +82,7 @@ class BadLines:
             DataError: The policy is `"error"`.
         """
         if self.on_bad_line == "error":
-            raise DataError(path, f"{message}. {remedy or self._remedy}", line)
+            raise DataError(path, f"{message}. {remedy or _CORRECT_OR_SKIP}", line)
         self.count += 1
         self.first = self.first or str(DataError(path, message, line))
 
