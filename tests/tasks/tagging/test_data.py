@@ -46,12 +46,14 @@ TREES = r"""
 (S (CD 1\/2) (-LRB- -LRB-))
 ((NP(NNS dogs)))
 ( (NP (-NONE- *)) )
+(S (DT a)) (S
+(NN b))
 """
 EXPECTED = {
     CONLLU: ["Do/VB n't/RB go/VB _/SYM", "10 000/CD cats/NNS"],
     COLUMNS: ["The/DT cat/NN", "1/2/CD 10 000/CD #/NN"],
-    SLASH: ["The/DT cat/NN", "1/2/CD -LRB-/-LRB- */SYM //SYM"],
-    TREES: ["The/DT cat/NN ate/VBD ./.", "1/2/CD -LRB-/-LRB-", "dogs/NNS"],
+    SLASH: ["The/DT cat/NN", "1/2/CD (/-LRB- */SYM //SYM"],
+    TREES: ["The/DT cat/NN ate/VBD ./.", "1/2/CD (/-LRB-", "dogs/NNS", "a/DT", "b/NN"],
 }
 
 
@@ -103,7 +105,7 @@ def test_broken_utf8_and_deep_trees(read):
     assert read("(S" * 20_000 + "(NN a)" + ")" * 20_000) == ["a/NN"]
 
 
-words = st.text("ab/(#1.'\u00e9\U0001f600", min_size=1, max_size=4)
+words = st.text("ab/#1.'\u00e9\U0001f600", min_size=1, max_size=4).filter("''".__ne__)
 sentences = st.lists(
     st.lists(st.tuples(words, st.sampled_from(["NN", "VB"])), min_size=1, max_size=5),
     min_size=1, max_size=4,
@@ -130,8 +132,6 @@ def write_conllu(tokens):
 @settings(max_examples=40)
 @given(sentences)
 def test_what_is_written_is_read(tmp_path_factory, write, sentences):
-    if write is write_tree:
-        sentences = [[(word.replace("(", "-LRB-"), tag) for word, tag in s] for s in sentences]
     path = tmp_path_factory.mktemp("tagged") / "file"
     path.write_text("\n".join(map(write, sentences)), encoding="utf-8", newline="\n")
     expected = [TaggedSentence(*zip(*tokens, strict=True)) for tokens in sentences]
@@ -163,6 +163,9 @@ GOOD = {
         ("trees", "(S\n (NN a) b)\n", 0, "expected words with tags, such as (NN cat), found 'b'"),
         ("trees", "a)\n", 0, "brackets match, found 0 opening and 1 closing ones"),
         ("trees", "(S (_ a))\n", 0, "expected a tag for the word 'a', found '_'"),
+        ("trees", "(S (NN ) (NN a))\n", 0, "in each node, such as (NN cat), found (NN )"),
+        ("trees", "(S (-LRB- () (NN a) (-RRB- )))\n", 0, "found (); brackets that are words are"),
+        ("trees", "(S (NP *T*-1) (NN a))\n", 0, "-NONE- for the empty element *T*-1, found NP"),
         ("trees", "( (S (NN a)\n", 0, "brackets match, found 3 opening and 1 closing ones"),
     ],
 )  # fmt: skip
@@ -176,6 +179,18 @@ def test_bad_input(read, form, bad, line, message):
     lines = BadLines("skip")
     assert read(content, on_bad_line=lines) == ["good/JJ", "good/JJ"]
     assert lines.count == 1
+
+
+def test_text(tmp_path):
+    """The text of CoNLL-U, if the words have its letters; otherwise words with spaces."""
+    path = tmp_path / "x.conllu"
+    cells = conllu(("Don't", "_", "_", "1-2"), ("Do", "X", "A"), ("n't", "X", "B"), ("!", "X", "C"))
+    for text, expected in (("Don't!", "Don't!"), ("Du!", "Do n't !")):
+        path.write_text(f"# text = {text}\n{cells}\n")
+        assert [sentence.text for sentence in read_tagged(path)] == [expected]
+    path.write_text("(S (-LRB- -LRB-) (NN a\\/b))")
+    [sentence] = read_tagged(path)
+    assert (sentence.text, sentence.is_penn) == ("( a/b", True)
 
 
 @pytest.mark.parametrize("content", ["", "\n \n", "# only\n", "(S (-NONE- *))\n"])

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from tests.reference import bootstrap as reference
 from tf_charagram.evaluation.classification import LabelScore
 from tf_charagram.evaluation.statistics import resample_counts
-from tf_charagram.tasks.tagging.scores import score_tags, tagging_tables
+from tf_charagram.tasks.tagging.data import TaggedSentence
+from tf_charagram.tasks.tagging.model import TaggedToken
+from tf_charagram.tasks.tagging.scores import score_raw, score_tags, tagging_tables
 
 GOLD = [["DT", "NN", "VB"], ["NN", "NN"], ["FW"]]
 PREDICTED = [["DT", "NN", "NN"], ["NN", "NN"], ["VB"]]
@@ -103,8 +105,19 @@ def test_json():
 def test_tables():
     accuracies, tags, mistakes = tagging_tables("[x]", hand_worked())
     assert accuracies.title == r"\[x]: Accuracy x 100"
-    assert list(accuracies.columns[2].cells) == ["66.67", "100.00", "33.33", "33.33"]
+    assert list(accuracies.columns[2].cells) == ["66.67", "100.00", "33.33", "33.33", "-", "-"]
     assert next(iter(tags.columns[0].cells)) == "NN"
     assert list(mistakes.columns[2].cells) == ["1", "1"]
     right = score_tags([["A"]], [["A"]], [["x"]], [], num_resamples=0)
     assert len(tagging_tables("x", right)) == 2
+
+
+def test_raw_text():
+    """Gold: `can` `not` `go` `10 000`; found: `cannot` `go` `10` `000`: 1 token of (4 + 4) / 2."""
+    words, tags = ("can", "not", "go", "10 000"), ("MD", "RB", "VB", "CD")
+    gold = [TaggedSentence(words, tags, "cannot  go 10 000")]
+    spans = [("MD", 0, 6), ("VB", 8, 10), ("CD", 11, 13), ("CD", 14, 17)]
+    found = [[TaggedToken("", tag, 1.0, start, end) for tag, start, end in spans]]
+    assert score_raw(gold, found) == {"raw_token_f1": 25.0, "raw_tag_f1": 25.0}
+    other = [[token._replace(tag="X") for token in found[0]]]
+    assert score_raw(gold * 2, found + other) == {"raw_token_f1": 25.0, "raw_tag_f1": 12.5}

@@ -12,6 +12,7 @@ from tests.contracts import some_now
 from tf_charagram.cli import main
 from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.tagging.model import Tagger
+from tf_charagram.text.splitting import split_tokens
 from tf_charagram.training.run import TrainingRun
 
 QUICK = ["--task", "pos", "--dim", "16", "--hidden-dim", "8", "--epochs", "3",
@@ -39,6 +40,8 @@ def test_trains_and_is_served(encoder, tagged, tmp_path, capsys):
                  "--json") == 0  # fmt: skip
     metrics = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert metrics["scores"]["train"] > 90
+    [details] = metrics["details"]
+    assert details["raw_token_f1"] == 100 and details["raw_tag_f1"] == metrics["scores"]["train"]
     assert metrics["sentences_per_second"] > 0
     history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
     assert len(history) == 3 and history[-1]["loss"] < history[0]["loss"]
@@ -78,6 +81,20 @@ def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     )  # fmt: skip
     TrainingRun(make_task(config), resume=False, overwrite=False)
     assert "skipped 1 bad line; first: " in caplog.text
+
+
+def test_words_of_the_penn_treebank_are_split_as_raw_text(tmp_path):
+    data = tmp_path / "x.mrg"
+    leaves = [("-LRB-", "-LRB-"), ("CC", "and\\/or"), ("JJ", "well-known"), ("CD", "1\\/2"),
+              ("CD", "3\\*"), ("NNP", "U.S."), ("''", "''"), ("-RRB-", "-RRB-")]  # fmt: skip
+    data.write_text("(S " + " ".join(f"({tag} {word})" for tag, word in leaves) + ")\n")
+    config = make_settings("pos", data=(str(data),), dim=4, hidden_dim=4, out=str(tmp_path / "run"))
+    task = make_task(config)
+    [sentence] = task.read_file(data, "train", "x").sentences
+    assert sentence.text == '( and/or well-known 1/2 3* U.S. " )'
+    tokens = split_tokens(tf.constant([sentence.text]))[0]
+    assert [word.encode() for word in sentence.words] == tokens.to_list()[0]
+    assert dict(zip(sentence.words, sentence.tags, strict=True))["/"] == "CC"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -30,19 +30,40 @@ _COMMENT = re.compile(r"#(?!\S*[\t/])")
 # Multiword tokens such as 3-4, and empty nodes such as 8.1.
 _NOT_A_WORD = re.compile(r"[0-9]+[-.][0-9]+")
 _ESCAPED = re.compile(r"\\([/*])")
+# Brackets and quotes as the Penn Treebank writes them.
+_PENN_SIGNS = {
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
+    "``": '"', "''": '"',
+}  # fmt: skip
+_TEXT = "# text = "
 _TREE = re.compile(r"\s*\((?!\S*/)")
 # The outermost bracket of a tree has no label.
 _NEXT_TREE = re.compile(r"\(\s*\(")
+_BRACKET = re.compile(r"[()]")
 _LEAF = re.compile(r"\(([^\s()]+)\s+([^\s()]+)\s*\)")
+# Nodes without a word: a tag alone, or a bracket that is not written as -LRB-.
+_NO_WORD = re.compile(r"\([^\s()]*\s*\)")
+# Empty elements: traces such as *T*-1 and *-2.
+_TRACE = re.compile(r"\*(?:[A-Z?]+\*(?:-[0-9]+)?|-[0-9]+)")
 _NODE = re.compile(r"\([^\s()]*|\)")
 
 
 @dataclass(frozen=True)
 class TaggedSentence:
-    """The words of a sentence and their tags, equally many, at least one."""
+    """The words of a sentence and their tags, equally many, at least one.
+
+    Attributes:
+        words: The words.
+        tags: Their tags.
+        text: The sentence as CoNLL-U has it in `# text`; otherwise, and if it has other letters,
+            its words with spaces.
+        is_penn: Whether the words are those of the Penn Treebank, of which a tagger splits some.
+    """
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
+    text: str = field(default="", compare=False)
+    is_penn: bool = field(default=False, compare=False)
 
 
 def read_tagged(
@@ -55,12 +76,12 @@ def read_tagged(
     * 10 tab-separated columns: CoNLL-U. Multiword tokens (`3-4`) and empty nodes (`8.1`) are
       skipped.
     * Another number of columns: word and tag, with a blank line between sentences.
-    * A bracket: trees of the Penn Treebank, each beginning on a new line. Empty elements (`-NONE-`)
-      are skipped.
+    * A bracket: trees of the Penn Treebank. Empty elements (`-NONE-`) are skipped.
     * Else `word/TAG word/TAG`, one sentence per line. The last slash splits.
 
-    In the last two, `\/` is a slash and `\*` a star; other escapes such as `-LRB-` stay. White
-    space inside a word becomes one space. A sentence with a bad line is skipped as a whole.
+    In the last two, `\/` is a slash and `\*` a star, and `-LRB-` and two quotes are the signs they
+    stand for. White space inside a word becomes one space. A sentence with a bad line is skipped
+    as a whole.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -78,18 +99,23 @@ def read_tagged(
 
 def _sentences(path: str | Path, column: str, bad: BadLines) -> Iterator[TaggedSentence]:
     is_empty = True
-    for tokens in _token_lists(path, column, bad):
+    for tokens, text, is_penn in _token_lists(path, column, bad):
         if tokens:
             is_empty = False
             words = tuple(word for word, _ in tokens)
             tags = tuple(tag for _, tag in tokens)
-            yield TaggedSentence(words, tags)
+            joined = " ".join(words)
+            # A multiword token such as `du` has other letters than its words `de` and `le`.
+            has_letters = "".join(text.split()) == "".join(joined.split())
+            yield TaggedSentence(words, tags, text if has_letters else joined, is_penn)
     if is_empty:
         raise DataError(path, f"no tagged sentence found: {bad.summary()}. Check the format.")
 
 
-def _token_lists(path: str | Path, column: str, bad: BadLines) -> Iterator[list[Token]]:
-    """Yields the tokens of each good sentence, and reports each bad sentence."""
+def _token_lists(
+    path: str | Path, column: str, bad: BadLines
+) -> Iterator[tuple[list[Token], str, bool]]:
+    """Yields tokens, text and `is_penn` of each good sentence, and reports each bad sentence."""
     lines = iter(read_lines(path))
     # The first line that is neither blank nor a comment tells the format.
     probed: list[tuple[int, str]] = []
@@ -103,7 +129,8 @@ def _token_lists(path: str | Path, column: str, bad: BadLines) -> Iterator[list[
         return
     lines = itertools.chain(probed, lines)
     blocks: Iterable[Lines]
-    if "\t" in first:
+    is_penn = "\t" not in first
+    if not is_penn:
         is_conllu = first.count("\t") + 1 == _NUM_CONLLU_COLUMNS
         parse = partial(_parse_conllu, column=column) if is_conllu else _parse_columns
         blocks = _paragraphs(lines)
@@ -115,14 +142,16 @@ def _token_lists(path: str | Path, column: str, bad: BadLines) -> Iterator[list[
         blocks = ([sentence] for sentence in sentences)
     for block in blocks:
         tokens: list[Token] = []
+        raw = ""
         try:
             for number, text in block:  # noqa: B007
                 tokens += parse(text, len(tokens) + 1)
+                raw = text.removeprefix(_TEXT) if text.startswith(_TEXT) else raw
         except ValueError as error:
             # The rest of the block is skipped: a sentence without a word is another sentence.
             bad.report(path, number, str(error))
         else:
-            yield tokens
+            yield tokens, raw, is_penn
 
 
 def _paragraphs(lines: Lines) -> Iterator[Lines]:
@@ -143,13 +172,16 @@ def _trees(lines: Lines) -> Iterator[tuple[int, str]]:
         if parts and _NEXT_TREE.match(text):
             yield start, " ".join(parts)
             parts, depth = [], 0
-        if not parts:
-            start = number
-        parts.append(text)
-        depth += text.count("(") - text.count(")")
-        if depth <= 0:
-            yield start, " ".join(parts)
-            parts, depth = [], 0
+        end = 0
+        for bracket in _BRACKET.finditer(text):
+            depth += 1 if bracket[0] == "(" else -1
+            if depth <= 0:
+                start = start if parts else number
+                yield start, " ".join([*parts, text[end : bracket.end()]])
+                parts, depth, end = [], 0, bracket.end()
+        if rest := text[end:].strip():
+            start = start if parts else number
+            parts.append(rest)
     if parts:
         yield start, " ".join(parts)
 
@@ -203,15 +235,24 @@ def _parse_tree(text: str, position: int) -> list[Token]:
             f"expected a tree whose brackets match, found {num_opening} opening and "
             f"{num_closing} closing ones"
         )
+    if empty := _NO_WORD.search(text):
+        raise ValueError(
+            f"expected a word in each node, such as (NN cat), found {empty[0]}; brackets that are "
+            "words are written -LRB- and -RRB-"
+        )
     without_leaves = _LEAF.sub(" ", text)
     rest = _NODE.sub(" ", without_leaves).split()
     if rest:
         raise ValueError(f"expected words with tags, such as (NN cat), found {rest[0]!r}")
-    return [_unescaped(word, tag) for tag, word in _LEAF.findall(text) if tag != "-NONE-"]
+    leaves = [(tag, word) for tag, word in _LEAF.findall(text) if tag != "-NONE-"]
+    for tag, word in leaves:
+        if _TRACE.fullmatch(word):
+            raise ValueError(f"expected the tag -NONE- for the empty element {word}, found {tag}")
+    return [_unescaped(word, tag) for tag, word in leaves]
 
 
 def _unescaped(word: str, tag: str) -> Token:
-    return _checked(_ESCAPED.sub(r"\1", word), tag)
+    return _checked(_PENN_SIGNS.get(word) or _ESCAPED.sub(r"\1", word), tag)
 
 
 def _checked(word: str, tag: str) -> Token:

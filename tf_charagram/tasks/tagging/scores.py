@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
-from typing import Any
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ from tf_charagram.evaluation.classification import LabelScore, score_labels
 from tf_charagram.evaluation.statistics import Floats, interval, resample_counts
 from tf_charagram.reporting import INTERVAL, make_table, number
 from tf_charagram.reporting import interval as interval_cell
+
+if TYPE_CHECKING:
+    from tf_charagram.tasks.tagging.data import TaggedSentence
+    from tf_charagram.tasks.tagging.model import TaggedToken
 
 Tags = Sequence[Sequence[str]]
 Ints = NDArray[np.int64]
@@ -40,6 +44,8 @@ class TaggingScore:
         sentence_accuracy: Share of sentences with only right tags.
         tags: The score of each tag that occurs or was predicted, by name.
         mistakes: `(tag, predicted, count)` of wrong tags, most frequent first.
+        raw_token_f1: F1 of the tokens that the tagger finds in the texts, or `None`.
+        raw_tag_f1: The same of tokens with the right tag, as at CoNLL 2018.
     """
 
     num_sentences: int
@@ -53,6 +59,8 @@ class TaggingScore:
     sentence_accuracy: float
     tags: tuple[LabelScore, ...]
     mistakes: tuple[tuple[str, str, int], ...]
+    raw_token_f1: float | None = None
+    raw_tag_f1: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the attributes, for JSON."""
@@ -110,6 +118,39 @@ def score_tags(
     )
 
 
+def score_raw(
+    sentences: Iterable[TaggedSentence], tagged: Iterable[Sequence[TaggedToken]]
+) -> dict[str, float]:
+    """Scores the tokens and tags that a tagger finds in texts (Zeman et al. 2018).
+
+    A token is right if its characters are those of a gold word, however much space is around it.
+
+    Args:
+        sentences: The gold sentences.
+        tagged: The tokens found in the text of each sentence, with their offsets.
+
+    Returns:
+        F1 x 100: `raw_token_f1`, and `raw_tag_f1` of tokens with the right tag.
+    """
+    gold: Counter[tuple[int, int, int, str]] = Counter()
+    found: Counter[tuple[int, int, int, str]] = Counter()
+    for place, (sentence, tokens) in enumerate(zip(sentences, tagged, strict=True)):
+        # Places are counted without spaces, because a word may have one.
+        before = [0, *accumulate(not letter.isspace() for letter in sentence.text)]
+        for token in tokens:
+            found[place, before[token.start or 0], before[token.end or 0], token.tag] += 1
+        end = 0
+        for word, tag in zip(sentence.words, sentence.tags, strict=True):
+            start, end = end, end + len("".join(word.split()))
+            gold[place, start, end, tag] += 1
+    total = (gold.total() + found.total()) / 2
+    places = [Counter(token[:3] for token in counts) for counts in (gold, found)]
+    return {
+        "raw_token_f1": 100 * (places[0] & places[1]).total() / total,
+        "raw_tag_f1": 100 * (gold & found).total() / total,
+    }
+
+
 def _draws(num_right: Ints, lengths: Ints, num_resamples: int, seed: int) -> Floats:
     """Returns the accuracy over resampled sentences, `(num_resamples,)`."""
     # Sentences are resampled, not words, because the tags of a sentence depend on each other.
@@ -138,6 +179,8 @@ def tagging_tables(name: str, score: TaggingScore) -> list[Table]:
         ("known words", score.num_known, score.known_accuracy, "-"),
         ("unknown words", score.num_unknown, score.unknown_accuracy, "-"),
         ("whole sentences", score.num_sentences, score.sentence_accuracy, "-"),
+        ("raw text: tokens, F1", score.num_tokens, score.raw_token_f1, "-"),
+        ("raw text: tags, F1", score.num_tokens, score.raw_tag_f1, "-"),
     ):
         accuracies.add_row(unit, f"{count:,}", number(accuracy), interval_text)
     tags = make_table("Tags", ["tag"], ["count", "precision", "recall", "F1"])

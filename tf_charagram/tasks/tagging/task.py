@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from tf_charagram.tasks.labelled import LabelledSets
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
-from tf_charagram.tasks.tagging.scores import TaggingScore, score_tags, tagging_tables
+from tf_charagram.tasks.tagging.scores import TaggingScore, score_raw, score_tags, tagging_tables
 from tf_charagram.tasks.tagging.settings import TaggingConfig
+from tf_charagram.text.splitting import split_tokens
 from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
@@ -39,6 +40,31 @@ class _TaggedSet:
 
     name: str
     sentences: list[TaggedSentence]
+
+
+def _split_as_raw(sentences: list[TaggedSentence]) -> list[TaggedSentence]:
+    """Splits the words of the Penn Treebank that a tagger splits in raw text; parts have their tag.
+
+    The treebank has `and/or` and `well-known` as words, of which a tagger would never see a part.
+    """
+    words = list({word for each in sentences if each.is_penn for word in each.words})
+    if not words:
+        return sentences
+    parts = {}
+    for word, tokens in zip(words, split_tokens(string_tensor(words))[0].to_list(), strict=True):
+        parts[word] = [token.decode() for token in tokens] or [word]
+    found = []
+    for each in sentences:
+        if each.is_penn:
+            pairs = zip(each.words, each.tags, strict=True)
+            split = [(part, tag) for word, tag in pairs for part in parts[word]]
+            each = replace(
+                each,
+                words=tuple(part for part, _ in split),
+                tags=tuple(tag for _, tag in split),
+            )
+        found.append(each)
+    return found
 
 
 class Tagging(LabelledSets, Task):
@@ -77,7 +103,7 @@ class Tagging(LabelledSets, Task):
     def read_file(self, path: Path, split: str, name: str) -> _TaggedSet:
         """Reads tagged sentences; a file is one split."""
         sentences = read_tagged(path, column=self.config.column, on_bad_line=self.bad_lines)
-        return _TaggedSet(name, list(sentences))
+        return _TaggedSet(name, _split_as_raw(list(sentences)))
 
     def take_examples(self, examples: Sequence[_TaggedSet]) -> None:
         """Stores the sentences to train on, one set per `--data`."""
@@ -169,9 +195,10 @@ class Tagging(LabelledSets, Task):
     def score_set(self, model: Tagger, examples: _TaggedSet, scoring: Scoring) -> TaggingScore:
         """Compares predicted tags with the gold tags."""
         words = [list(sentence.words) for sentence in examples.sentences]
+        texts = [sentence.text for sentence in examples.sentences]
         predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
         gold = [sentence.tags for sentence in examples.sentences]
-        return score_tags(
+        given = score_tags(
             gold,
             predicted,
             words,
@@ -179,6 +206,7 @@ class Tagging(LabelledSets, Task):
             num_resamples=scoring.num_resamples,
             seed=scoring.seed,
         )
+        return replace(given, **score_raw(examples.sentences, model.tag(texts)))
 
     def value(self, score: TaggingScore) -> float | None:
         """Returns the accuracy."""
