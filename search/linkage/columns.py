@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.data.tables import written_text
+from tf_charagram.data.tables import cell_text
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search.linkage.identity import identifies
 from tf_charagram.search.linkage.kinds import KINDS, ColumnKind, Kind, kind_of_both
@@ -74,7 +74,8 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
         argument: Name of the argument that holds the table, for errors.
 
     Raises:
-        ConfigError: There is no such column, or the object is not a table.
+        ConfigError: There is no such column, the object is not a table, or a cell is an array, an
+            object, or bytes that are not UTF-8.
     """
     names = _columns_in(table, argument)
     if name not in names:
@@ -86,7 +87,13 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
     for value in values:
         # The only values that differ from themselves; pandas' NA refuses to tell.
         is_absent = value is None or type(value).__name__ in ("NAType", "NaTType")
-        text = "" if is_absent else written_text(value, name).strip()
+        # Arrays of NumPy and series of polars in a cell are no lists.
+        if hasattr(value, "__len__") and not isinstance(value, str | bytes | dict):
+            value = list(value)
+        try:
+            text = "" if is_absent else cell_text(value, name).strip()
+        except ValueError as error:
+            raise ConfigError(f"`{argument}` cannot be compared: {error}.") from error
         texts.append("" if is_missing(text) else text)
     return texts
 

@@ -210,7 +210,8 @@ def _read_text(text: str) -> str:
 def _read_number(text: str) -> str:
     """Returns a number in its shortest form; other values count as missing."""
     number = number_of(text)
-    return "" if number is None else repr(number)
+    # The sum has no negative zero.
+    return "" if number is None else repr(number + 0.0)
 
 
 def _same_for_all(read: Callable[[str], str]) -> Callable[[Sequence[str]], Callable[[str], str]]:

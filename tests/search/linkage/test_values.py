@@ -123,3 +123,26 @@ def test_a_column_of_two_tables():
     assert column.left.tolist() == [0, MISSING]
     with pytest.raises(ConfigError, match="Unknown kind of column 'nmae'"):
         make_column("n", ["a"], None, "nmae")
+
+
+@pytest.mark.parametrize(
+    "cells", [[["x"], []], [[None], None], [np.array(["x"]), None], [{"a": 1}], [("x",)], [b"\xff"]]
+)
+def test_cells_that_are_no_values(cells):
+    with pytest.raises(
+        ConfigError, match=r"`left` cannot be compared: column tags has (an |bytes)"
+    ):
+        cells_of({"tags": cells}, "tags", "left")
+
+
+def test_lists_of_data_frames():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"tags": [["x"], []]})
+    with pytest.raises(ConfigError, match="column tags has an array, not a text"):
+        cells_of(frame, "tags", "left")
+    assert cells_of({"x": [b"caf\xc3\xa9", b""]}, "x", "left") == ["café", ""]
+
+
+def test_zeros_are_equal():
+    column = make_column("x", ["0.0", "-0.0", "-0", "0", "1"], None, "number")
+    assert column.left.tolist() == [0, 0, 0, 0, 1]
