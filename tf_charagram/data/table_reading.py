@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,8 +27,6 @@ _JSON = (".json", ".jsonl", ".ndjson")
 _PARQUET = ".parquet"
 # The first lines tell the separator; the first objects tell the columns of JSON.
 _NUM_FIRST = 1000
-# Lines of a cell that goes beyond the first lines.
-_MAX_CUT = 100
 # Python's limit of 131,072 characters fits a cell of a spreadsheet; texts are longer.
 _MAX_CELL_CHARS = 2**31 - 1
 _MAX_SHOWN, _MAX_SHOWN_CHARS = 20, 30
@@ -108,7 +108,7 @@ class Rows:
         if suffix in _JSON:
             self._rows = self._json_rows(read_objects(path, suffix, lines, self.bad), columns)
         elif suffix or has_tabs:
-            self._rows = self._separated(lines, suffix == ".csv", header)
+            self._rows = self._separated(lines, suffix == ".csv", header, encoding)
         else:
             self.has_header = False
             self.names = ["text"]
@@ -124,10 +124,14 @@ class Rows:
             self.first = [head[0][1].get(name) for name in names]
         return ((line, [row.get(name) for name in names]) for line, row in chain(head, objects))
 
-    def _separated(self, lines: _Lines, is_csv: bool, header: bool) -> _Numbered:
+    def _separated(
+        self, lines: _Lines, is_csv: bool, header: bool, encoding: str | None
+    ) -> _Numbered:
         """Returns the rows below the header, and sets the names of the columns."""
-        head = list(islice(lines, _NUM_FIRST))
-        self.separator, quoting = _layout(self.path, head, is_csv)
+        is_pipe = not Path(self.path).is_file()
+        # All lines tell the quotes of TSV, and those of a pipe can be read only once.
+        head = list(islice(lines, None if is_pipe and not is_csv else _NUM_FIRST))
+        self.separator, quoting = _layout(self.path, head, is_csv, encoding)
         split = _split(self.path, chain(head, lines), self.separator, quoting, self.bad)
         # Blank lines above the first row are no rows.
         rows = dropwhile(lambda row: not "".join(row[1]).strip(), split)
@@ -276,7 +280,9 @@ def read_table(
     return table
 
 
-def _layout(path: str | Path, head: list[tuple[int, str]], is_csv: bool) -> tuple[str, Any]:
+def _layout(
+    path: str | Path, head: list[tuple[int, str]], is_csv: bool, encoding: str | None
+) -> tuple[str, Any]:
     """Returns the separator of a file and the meaning of its quotes, as `csv.reader` takes them."""
     lines = [text for _, text in head]
     if lines and (named := _SEPARATOR_LINE.fullmatch(lines[0])):
@@ -284,13 +290,16 @@ def _layout(path: str | Path, head: list[tuple[int, str]], is_csv: bool) -> tupl
         head[0] = (1, "\n")
         return named[1], csv.QUOTE_MINIMAL
     if not is_csv:
-        kinds = [csv.QUOTE_MINIMAL, csv.QUOTE_NONE]
-        shares = [_share(lines, "\t", quoting, strict=True) for quoting in kinds]
-        if shares[0] >= shares[1]:
+        if len(lines) < _NUM_FIRST or not Path(path).is_file():
+            has_quotes = _has_csv_quotes(lines)
+        else:
+            state = os.stat(path)
+            has_quotes = _file_has_csv_quotes(path, encoding, state.st_size, state.st_mtime_ns)
+        if has_quotes:
             return "\t", csv.QUOTE_MINIMAL
         say_once(path, "quotes are read as characters, because they are not those of CSV")
         return "\t", csv.QUOTE_NONE
-    fits = {sign: _share(lines, sign, csv.QUOTE_MINIMAL, strict=False) for sign in _SEPARATORS}
+    fits = {sign: _share(_widths(lines, sign)) for sign in _SEPARATORS}
     fitting = [sign for sign, share in fits.items() if 0 < share == max(fits.values())]
     if len(fitting) > 1:
         names = " or ".join(_SEPARATORS[sign] for sign in fitting)
@@ -302,29 +311,44 @@ def _layout(path: str | Path, head: list[tuple[int, str]], is_csv: bool) -> tupl
     return separator, csv.QUOTE_MINIMAL
 
 
-def _share(lines: Sequence[str], separator: str, quoting: Any, *, strict: bool) -> float:
-    """Returns the share of rows that are as wide as the first one.
+@cache
+def _file_has_csv_quotes(path: str | Path, encoding: str | None, size: int, time_ns: int) -> bool:
+    """Tells how quotes of a file are read; its size and time tell that it has not changed."""
+    return _has_csv_quotes([text for _, text in table_lines(path, BadLines("skip"), encoding)])
 
-    Returns:
-        -1 if `strict` and quotes are wrong; 0 if not `strict` and there is one column.
+
+def _has_csv_quotes(lines: Sequence[str]) -> bool:
+    """Tells whether quotes between tabs are those of CSV, not characters."""
+    if not any(text.startswith('"') or '\t"' in text for text in lines):
+        return True
+    try:
+        quoted = _widths([text.rstrip("\r\n") + "\n" for text in lines], "\t", strict=True)
+    except csv.Error:
+        return False
+    plain = [text.count("\t") + 1 for text in lines if text.strip()]
+    # Two characters that are quotes look like a cell with all rows between them.
+    is_swallowed = len(quoted) < len(plain) and set(plain) == {quoted[0]} != {1}
+    return not is_swallowed and _share(quoted) >= _share(plain)
+
+
+def _widths(lines: Sequence[str], separator: str, *, strict: bool = False) -> list[int]:
+    """Returns the numbers of cells of the rows that are not empty.
+
+    Raises:
+        csv.Error: Quotes are wrong, and this is `strict`.
     """
     widths = []
-    end = 0
-    reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=strict)
-    with _long_cells():
-        try:
-            for row in reader:
-                if row:
-                    widths.append(len(row))
-                end = reader.line_num
-        except csv.Error:
-            # The last cell may go on below the first lines.
-            is_cut = len(lines) == _NUM_FIRST and len(lines) - end < _MAX_CUT
-            if strict and not is_cut:
-                return -1.0
-    if not widths or (widths[0] == 1 and not strict):
-        return 0.0
-    return sum(width == widths[0] for width in widths) / len(widths)
+    with _long_cells(), nullcontext() if strict else suppress(csv.Error):
+        for row in csv.reader(lines, delimiter=separator, strict=strict):
+            if row:
+                widths.append(len(row))
+    return widths
+
+
+def _share(widths: Sequence[int]) -> float:
+    """Returns the share of rows that are as wide as the first one; 0 for one column."""
+    first = widths[0] if widths else 1
+    return widths.count(first) / len(widths) if first > 1 else 0.0
 
 
 @contextmanager
