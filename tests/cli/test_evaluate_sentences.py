@@ -172,8 +172,8 @@ class TestOneModel:
             "2013.FNWN": expected
         }
         message = evaluate(models[0], "--columns", "3,4,9", place=path, status=1)
-        assert "expected a column 9. The columns, each with a value: 1 '0', 2 '" in message
-        assert "`columns` are for a file" in evaluate(models[0], *columns, status=1)
+        assert "expected a column 9. The columns, each with a value: 0 '0', " in message
+        assert "`columns` and `header` are for a file" in evaluate(models[0], *columns, status=1)
 
 
 class TestSeveralModels:

@@ -210,7 +210,7 @@ def test_labels(csv_file, labels, tmp_path, capsys):
             "left\tright\tlabel\na\tc\tyes\n",
             "expected 0 or 1 in column label, for",
         ),
-        ("this\tthat\nb\tc\n", "left, right, label."),
+        ("this\tthat\nb\tc\n", "two texts and 1 or 0, whether"),
     ):
         labels.write_text(content)
         assert call("dedupe", csv_file, *arguments) == 1

@@ -110,7 +110,6 @@ class Rows:
         elif suffix or has_tabs:
             self._rows = self._separated(lines, suffix == ".csv", header, encoding)
         else:
-            self.has_header = False
             self.names = ["text"]
             self._rows = ((number, [text.rstrip("\r\n")]) for number, text in lines)
 
@@ -254,6 +253,7 @@ def read_table(
     """
     bad = BadLines.of(on_bad_line)
     suffix = format_of(path)
+    has_header = True
     if suffix == _PARQUET:
         file = open_parquet(path)
         with parquet_errors(path):
@@ -271,11 +271,12 @@ def read_table(
     else:
         source = Rows(path, header=header, encoding=encoding, on_bad_line=bad)
         kept = [cells for _, cells in source]
+        has_header = bool(source.first_line) and header
         columns = [[row[column] for row in kept] for column in range(len(source.names))]
         table = Table(source.names, columns, source.separator, source.has_header)
     table.path = str(path)
     if not len(table):
-        empty = "only a header" if table.has_header and table.columns else "the file is empty"
+        empty = "only a header" if has_header and table.columns else "the file is empty"
         raise DataError(path, f"no rows found: {bad.summary() if bad.count else empty}")
     return table
 
@@ -375,22 +376,26 @@ def _split(
             taken.append(numbered)
             yield numbered[1]
 
+    reader = csv.reader(feed(), delimiter=separator, quoting=quoting, strict=True)
     while True:
-        reader = csv.reader(feed(), delimiter=separator, quoting=quoting, strict=True)
+        rows: list[tuple[int, list[str]]] = []
         try:
-            while True:
-                with _long_cells():
-                    cells = next(reader, None)
-                if cells is None:
-                    return
-                yield taken[0][0], cells
-                taken.clear()
+            with _long_cells():
+                for cells in islice(reader, _NUM_FIRST):
+                    rows.append((taken[0][0], cells))
+                    taken.clear()
         except csv.Error as error:
+            yield from rows
             message = f"the row is not valid CSV ({error}). Check its quotes"
             bad.report(path, taken[0][0], message)
             # A quote that is not closed must not take the lines after it along.
             again.extendleft(reversed(taken[1:]))
             taken.clear()
+            reader = csv.reader(feed(), delimiter=separator, quoting=quoting, strict=True)
+        else:
+            if not rows:
+                return
+            yield from rows
 
 
 def read_objects(path: str | Path, suffix: str, lines: _Lines, bad: BadLines) -> _Objects:

@@ -103,7 +103,7 @@ def _files(task: str, name: str, values: Data, folder: Path) -> Any:
     """Returns the value of `data` or `eval_data`; examples are written to a file of this name."""
     items: list[Any] = [values] if isinstance(values, str | Path) else list(values)
     if not all(isinstance(item, str | Path) for item in items):
-        path = folder / name
+        path = folder / f"{name}.jsonl"
         task_class(task).write_examples(items, path)
         items = [path]
     names = [str(item) for item in items]

@@ -215,7 +215,7 @@ def test_header_of_unknown_names(tmp_path, capsys):
     path.write_text("mood\treview\n" + "good\ta fine day\nbad\ta grey day\n" * 50)
     flags = ["--data", path, "--dim", "4", "--epochs", "1", "--eval-data", path]
     assert train("sentiment", *flags, "--output", tmp_path / "a") == 1
-    assert "looks like a header" in capsys.readouterr().err
+    assert "The columns, each with a value: mood 'good', review" in capsys.readouterr().err
     columns = ["--columns", "review,mood"]
     assert train("sentiment", *flags, *columns, "--output", tmp_path / "b") == 0
     assert "100 texts" in capsys.readouterr().out

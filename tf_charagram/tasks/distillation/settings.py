@@ -47,9 +47,6 @@ class DistillConfig(EmbedderConfig):
         "data",
         is_repeatable=True,
     )
-    header: bool = option(
-        True, "whether the first line of --pairs has the names of the columns", "data"
-    )
     learning_rate: float = option(0.002, "step size")
     decay: Literal["none", "linear"] = option(
         "linear", "decay of the learning rate: linear goes to 0 over --epochs"

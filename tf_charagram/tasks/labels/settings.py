@@ -8,13 +8,13 @@ from typing import Literal
 from tf_charagram.checks import check_at_least
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import option
-from tf_charagram.training.settings import LabelledConfig
+from tf_charagram.training.settings import LabelledConfig, TableConfig
 
 _SST = ("phrases", "fine")
 
 
 @dataclass(frozen=True)
-class SupervisedConfig(LabelledConfig):
+class SupervisedConfig(LabelledConfig, TableConfig):
     """Settings of a training run with labels (Universal, section 4.4).
 
     Raises:
@@ -37,15 +37,6 @@ class SupervisedConfig(LabelledConfig):
     )
     pull_back: bool = option(
         False, "let --l2-composition pull to the weights of --init instead of 0", "objective"
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        "columns of a table: the text or two texts, then the label or score; names, or numbers "
-        "from 1 [well-known names]",
-        "data",
-    )
-    header: bool = option(
-        True, "whether the first line of CSV and TSV has the names of the columns", "data"
     )
     sst: tuple[str, ...] = option(
         (),

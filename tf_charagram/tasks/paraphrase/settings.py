@@ -9,11 +9,11 @@ from typing import Any, Literal
 from tf_charagram.checks import check_at_least, check_margin, check_weights
 from tf_charagram.settings import option, typed, types_of
 from tf_charagram.tasks.paraphrase.losses import LOSSES, loss_class
-from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.settings import TableConfig
 
 
 @dataclass(frozen=True)
-class EmbedderConfig(RunConfig):
+class EmbedderConfig(TableConfig):
     """Settings of a training run of an embedder: evaluation and margin loss.
 
     Raises:
@@ -64,15 +64,6 @@ class ParaphraseConfig(EmbedderConfig):
         "training pairs: a file, two aligned ones as A::B, `starter`, or a name to download; "
         "repeatable [words: starter]",
         is_repeatable=True,
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        "columns of --data: the two texts and, if some do not mean the same, 1 or 0 for whether "
-        "they do; names, or numbers from 1 [well-known names]",
-        "data",
-    )
-    header: bool = option(
-        True, "whether the first line of CSV and TSV has the names of the columns", "data"
     )
     typos: float = option(0.0, "share of the pairs to add again with typos in one side", "data")
     order: Literal["by_length", "random", "file_first"] = option(
