@@ -125,7 +125,7 @@ def _read(path: str) -> list[Label]:
         return []
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         lines = list(csv.reader(file)) or [_HEADER]
-    labels = []
+    labels: list[Label] = []
     for number, line in enumerate(lines, start=1):
         cells = ",".join(line)
         if number == 1:

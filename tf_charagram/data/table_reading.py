@@ -175,6 +175,7 @@ class Rows:
             DataError: A cell is not a text, or the file cannot be read.
         """
         names = [self.names[position] for position in positions]
+        rows: _Numbered
         if self._file is None:
             rows = ((line, [cells[position] for position in positions]) for line, cells in self)
         else:

@@ -118,6 +118,6 @@ def test_raw_text():
     gold = [TaggedSentence(words, tags, "cannot  go 10 000")]
     spans = [("MD", 0, 6), ("VB", 8, 10), ("CD", 11, 13), ("CD", 14, 17)]
     found = [[TaggedToken("", tag, 1.0, start, end) for tag, start, end in spans]]
-    assert score_raw(gold, found) == {"raw_token_f1": 25.0, "raw_tag_f1": 25.0}
+    assert score_raw(gold, found) == (25.0, 25.0)
     other = [[token._replace(tag="X") for token in found[0]]]
-    assert score_raw(gold * 2, found + other) == {"raw_token_f1": 25.0, "raw_tag_f1": 12.5}
+    assert score_raw(gold * 2, found + other) == (25.0, 12.5)

@@ -168,8 +168,11 @@ def _lines(
                 text = _decoded(path, first + stream.read(), encoding)
                 lines = io.StringIO(text if "\n" in text else text.replace("\r", "\n"), "\n")
             for number, line in enumerate(lines, start=1):
+                if isinstance(line, str):
+                    yield number, line
+                    continue
                 try:
-                    mended = line if isinstance(line, str) else line.decode()
+                    mended: str | None = line.decode()
                 except UnicodeDecodeError:
                     mended = mend(number, line)
                 if mended is not None:

@@ -78,10 +78,11 @@ def read_wordsim(
 def _cells(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """Yields the cells of the lines that are neither blank nor comments."""
     separator = Rows(path, header=False, has_tabs=True).separator
-    quoting = csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL
     is_above = True
     for number, text in read_lines(path):
-        cells = next(csv.reader([text], delimiter=separator, quoting=quoting), [])
+        # Between tabs, quotes are characters.
+        is_tab = separator == "\t"
+        cells = text.split("\t") if is_tab else next(csv.reader([text], delimiter=separator), [])
         is_above = is_above and (text.startswith("#") and not _is_header(cells))
         if text.strip() and not is_above:
             yield number, _split(cells)

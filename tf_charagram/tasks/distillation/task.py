@@ -113,8 +113,8 @@ class Distill(EmbedderSets, Task):
 
     def _corpus(self) -> PairCorpus:
         config = self.config
-        options = {"columns": config.columns, "header": config.header}
-        sources = [pairs_reader(name, **options) for name in config.pairs]
+        columns, header = config.columns, config.header
+        sources = [pairs_reader(name, columns=columns, header=header) for name in config.pairs]
         return PairCorpus(sources, self.bad_lines, weights=config.data_weights, seed=config.seed)
 
     def _misspellings(self) -> dict[str, list[str]]:

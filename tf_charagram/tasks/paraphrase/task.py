@@ -114,8 +114,8 @@ class _ParaphraseTask(EmbedderSets, Task):
     def read(self) -> None:
         """Reads the pairs of all `--data` values and makes the vectorizer from their texts."""
         names = self.data_names(self.config)
-        options = {"columns": self.config.columns, "header": self.config.header}
-        self.read_pairs([pairs_reader(name, **options) for name in names])
+        columns, header = self.config.columns, self.config.header
+        self.read_pairs([pairs_reader(name, columns=columns, header=header) for name in names])
 
     def read_pairs(self, sources: Sequence[ReadPairs]) -> None:
         """Reads the pairs of some sources for the vectorizer."""

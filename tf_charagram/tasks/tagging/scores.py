@@ -120,7 +120,7 @@ def score_tags(
 
 def score_raw(
     sentences: Iterable[TaggedSentence], tagged: Iterable[Sequence[TaggedToken]]
-) -> dict[str, float]:
+) -> tuple[float, float]:
     """Scores the tokens and tags that a tagger finds in texts (Zeman et al. 2018).
 
     A token is right if its characters are those of a gold word, however much space is around it.
@@ -130,7 +130,7 @@ def score_raw(
         tagged: The tokens found in the text of each sentence, with their offsets.
 
     Returns:
-        F1 x 100: `raw_token_f1`, and `raw_tag_f1` of tokens with the right tag.
+        F1 x 100 of the tokens, and of tokens with the right tag.
     """
     gold: Counter[tuple[int, int, int, str]] = Counter()
     found: Counter[tuple[int, int, int, str]] = Counter()
@@ -145,10 +145,8 @@ def score_raw(
             gold[place, start, end, tag] += 1
     total = (gold.total() + found.total()) / 2
     places = [Counter(token[:3] for token in counts) for counts in (gold, found)]
-    return {
-        "raw_token_f1": 100 * (places[0] & places[1]).total() / total,
-        "raw_tag_f1": 100 * (gold & found).total() / total,
-    }
+    token_f1 = 100 * (places[0] & places[1]).total() / total
+    return token_f1, 100 * (gold & found).total() / total
 
 
 def _draws(num_right: Ints, lengths: Ints, num_resamples: int, seed: int) -> Floats:

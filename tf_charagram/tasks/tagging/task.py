@@ -206,7 +206,8 @@ class Tagging(LabelledSets, Task):
             num_resamples=scoring.num_resamples,
             seed=scoring.seed,
         )
-        return replace(given, **score_raw(examples.sentences, model.tag(texts)))
+        token_f1, tag_f1 = score_raw(examples.sentences, model.tag(texts))
+        return replace(given, raw_token_f1=token_f1, raw_tag_f1=tag_f1)
 
     def value(self, score: TaggingScore) -> float | None:
         """Returns the accuracy."""
