@@ -13,6 +13,8 @@ from tf_charagram.errors import RunError
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.layers.row_gradients import Gradient, sum_equal_rows
 
+_PADDING = -1
+
 
 class MeanLoss(keras.metrics.Mean):
     """Mean over batches and replicas, which a process can read without asking the others.
@@ -34,6 +36,41 @@ class MeanLoss(keras.metrics.Mean):
         return keras.Variable(
             initializer, shape, dtype, trainable=False, aggregation="mean", name=name
         )
+
+
+def shared_by_replicas(
+    batches: tf.data.Dataset, strategy: tf.distribute.Strategy
+) -> tf.data.Dataset:
+    """Prepares batches for Keras' `fit`, so that each replica gets a copy of the whole batch.
+
+    Keras splits batches along their first axis, and averages the first one over the replicas, which
+    fails for ragged tensors. So each tensor becomes one copy per replica, with padded ids.
+
+    Args:
+        batches: Batches of `(ids, numbers)`: `tf.RaggedTensor` `(n, None)` and int64 `(n,)`.
+        strategy: Strategy of the model; with one replica, `batches` is returned.
+    """
+    num_replicas = strategy.num_replicas_in_sync
+    is_shared = batches.element_spec[1].shape.rank == 2
+    if num_replicas == 1 or is_shared:
+        return batches
+
+    def copies(ids: tf.RaggedTensor, numbers: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        # In int64, because int32 would be averaged in host memory.
+        padded = tf.cast(ids.to_tensor(_PADDING), tf.int64)
+        return tf.stack([padded] * num_replicas), tf.stack([numbers] * num_replicas)
+
+    return batches.map(copies)
+
+
+def own_copy(
+    ids: tf.Tensor | tf.RaggedTensor, numbers: tf.Tensor
+) -> tuple[tf.RaggedTensor, tf.Tensor]:
+    """Returns the batch of which a replica got a copy by `shared_by_replicas`."""
+    if isinstance(ids, tf.RaggedTensor):
+        return ids, numbers
+    unpadded = tf.RaggedTensor.from_tensor(ids[0], padding=_PADDING)
+    return tf.cast(unpadded, tf.int32), numbers[0]
 
 
 @contextmanager

@@ -31,7 +31,6 @@ class StepModel(keras.Model):
     Attributes:
         step: Number of batches trained on.
         loss_tracker: The mean loss since its last reset.
-        shares_batches: Whether the step that is being traced gets the same batch in all replicas.
 
     Args:
         layers: The trained layers: the encoder, and the head on top of it if there is one.
@@ -53,7 +52,6 @@ class StepModel(keras.Model):
             name="step",
         )
         self.loss_tracker = MeanLoss(name="loss")
-        self.shares_batches = False
         self.penalties = L2Penalties(self._parts[0])
         self.built = True
 
@@ -121,6 +119,11 @@ class StepModel(keras.Model):
     def trained_variables(self) -> list[keras.Variable]:
         """The weights that steps change."""
         return [variable for part in self._parts for variable in part.trainable_variables]
+
+    @property
+    def shares_batches(self) -> bool:
+        """Whether there are several replicas, which get every batch whole."""
+        return self.distribute_strategy.num_replicas_in_sync > 1
 
     @property
     def all_weights(self) -> list[keras.Variable]:

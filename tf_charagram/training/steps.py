@@ -102,8 +102,4 @@ class SharedSteps:
 
     def _step_on_next(self, iterator: Any) -> None:
         batch = next(iterator)
-        self._model.shares_batches = True
-        try:
-            self._model.distribute_strategy.run(self._model.step_on, args=(batch,))
-        finally:
-            self._model.shares_batches = False
+        self._model.distribute_strategy.run(self._model.step_on, args=(batch,))

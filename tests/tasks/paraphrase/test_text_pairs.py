@@ -18,29 +18,34 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.optimizers import LazyAdam
 from tf_charagram.tasks.paraphrase.pair_stream import text_keys
 
-# Both halves of the batch are the same pairs, so each of two replicas sees those of a single one.
+# Batches of two pairs and a last one of one pair: negatives come from all replicas.
 SCRIPT = """
 import json, sys
 import keras
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+import tf_charagram
 from tf_charagram import NgramVectorizer, ParaphraseModel, TextEmbedder
 from tf_charagram.encoders import Charagram
 from tf_charagram.optimizers import LazyAdam
-lefts, rights = (2 * side for side in json.loads(sys.argv[1]))
-pairs = tf.data.Dataset.from_tensor_slices((lefts, rights)).batch(len(lefts))
+lefts, rights = json.loads(sys.argv[1])
+pairs = tf.data.Dataset.from_tensor_slices((lefts, rights)).batch(2)
 found = []
 for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
     with strategy.scope():
         vectorizer = NgramVectorizer.from_texts(lefts + rights)
         embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=4))
         model = ParaphraseModel.from_embedder(embedder)
-        optimizer = LazyAdam(0.01, distinct_rows=strategy.num_replicas_in_sync > 1)
-        model.compile(optimizer, l2=0.01, metrics=[keras.metrics.CosineSimilarity()])
+        model.compile(LazyAdam(0.01), l2=0.01, metrics=[keras.metrics.CosineSimilarity()])
     history = model.fit(pairs, epochs=3, verbose=0, shuffle=False, validation_data=pairs).history
     table = embedder.encoder.sum.table.numpy().tolist()
     found.append([strategy.num_replicas_in_sync, history, table, int(model.step.numpy())])
+model.compile(LazyAdam(), steps_per_execution=2)
+try:
+    model.fit(pairs)
+except tf_charagram.ConfigError as error:
+    found.append(str(error))
 print(json.dumps(found))
 """
 LEFTS = ["a cat", "a dog", "mice", "red house", "blue sky"]
@@ -108,18 +113,22 @@ def test_two_replicas():
     command = [sys.executable, "-c", SCRIPT, json.dumps([LEFTS, RIGHTS])]
     done = subprocess.run(command, capture_output=True, text=True, env=environment())
     assert done.returncode == 0, done.stderr
-    one, two = json.loads(done.stdout.splitlines()[-1])
+    one, two, refused = json.loads(done.stdout.splitlines()[-1])
     assert (one[0], two[0]) == (1, 2)
     for name, values in one[1].items():
         np.testing.assert_allclose(two[1][name], values, rtol=1e-4, atol=1e-6, err_msg=name)
     np.testing.assert_allclose(two[2], one[2], rtol=1e-3, atol=1e-5)
-    assert one[3] == two[3] == 3
+    assert one[3] == two[3] == 9
+    assert two[1]["loss"][-1] < two[1]["loss"][0]
+    assert refused == (
+        "`steps_per_execution` must be 1 under a strategy of several replicas. Received: 2"
+    )
 
 
 def test_errors():
     model = ParaphraseModel.from_embedder(make_embedder())
     model.compile(LazyAdam())
-    with pytest.raises(ConfigError, match=r"must be batches of pairs, .*Use dataset\.batch"):
+    with pytest.raises(ConfigError, match=r"must be pairs of texts, .*Use dataset\.batch"):
         model.fit(pairs().unbatch(), verbose=0)
     for data in ((LEFTS, RIGHTS), tf.constant(LEFTS), np.array(LEFTS)):
         with pytest.raises(
@@ -130,6 +139,36 @@ def test_errors():
     without.compile(LazyAdam())
     with pytest.raises(ConfigError, match=r"a model made by .*from_embedder\(embedder\)"):
         without.evaluate(pairs(), verbose=0)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        (LEFTS, RIGHTS, [1.0] * 5),
+        ((LEFTS, RIGHTS), [1.0] * 5),
+        ((LEFTS, RIGHTS), [1] * 5, [1.0] * 5),
+        {"left": LEFTS, "right": RIGHTS},
+        (LEFTS, [1.0] * 5),
+        LEFTS,
+    ],
+    ids=["weights", "nested", "nested_weights", "names", "scores", "texts"],
+)
+def test_other_batches_are_refused(batch):
+    model = ParaphraseModel.from_embedder(make_embedder())
+    model.compile(LazyAdam())
+    data = tf.data.Dataset.from_tensor_slices(batch).batch(2)
+    with pytest.raises(ConfigError, match=r"^Batches must be pairs of texts, .* no weights"):
+        model.fit(data, verbose=0)
+    with pytest.raises(ConfigError, match=r"^Batches must be pairs of texts, .* no weights"):
+        model.fit(pairs(), validation_data=data, verbose=0)
+
+
+def test_weights_are_refused():
+    model = ParaphraseModel.from_embedder(make_embedder())
+    model.compile(LazyAdam())
+    for name, value in {"sample_weight": [1.0] * 5, "class_weight": {0: 2.0}}.items():
+        with pytest.raises(ConfigError, match=rf"takes no weights\. Received: {name}="):
+            model.fit(pairs(), verbose=0, **{name: value})
 
 
 def test_is_saved_by_its_embedder_alone(tmp_path):

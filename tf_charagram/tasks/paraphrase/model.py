@@ -16,14 +16,13 @@ from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.tasks.paraphrase.losses import PairBatch, PairLoss
 from tf_charagram.tasks.paraphrase.losses.margin import PairMargin
 from tf_charagram.tasks.paraphrase.pair_stream import text_keys
+from tf_charagram.training.replicas import own_copy, shared_by_replicas
 from tf_charagram.training.step_model import StepModel
 
-#: Ids of lefts and rights, and numbers of lefts and rights that are equal for equal texts.
-Sides = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.Tensor, tf.Tensor]
-
-# Batches split between replicas are padded: Keras averages data over replicas to infer shapes,
-# which fails for ragged tensors.
-_PADDING = -1
+_PAIRS_RULE = (
+    "Batches must be pairs of texts, (lefts, rights) with strings (batch,) each and no weights, "
+    "for a model made by `ParaphraseModel.from_embedder(embedder)`; or (ids, text_ids)."
+)
 
 
 class ParaphraseModel(StepModel):
@@ -31,8 +30,8 @@ class ParaphraseModel(StepModel):
 
     A model made by `from_embedder` trains on raw pairs: `fit`, `evaluate` and `validation_data`
     take a `tf.data.Dataset` of batches of `(lefts, rights)`, strings `(B,)` each. This works under
-    `tf.distribute.MirroredStrategy` too; each replica then chooses negatives in its part of a
-    batch.
+    `tf.distribute.MirroredStrategy` too: replicas encode a share of a batch each, and choose
+    negatives in all of it, so that the result is that of one device.
 
     Every model also takes batches of `(ids, text_ids)`: the ids of the 2B texts of B pairs, lefts
     first, then rights, `tf.RaggedTensor` int32 `(2B, None)`; and int64 `(2B,)`, equal for equal
@@ -134,8 +133,13 @@ class ParaphraseModel(StepModel):
         """Trains the encoder on a `tf.data.Dataset` of pairs, with the options of Keras' `fit`.
 
         Raises:
-            ConfigError: Pairs are not in batches, or the model has no vectorizer for them.
+            ConfigError: Batches are no pairs or have weights, or the model has no vectorizer.
         """
+        for name in ("sample_weight", "class_weight"):
+            if kwargs.get(name) is not None:
+                raise ConfigError(
+                    f"A ParaphraseModel takes no weights. Received: {name}={kwargs[name]!r}"
+                )
         validation_data = self._ids_of(validation_data)
         return super().fit(self._ids_of(x), *args, validation_data=validation_data, **kwargs)
 
@@ -143,39 +147,43 @@ class ParaphraseModel(StepModel):
         """Computes mean loss and metrics on a `tf.data.Dataset` of pairs, without training.
 
         Raises:
-            ConfigError: Pairs are not in batches, or the model has no vectorizer for them.
+            ConfigError: Batches are no pairs or have weights, or the model has no vectorizer.
         """
         return super().evaluate(self._ids_of(x), *args, **kwargs)
 
     def _ids_of(self, data: Any) -> Any:
-        replicas = self.distribute_strategy.num_replicas_in_sync
-        return _ids_of_pairs(data, self.vectorizer, replicas)
+        if data is None:  # There are no validation data.
+            return data
+        if self.shares_batches and self.steps_per_execution > 1:
+            raise ConfigError(
+                "`steps_per_execution` must be 1 under a strategy of several replicas. "
+                f"Received: {self.steps_per_execution}"
+            )
+        ids = _ids_of_pairs(data, self.vectorizer)
+        return shared_by_replicas(ids, self.distribute_strategy)
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss and the metrics without training."""
-        return super().test_step(_joined(data))
+        return super().test_step(own_copy(*data))
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss and the metrics."""
-        return super().train_step(_joined(data))
+        return super().train_step(own_copy(*data))
 
 
-def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
+def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None) -> Any:
     """Converts a dataset of string pairs to one of ids; other datasets are returned unchanged.
 
     The ids are computed in the input pipeline, because replicas of a `tf.distribute` strategy
-    cannot receive strings. The two sides stay apart, so that a batch can be split.
+    cannot receive strings.
 
     Args:
         data: A `tf.data.Dataset` of `(lefts, rights)`, strings `(batch,)`, or of other batches.
         vectorizer: The layer that makes the ids.
-        num_replicas: Number of replicas a batch is split between.
 
     Raises:
         ConfigError: The pairs are not a dataset or not in batches, or there is no vectorizer.
     """
-    if data is None:  # There are no validation data.
-        return data
     if not isinstance(data, tf.data.Dataset):
         raise ConfigError(
             "Data must be a `tf.data.Dataset`, such as "
@@ -183,37 +191,16 @@ def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas
             f"Received: {type(data).__name__}"
         )
     specs = data.element_spec
-    if not (isinstance(specs, tuple) and all(map(_is_text, specs))):
+    dtypes = [getattr(spec, "dtype", None) for spec in specs] if isinstance(specs, tuple) else []
+    if dtypes in ([tf.int32, tf.int64], [tf.int64, tf.int64]):
         return data
-    if len(specs) != 2 or any(spec.shape.rank != 1 for spec in specs) or vectorizer is None:
-        raise ConfigError(
-            "Data of texts must be batches of pairs, (lefts, rights) with strings (batch,) each, "
-            "for a model made by `ParaphraseModel.from_embedder(embedder)`. "
-            f"Received: {specs}. Use dataset.batch(batch_size)."
-        )
+    if dtypes != [tf.string, tf.string] or vectorizer is None:
+        raise ConfigError(f"{_PAIRS_RULE} Received: {specs}")
+    if any(spec.shape.rank != 1 for spec in specs):
+        raise ConfigError(f"{_PAIRS_RULE} Received: {specs}. Use dataset.batch(batch_size).")
 
-    def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> Sides:
-        sides = vectorizer(lefts), vectorizer(rights)
-        if num_replicas > 1:
-            # A ragged tensor cannot be split between replicas.
-            sides = tuple(tf.cast(side.to_tensor(_PADDING), tf.int64) for side in sides)
-        return *sides, text_keys(lefts), text_keys(rights)
+    def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+        texts = tf.concat([lefts, rights], axis=0)
+        return vectorizer(texts), text_keys(texts)
 
     return data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
-
-
-def _is_text(spec: Any) -> bool:
-    return getattr(spec, "dtype", None) == tf.string
-
-
-def _joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """Joins the sides of a batch into ids and numbers of all texts, lefts first."""
-    if len(data) == 2:
-        return data
-    sides = [
-        side
-        if isinstance(side, tf.RaggedTensor)
-        else tf.RaggedTensor.from_tensor(side, padding=_PADDING)
-        for side in data[:2]
-    ]
-    return tf.concat(sides, axis=0), tf.concat(data[2:], axis=0)
