@@ -13,7 +13,7 @@ import keras_tuner
 import tensorflow as tf
 from keras_tuner.errors import FatalError
 
-from tf_charagram.errors import CharagramError, ConfigError, DataError
+from tf_charagram.errors import CharagramError, ConfigError, DataError, check_positive
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks import make_settings, make_task
@@ -24,6 +24,9 @@ from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.grids import Space
 from tf_charagram.tuning.spaces import fields_of, label, search_space, settings_of, tuner_values
+
+#: Arguments of `search`, of which the first may be positional.
+_ARGUMENTS = ("pairs", "epochs", "initial_epoch", "callbacks", "verbose")
 
 
 def hypermodel(
@@ -103,11 +106,19 @@ class TextHyperModel(keras_tuner.HyperModel):
         """Trains the model of a trial.
 
         Raises:
-            FatalError: The pairs are wrong, or the objective is not logged. This ends the search,
-                because all trials would fail.
+            FatalError: An argument of `search` is wrong, or the objective is not logged. This ends
+                the search, because all trials would fail.
         """
+        others = [*map(reprlib.repr, args[1:]), *sorted(kwargs.keys() - set(_ARGUMENTS))]
+        if others:
+            raise FatalError(
+                f"`search` takes {', '.join(_ARGUMENTS)}. Settings such as batch_size are "
+                "arguments of `hypermodel`; ScoreOnSet in `callbacks` replaces validation data. "
+                f"Received: {', '.join(others)}"
+            )
         try:
             _reader_of(*args[:1] or [kwargs.get("pairs")])
+            check_positive(epochs=kwargs.get("epochs", 1))
         except CharagramError as error:
             raise FatalError(str(error)) from error
         try:

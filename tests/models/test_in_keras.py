@@ -68,6 +68,27 @@ def test_every_kind_is_copied(kind, tmp_path):
     assert symbol.shape[1:] == tuple(expected.shape[1:]) and symbol.shape[0] is None
 
 
+@pytest.mark.parametrize("kind", some_now([k for k in MODELS if k != "tagger"], "pair_scorer"))
+def test_inputs_of_another_shape_are_refused_by_the_model(kind):
+    model = make_model(kind)
+    symbols = [keras.Input((1,), dtype="string") for _ in range(1 + kind.startswith("pair"))]
+    with pytest.raises(
+        ConfigError, match=r"shape \(None, 1\)\. The input .* is keras\.Input\(\(\)"
+    ):
+        model(symbols if len(symbols) > 1 else symbols[0])
+
+
+def test_two_embedders_in_one_model(tmp_path):
+    embedders = [make_model("embedder"), make_model("embedder")]
+    assert len({embedder.name for embedder in embedders}) == 2
+    texts = keras.Input((), dtype="string")
+    model = keras.Model(texts, keras.layers.Add()([embedder(texts) for embedder in embedders]))
+    model.save(tmp_path / "both.keras")
+    expected = model(tf.constant(LEFTS))
+    both = keras.models.load_model(tmp_path / "both.keras")
+    np.testing.assert_array_equal(both(tf.constant(LEFTS)), expected)
+
+
 def towers(optimizer):
     """Returns a model that calls one encoder twice, and the encoder."""
     vectorizer = NgramVectorizer.from_texts(LEFTS + RIGHTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,6 +12,7 @@ from tests.reference import optimizers as reference
 from tf_charagram.layers.chunked import PADDING
 from tf_charagram.layers.row_gradients import sum_equal_rows
 from tf_charagram.layers.xla import in_xla
+from tf_charagram.optimizers import LazyAdagrad, LazyAdam
 from tf_charagram.optimizers.row_sparse import clip_by_global_norm
 
 
@@ -77,3 +79,26 @@ def test_clip_equals_reference(clip_norm):
 def test_a_norm_that_is_not_finite(value):
     with pytest.raises(tf.errors.InvalidArgumentError, match="norm of the gradient is not finite"):
         clip_by_global_norm([tf.constant([1.0, value])], 1.0)
+
+
+@pytest.mark.parametrize(
+    "clip", [{}, {"clipnorm": 0.5}, {"global_clipnorm": 0.5}, {"clipvalue": 0.3}]
+)
+@pytest.mark.parametrize(
+    ("lazy", "dense"),
+    [(LazyAdam, keras.optimizers.Adam), (LazyAdagrad, keras.optimizers.Adagrad)],
+)
+def test_repeated_ids_count_as_their_sum(lazy, dense, clip):
+    """Keras squares and clips each occurrence: 0.10 where the dense gradient moves by 0.30."""
+    tables = []
+    for optimizer_class in (lazy, dense):
+        table = keras.Variable(np.zeros((2, 2), np.float32))
+        optimizer = optimizer_class(0.1, **clip)
+        optimizer.build([table])
+        for step in range(3):
+            gradient = slices([0, 0, 1], [[1.0, 0.2], [-0.6, 0.4], [0.5, step]], num_rows=2)
+            if optimizer_class is dense:
+                gradient = tf.convert_to_tensor(gradient)
+            optimizer.apply([gradient], [table])
+        tables.append(table.numpy())
+    assert_allclose(*tables, atol=1e-5)

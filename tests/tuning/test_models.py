@@ -142,6 +142,24 @@ def test_wrong_pairs_end_a_search(tmp_path, pairs, message):
         tuner.search(pairs, epochs=1, callbacks=[], verbose=0)
 
 
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((), {"validation_data": PAIRS}, "ScoreOnSet in `callbacks` .* Received: validation_data"),
+        ((), {"validation_split": 0.1}, "Received: validation_split"),
+        ((), {"batch_size": 5, "x": 1}, "arguments of `hypermodel`.* Received: batch_size, x"),
+        ((["cats"],), {}, r"`search` takes pairs, epochs, .* Received: \['cats'\]"),
+        ((), {"epochs": 0}, "`epochs` must be a positive integer. Received: epochs=0"),
+        ((), {"epochs": "2"}, "Received: epochs='2'"),
+    ],
+    ids=["validation", "split", "batch_size", "labels", "zero", "text"],
+)
+def test_other_arguments_end_a_search(tmp_path, args, kwargs, message):
+    tuner = tuner_of(tmp_path, max_trials=2)
+    with pytest.raises(FatalError, match=message):
+        tuner.search(PAIRS, *args, callbacks=[], verbose=0, **kwargs)
+
+
 def test_an_objective_that_is_not_logged_ends_a_search(tmp_path):
     tuner = tuner_of(tmp_path, max_trials=2)
     with pytest.raises(FatalError, match=r"val_scored is not logged\. Add ScoreOnSet .*: loss\."):

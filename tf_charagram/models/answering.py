@@ -16,6 +16,7 @@ from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.models.base import TEXTS, TextModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.arguments import distinct
+from tf_charagram.text.tensors import check_shape
 
 
 class Classified(NamedTuple):
@@ -78,6 +79,8 @@ class AnsweringModel(TextModel):
         """Returns symbolic answers."""
         del kwargs
         sides = texts if isinstance(texts, list | tuple) else [texts]
+        for side in sides:
+            check_shape(side)
         return keras.KerasTensor((sides[0].shape[0], *self.answer_shape), "float32")
 
     def answers(self, vectors: tf.Tensor) -> tf.Tensor:

@@ -102,7 +102,7 @@ class TextModel(keras.Model):
                 f"The head of a {type(self).__name__} must be a {self.head_class.__name__}. "
                 f"Received: {type(head).__name__}"
             )
-        super().__init__(**{"name": self.kind, **kwargs})
+        super().__init__(**kwargs)
         self.vectorizer = vectorizer
         self.encoder = encoder
         self.head: Any = head

@@ -30,7 +30,7 @@ from tf_charagram.models.vectors import (
 )
 from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
-from tf_charagram.text.tensors import string_tensor, tensor_of
+from tf_charagram.text.tensors import check_shape, string_tensor, tensor_of
 from tf_charagram.text.vectorizer import NgramVectorizer, Reading
 
 _BATCH = 1000
@@ -90,6 +90,7 @@ class TextEmbedder(TextModel):
     def compute_output_spec(self, texts: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns symbolic embeddings, float32 `(batch, dim)`."""
         del kwargs
+        check_shape(texts)
         return keras.KerasTensor((texts.shape[0], self.dim), "float32")
 
     def encode(

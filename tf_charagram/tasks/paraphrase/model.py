@@ -192,7 +192,7 @@ def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None) -> Any:
         )
     specs = data.element_spec
     dtypes = [getattr(spec, "dtype", None) for spec in specs] if isinstance(specs, tuple) else []
-    if dtypes in ([tf.int32, tf.int64], [tf.int64, tf.int64]):
+    if len(dtypes) == 2 and all(dtype in (tf.int32, tf.int64) for dtype in dtypes):
         return data
     if dtypes != [tf.string, tf.string] or vectorizer is None:
         raise ConfigError(f"{_PAIRS_RULE} Received: {specs}")
