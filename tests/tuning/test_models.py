@@ -149,7 +149,7 @@ def test_wrong_pairs_end_a_search(tmp_path, pairs, message):
         ((), {"validation_split": 0.1}, "Received: validation_split"),
         ((), {"batch_size": 5, "x": 1}, "arguments of `hypermodel`.* Received: batch_size, x"),
         ((["cats"],), {}, r"`search` takes pairs, epochs, .* Received: \['cats'\]"),
-        ((), {"epochs": 0}, "`epochs` must be a positive integer. Received: epochs=0"),
+        ((), {"epochs": 0}, "`epochs` must be at least 1. Received: epochs=0"),
         ((), {"epochs": "2"}, "Received: epochs='2'"),
     ],
     ids=["validation", "split", "batch_size", "labels", "zero", "text"],
