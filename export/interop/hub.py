@@ -60,12 +60,19 @@ def load(address: str, **options: Any) -> Embedder:
 
     Raises:
         ConfigError: The address is malformed, or huggingface_hub is not installed.
-        RunError: It cannot be downloaded, or is not a model.
+        RunError: It cannot be downloaded, is incomplete, or is not a model.
     """
     hub = extra_module("huggingface_hub", "hub")
     repository, revision = _parse(address)
     with _hub_errors(f"Cannot download {address}"):
         folder = hub.snapshot_download(repository, revision=revision, allow_patterns=list(FILES))
+    # Without a connection, huggingface_hub returns what an interrupted download left in the cache.
+    missing = [name for name in FILES if not Path(folder, name).is_file()]
+    if missing and len(missing) < len(FILES):
+        raise RunError(
+            f"The download of {address} is incomplete: {folder} has no {' and no '.join(missing)}. "
+            "Load it again with a connection."
+        )
     return load_anywhere(folder, **options)
 
 

@@ -51,8 +51,10 @@ def loaded_once(request, monkeypatch):
 
 @pytest.fixture
 def files(tmp_path):
-    """Returns three files and their lines: 25 plain, none, 12 in gzip."""
+    """Returns three files and their lines: 25 plain, none, 12 in gzip; other breaks are no ends."""
     lines = [[f"line {number}" for number in range(25)], [], [f"gz {n}" for n in range(12)]]
+    # Ray's own `read_text` breaks lines there, and drops empty ones.
+    lines[2][3:7] = ["gz\u00853", "gz\u20284", "gz\x0c5", ""]
     paths = [tmp_path / name for name in ("a.txt", "b.txt", "c.gz")]
     for path, texts in zip(paths, lines, strict=True):
         raw = "".join(f"{text}\n" for text in texts).encode()

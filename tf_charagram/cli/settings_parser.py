@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args, get_origin
 
 import jsonargparse
+import yaml
 
 from tf_charagram.cli.flags import WithHints, flag_of, tuple_of
 from tf_charagram.settings import Group, choices_of, described, types_of, without_none
+
+_YAML = "charagram_yaml"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes texts such as 1e-3: jsonargparse reads them as numbers, as YAML 1.1 does not."""
+
+
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?\d[\d_]*(\.[\d_]*)?[eE][-+]?\d+$"),
+    [*"-+0123456789"],
+)
+
+
+def _to_yaml(settings: dict[str, Any]) -> str:
+    return yaml.dump(settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+jsonargparse.set_dumper(_YAML, _to_yaml)
 
 
 class SettingsParser(WithHints, jsonargparse.ArgumentParser):
@@ -29,6 +51,10 @@ class SettingsParser(WithHints, jsonargparse.ArgumentParser):
             return super().parse_args(args, namespace, **kwargs)
         except UnicodeDecodeError as error:
             self.error(f"the file of --config must be UTF-8: {error}")
+
+    def dump(self, namespace: Any, format: str = _YAML, **kwargs: Any) -> str:
+        """Returns settings as YAML that `--config` reads."""
+        return super().dump(namespace, _YAML if format == "parser_mode" else format, **kwargs)
 
 
 class Flag(NamedTuple):

@@ -105,6 +105,21 @@ def test_without_network(monkeypatch, tmp_path):
         load(ADDRESS)
 
 
+@pytest.mark.parametrize("missing", sorted(FILES))
+def test_a_download_that_was_interrupted(run, monkeypatch, tmp_path, missing):
+    """The true function returns the folder of the cache, whatever it has."""
+    repository = tmp_path / "models--me--words"
+    snapshot = repository / "snapshots" / ("0" * 40)
+    shutil.copytree(run / "model", snapshot)
+    (snapshot / missing).unlink()
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("0" * 40)
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(RunError, match=f"hf://me/words is incomplete: .* has no {missing}. Load"):
+        load(ADDRESS)
+
+
 def test_what_is_no_model(remote):
     with pytest.raises(RunError, match="is not a model folder"):
         push(remote, ADDRESS)
