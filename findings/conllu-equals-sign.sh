@@ -8,10 +8,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check conllu==6.0.0
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    conllu==6.0.0
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 import conllu
 
 line = "1\tcat\tcat\tNOUN\t_\t_\t0\troot\t_\tRef=page?id=7\n\n"

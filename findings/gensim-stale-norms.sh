@@ -8,10 +8,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check gensim==4.4.0
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    gensim==4.4.0
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 import numpy as np
 from gensim.models import KeyedVectors
 

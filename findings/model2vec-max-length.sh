@@ -9,10 +9,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check model2vec==0.10.0 tokenizers==0.23.3 numpy==2.4.6
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    model2vec==0.10.0 tokenizers==0.23.3 numpy==2.4.6
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 import numpy as np
 from model2vec import StaticModel
 from tokenizers import Tokenizer, models, pre_tokenizers

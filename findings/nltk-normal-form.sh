@@ -8,10 +8,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check nltk==3.10.4
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    nltk==3.10.4
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 from nltk import Tree
 
 text = "(S (VP (VBD ran) (PRT|ADVP (RP up))))"

@@ -9,10 +9,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check pandas==3.1.1 pyarrow==26.0.1 polars==2.1.0 duckdb==2.0.1
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    pandas==3.1.1 pyarrow==26.0.1 polars==2.1.0 duckdb==2.0.1
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 import duckdb
 import pandas as pd
 import polars as pl

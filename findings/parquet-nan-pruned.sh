@@ -10,10 +10,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check duckdb==2.0.1 pyarrow==26.0.1
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    duckdb==2.0.1 pyarrow==26.0.1
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -8,10 +8,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check rapidfuzz==3.14.6
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    rapidfuzz==3.14.6
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 from rapidfuzz import fuzz, utils
 
 left, right = "मीना", "मानी"

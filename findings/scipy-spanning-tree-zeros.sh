@@ -8,10 +8,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check scipy==1.17.1 numpy==2.4.6
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    scipy==1.17.1 numpy==2.4.6
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 

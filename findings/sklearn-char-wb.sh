@@ -8,10 +8,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check scikit-learn==1.9.1
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    scikit-learn==1.9.1
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 from sklearn.feature_extraction.text import CountVectorizer
 
 texts = ["ab abc abcdef"]

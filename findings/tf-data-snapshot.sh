@@ -9,10 +9,10 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check tensorflow-cpu==2.21.0
+python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" \
+    tensorflow-cpu==2.21.0
 cd "$folder"
-venv/bin/python -W ignore - <<'PYTHON'
+PYTHONPATH=packages python3 -W ignore - <<'PYTHON'
 import os
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
