@@ -13,6 +13,11 @@ LIGHT = [
     for line in Path("requirements-light.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
+#: Where tensorflow-text has wheels, which only words, tags and `unicode_form` need.
+HAS_TENSORFLOW_TEXT = (
+    "python_version < '3.14' and (sys_platform == 'linux' or "
+    "sys_platform == 'darwin' and platform_machine == 'arm64')"
+)
 
 EXTRAS = {
     "sklearn": ["scikit-learn>=1.6"],
@@ -69,6 +74,7 @@ setup(
         "Programming Language :: Python :: 3.11",
         "Programming Language :: Python :: 3.12",
         "Programming Language :: Python :: 3.13",
+        "Programming Language :: Python :: 3.14",
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
         "Typing :: Typed",
     ],
@@ -90,10 +96,11 @@ setup(
         "tf_charagram.export.serving": ["files/*", "triton_files/*"],
     },
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
-    python_requires=">=3.11,<3.14",
+    python_requires=">=3.11",
     install_requires=[
-        "tensorflow>=2.21,<2.22",  # the minor version that tensorflow-text pins
-        "tensorflow-text>=2.21.1,<2.22",
+        # tensorflow-text pins its minor version; without it, the newest is taken.
+        "tensorflow>=2.21,<3",
+        f"tensorflow-text>=2.21.1,<3; {HAS_TENSORFLOW_TEXT}",
         "keras>=3.14",
         "keras-tuner>=1.4.7",
         "tensorboard>=2.20",  # KerasTuner imports it and does not require it

@@ -9,8 +9,10 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -18,6 +20,7 @@ import pytest
 
 from tests.commands import QUICK, call, leave_out_export
 from tests.texts import write_pairs, write_scored
+from tf_charagram.errors import ConfigError
 
 #: Markers of tests that run only if `-m` names them.
 _LEFT_OUT = {"campaign", "long", "variant"}
@@ -55,6 +58,31 @@ def pytest_collection_finish() -> None:
     """Excludes imported objects, half a million, from garbage collection."""
     gc.collect()
     gc.freeze()
+
+
+@contextmanager
+def _left_out_without_tensorflow_text() -> Iterator[None]:
+    """Skips a test that needs tensorflow-text, which a new Python or TensorFlow does not have."""
+    try:
+        yield
+    except ConfigError as error:
+        if find_spec("tensorflow_text") is None and "need tensorflow-text" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    """Leaves out tests whose fixtures need tensorflow-text."""
+    with _left_out_without_tensorflow_text():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Leaves out tests that need tensorflow-text."""
+    with _left_out_without_tensorflow_text():
+        return (yield)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -13,7 +13,9 @@ import pytest
 
 import tf_charagram
 from tf_charagram import encoders, layers
+from tf_charagram.errors import ConfigError
 from tf_charagram.lazy import lazy_names, register_with_keras
+from tf_charagram.text import splitting
 
 
 def test_every_name_is_there():
@@ -60,3 +62,16 @@ def test_a_session_starts_without_messages_of_tensorflow(start):
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_tensorflow_text(monkeypatch):
+    """Where it has no wheel, models of n-grams work, and the others say what they need."""
+    monkeypatch.setitem(sys.modules, "tensorflow_text", None)
+    splitting._whitespace_tokenizer.cache_clear()
+    assert tf_charagram.NgramVectorizer.from_texts(["a cat"])(["cats"]).nrows() == 1
+    words = tf_charagram.WordVectorizer(words=["a", "cat"])
+    message = "Encoders of words, taggers .* need tensorflow-text, .* It cannot be imported: "
+    with pytest.raises(ConfigError, match=message):
+        words(["a cat"])
+    with pytest.raises(ConfigError, match=message):
+        splitting.split_tokens(["a cat"])

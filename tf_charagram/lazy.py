@@ -65,6 +65,24 @@ def extra_module(name: str, extra: str) -> Any:
         ) from error
 
 
+def tensorflow_text() -> Any:
+    """Imports tensorflow-text, which takes time, and which only words, tags and forms need.
+
+    Raises:
+        ConfigError: It is not installed, or does not fit TensorFlow.
+    """
+    import tensorflow as tf
+
+    try:
+        return import_module("tensorflow_text")
+    except (ImportError, tf.errors.NotFoundError) as error:
+        raise ConfigError(
+            "Encoders of words, taggers and `unicode_form` need tensorflow-text, of the same minor "
+            "version as TensorFlow. It has wheels for Python 3.11 to 3.13 on Linux and on Macs "
+            f"with Apple silicon. It cannot be imported: {error}"
+        ) from error
+
+
 class _LazyClass:
     """Stands in Keras' registry for a class that is imported when a config needs it."""
 

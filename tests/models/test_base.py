@@ -9,7 +9,6 @@ import warnings
 import numpy as np
 import pytest
 import tensorflow as tf
-import tensorflow_text  # noqa: F401  (registers the operations of exported taggers)
 
 from tests.commands import full_disk
 from tests.contracts import some_now

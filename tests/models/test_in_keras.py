@@ -13,7 +13,6 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-import tensorflow_text  # noqa: F401  (splits the words of a tagger)
 
 from tests.commands import environment
 from tests.contracts import ragged, some_now

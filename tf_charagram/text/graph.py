@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import tensorflow as tf
 
+from tf_charagram.lazy import tensorflow_text
 from tf_charagram.text.code_points import FIRST_BEYOND_ASCII, SPACE
 from tf_charagram.text.tensors import LookupTable as Table
 from tf_charagram.text.tensors import tensor_of
@@ -204,7 +205,4 @@ def text_list(texts: Array) -> list[str]:
 
 
 def in_unicode_form(texts: Array, form: str) -> Array:
-    # Importing it takes time, and only words and this need it.
-    import tensorflow_text
-
-    return tensorflow_text.normalize_utf8(texts, form)
+    return tensorflow_text().normalize_utf8(texts, form)

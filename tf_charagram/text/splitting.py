@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.devices import on_cpu
+from tf_charagram.lazy import tensorflow_text
 from tf_charagram.text import graph
 from tf_charagram.text.code_points import SPACE, normalized_code_points
 from tf_charagram.text.flat import collapse, decode
@@ -179,7 +180,4 @@ def _folded_code_points(lowercase: bool) -> np.ndarray:
 
 @functools.cache
 def _whitespace_tokenizer() -> Any:
-    # Importing it takes time.
-    import tensorflow_text
-
-    return tensorflow_text.WhitespaceTokenizer()
+    return tensorflow_text().WhitespaceTokenizer()
