@@ -103,7 +103,7 @@ class TestFiles:
             ["--task", "sentences", "--init", "english", "--preset", "fine-tune"],
             ["--encoder", "cse", "--widths", "2,4", "--input-dim", 7],
             # Texts that look like numbers and other values.
-            *([f"--out={text}"] for text in ("1e-3", "-1.E+2", "1_0e3", "null", "yes", "1.5")),
+            *([f"--output={text}"] for text in ("1e-3", "-1.E+2", "1_0e3", "null", "yes", "1.5")),
         ],
     )
     def test_what_is_printed_can_be_fed_back(self, flags, tmp_path, capsys):
