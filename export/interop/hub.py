@@ -66,7 +66,7 @@ def load(address: str, **options: Any) -> Embedder:
     repository, revision = _parse(address)
     with _hub_errors(f"Cannot download {address}"):
         folder = hub.snapshot_download(repository, revision=revision, allow_patterns=list(FILES))
-    # Without a connection, huggingface_hub returns what an interrupted download left in the cache.
+    # Without a connection, huggingface_hub returns the folder of an interrupted download.
     missing = [name for name in FILES if not Path(folder, name).is_file()]
     if missing and len(missing) < len(FILES):
         raise RunError(
