@@ -94,6 +94,7 @@ setup(
             "text/*.npz",
         ],
         "tf_charagram.export.serving": ["files/*", "triton_files/*"],
+        "tf_charagram.search.linkage": ["*.txt"],
     },
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
     python_requires=">=3.11",

@@ -4,93 +4,51 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-# A full name, and its short forms. English, as that is what tables of people mostly need.
-_NICKNAMES = """
-abigail abby gail; albert al bert; alexander alex al sandy sasha; alexandra alex sandra sasha
-alfred al fred alf; amanda mandy; andrew andy drew; anthony tony; antonio tony; arthur art
-barbara barb barbie babs; benjamin ben benny; bernard bernie; catherine cathy kate kathy katie cat
-charles charlie chuck chas; christina chris tina chrissy; christine chris tina chrissy
-christopher chris kit topher; cynthia cindy; daniel dan danny; david dave davy; deborah deb debbie
-dominic dom nick; donald don donnie; dorothy dot dottie dolly; douglas doug; edward ed eddie ted ned
-eleanor ellie nell nora; elizabeth liz beth betty lizzie eliza lisa bess; eugene gene
-florence flo; frances fran fanny; francis frank; franklin frank; frederick fred freddy
-gabriel gabe; gabrielle gabby; geoffrey geoff; gerald gerry jerry; gregory greg; harold hal harry
-henry harry hank hal; isabella bella izzy; jacob jake; james jim jimmy jamie; janet jan
-jeffrey jeff; jennifer jen jenny; jessica jess jessie; john jack johnny jon; jonathan jon jonny
-joseph joe joey; josephine jo josie; joshua josh; judith judy; katherine kate kathy katie kat
-kenneth ken kenny; kimberly kim; lawrence larry laurie; leonard leo len lenny; leslie les
-louis lou; lucille lucy; madeline maddie; margaret maggie meg peggy marge madge rita
-martha marty patty; martin marty; matthew matt; maximilian max; melissa mel missy
-michael mike mick mickey; michelle shelly; mitchell mitch; mohammed muhammad mohamed mohammad mo
-nancy nan; natalie nat; nathaniel nathan nate nat; nicholas nick nicky; oliver ollie
-pamela pam; patricia pat patty trish tricia; patrick pat paddy; peter pete; philip phil
-rachel rae; raymond ray; rebecca becky becca; richard rick dick rich richie ricky
-robert rob bob bobby robbie bert; roberta bobbie; ronald ron ronnie; russell russ
-samantha sam; samuel sam sammy; sarah sally sadie; sebastian seb; solomon sol
-stanley stan; stephanie steph; stephen steve stevie; steven steve; susan sue susie; susanna sue
-terence terry; theodore ted teddy theo; theresa terry tess; thomas tom tommy; timothy tim timmy
-valerie val; veronica ronnie; victor vic; victoria vicky tori; vincent vince vinny; virginia ginny
-walter walt wally; wilfred fred wilf; william bill will billy willy liam; zachary zach zack
-"""
+_HERE = Path(__file__).parent
+
+
+def _lines_of(name: str) -> list[str]:
+    return (_HERE / name).read_text(encoding="utf-8").splitlines()
+
+
+# A full name and its short forms on each line. English, which tables of people mostly need.
 _FORMS: dict[str, set[str]] = {}
-for _line in _NICKNAMES.replace("\n", ";").split(";"):
-    _full, *_short = _line.split() or [""]
+for _line in _lines_of("nicknames.txt"):
+    _full, *_short = _line.split()
     for _name in _short:
         _FORMS.setdefault(_name, set()).add(_full)
 _KNOWN = {*_FORMS, *(full for forms in _FORMS.values() for full in forms)}
-# Frequent given names of several languages. Few of them are surnames or towns.
-_GIVEN = """
-aaron abdul abigail adam ada adele adrian agnes agnieszka ahmed aisha alan alana albert alberto
-alejandro alessandro alessia alex alexander alexandra alfred ali alice alicia alina alison amanda
-amber amelia amelie amy ana anastasia anders andre andrea andreas andrew andrzej angela anita anja
-ann anna anne annette annika anthony antoine anton antonio arne arthur astrid axel barbara beatriz
-ben benjamin bernard bernd beth bianca bill birgit bjorn boris brandon brian bridget brigitte brooke
-bruno caitlin camille carl carla carlos carmen carol carolina caroline catherine cecile charles
-charlotte chiara chloe chris christian christina christine christoph christophe christopher claire
-clara claude claudia clemens colin connor cristina cynthia daisy damian daniel daniela danielle
-dario david deborah denis denise diana diego dieter dimitri dmitri dominik donald doris dorothy
-dylan edith eduardo edward elena eli elias elisabeth elizabeth ella ellen elsa emil emilia emily
-emma enrico eric erica erik erika erin ernst esther ethan eugene eva evelyn fabian farid fatima
-federica felipe felix fernando florian francesca francesco francis francisco frank franz frederic
-friedrich gabriel gabriele gary geoffrey georg george georgia gerald gerard gerhard gianni giovanni
-giulia giuseppe gloria grace greg greta guido gustav hana hanna hannah hans harold harriet harry
-hassan heather hector heidi heike heinz helen helena helga henri henrik henry herbert hermann
-holly horst hubert hugo ian ibrahim ida ignacio igor imogen ines inga inge ingrid irene irina iris
-isaac isabel isabella isabelle ivan jack jacob jacqueline jacques jake jakob james jamie jan jana
-jane janet janine jared jasmin jasmine jason javier jean jeffrey jennifer jens jeremy jessica jill
-joachim joan joanna joao jochen joe joel johan johanna johannes john jonas jonathan jorge jose
-josef joseph joshua juan judith julia julian julie jurgen justin kai karen karin karl karla karolina
-katarzyna kate katharina katherine kathleen katja katrin kayla keith kelly kenneth kerstin kevin
-kim klara klaus konrad kristin kyle lachlan lara lars laura lauren laurent lea lena leo leon
-leonardo leonie liam lily linda lisa livia logan lorenzo louis louise luca lucas lucia lucie lucy
-luis luisa lukas luke lydia madeleine magdalena maja malte manfred manuel marc marcel marco marcus
-margaret margit maria mariam marianne marie mario marion marius mark marko markus marta martha
-martin martina mary mateo mathias matilda matteo matthew matthias maurice max maya megan mehmet
-melanie melissa mia michael michal michel michelle miguel mikhail mila miriam mitchell mohamed
-mohammed monika moritz muhammad mustafa nadia nadine nancy natalia natalie natasha nathan nicholas
-nicolas nicole niels nils nina noah noemi nora norbert oleg olga oliver olivia omar oscar oskar
-otto pablo paige paola paolo pascal patricia patrick paul paula paulina pauline pavel pedro peter
-petra philip philipp philippe pierre piotr priya rachel rafael rahul rainer ralf ralph raphael raul
-raymond rebecca regina renate rene ricardo richard rita robert roberto robin roger roland ronald
-rosa rosemary ruben rudolf rui ruth ryan sabine sabrina samantha samuel sandra sara sarah sascha
-scott sean sebastian sergei sergio sharon shaun sigrid silvia simon simone sofia sonja sophia
-sophie stanislav stefan stefanie stella stephan stephanie stephen steven susan susanne sven svenja
-sylvia sylvie tamara tanja tara tatiana teresa theo theodor theresa thomas tiago tim timothy
-tobias tom tomas tomasz tony tracy travis ulrich ulrike ursula uwe valentina valeria vanessa vera
-veronica victor victoria viktor vincent viola virginia vivian vladimir volker walter wanda werner
-wilhelm william wolfgang xavier yannick yasmin yolanda yusuf yves yvonne zachary zoe zofia
-"""
-#: Given names, without accents.
-GIVEN_NAMES = frozenset(_GIVEN.split()) | _KNOWN
-#: Words at the end of the name of a firm that tell nothing about which firm.
+#: Frequent given names of several languages, without accents. Few are surnames or towns.
+GIVEN_NAMES = frozenset(_lines_of("given_names.txt")) | _KNOWN
+#: Words of the legal forms of firms, which tell nothing about which firm, as `folded` returns them.
 LEGAL_ENDINGS = frozenset(
-    "inc incorporated ltd limited llc llp lp plc corp corporation co company gmbh ag kg ohg sa sas "
-    "sarl srl bv nv ab oy aps kk pty pvt lda sro liability private public &".split()
+    "inc incorporated ltd limited llc llp lp plc corp corporation co company pty pvt liability "
+    "private public gmbh ag kg kgaa ohg ug se mbh ev as sa sas sarl srl spa snc sapa sl slu sca "
+    "scs bv nv vof cv ab hb oy oyj aps asa kk ky sro spol zrt kft bt nyrt doo dd ad ood eood lda "
+    "ltda eireli sab ou uab sia jsc ojsc pjsc llo tbk bhd sdn pte fze wll ooo "
+    "\u043e\u043e\u043e \u043e\u0430\u043e \u0437\u0430\u043e \u043f\u0430\u043e \u0430\u043e "
+    "\u0438\u043f \u0442\u043e\u0432 \u0443\u043f \u682a \u6709 \uc8fc".split()
 )
+# Legal forms of several words, at the end.
+_LEGAL_PHRASES = ("sp z oo", "sp j", "sp k", "a s", "s a", "s p a", "d o o", "sa de cv", "s de rl")
+_MAX_LEGAL_WORDS = 3
+# Those that stand in front of the name.
+_LEGAL_STARTS = frozenset(
+    "pt uab sia \u043e\u043e\u043e \u043e\u0430\u043e \u0437\u0430\u043e \u043f\u0430\u043e "
+    "\u0430\u043e \u0438\u043f \u0442\u043e\u0432 \u682a \u6709 \uc8fc".split()
+)
+# Chinese, Japanese and Korean forms, without a space next to the name; the longest come first.
+_UNSPACED_FORMS = (
+    "\u80a1\u4efd\u6709\u9650\u516c\u53f8 \u6709\u9650\u8d23\u4efb\u516c\u53f8 "
+    "\u6709\u9650\u516c\u53f8 \u682a\u5f0f\u4f1a\u793e \u6709\u9650\u4f1a\u793e "
+    "\u5408\u540c\u4f1a\u793e \u5408\u8cc7\u4f1a\u793e \uc8fc\uc2dd\ud68c\uc0ac "
+    "\uc720\ud55c\ud68c\uc0ac"
+).split()
 # Articles in front of a title or a name tell nothing, and neither do words for "&".
 _ARTICLES = frozenset("the a an der die das le la les el los il".split())
 _CONJUNCTIONS = frozenset("and und et".split())
@@ -205,6 +163,25 @@ def telling_words(name: str) -> str:
     words = [word for word in name.split() if word not in _CONJUNCTIONS] or name.split()
     if len(words) > 1 and words[0] in _ARTICLES:
         words.pop(0)
-    while len(words) > 1 and words[-1] in LEGAL_ENDINGS:
-        words.pop()
-    return " ".join(words)
+    while len(words) > 1 and words[0] in _LEGAL_STARTS:
+        words.pop(0)
+    while num_legal := _num_legal(words):
+        del words[-num_legal:]
+    joined = " ".join(words)
+    return joined if joined.isascii() else _without_unspaced_forms(joined)
+
+
+def _num_legal(words: Sequence[str]) -> int:
+    """Returns the number of words at the end that are a legal form, and not all words."""
+    for number in range(min(_MAX_LEGAL_WORDS, len(words) - 1), 1, -1):
+        if " ".join(words[-number:]) in _LEGAL_PHRASES:
+            return number
+    return int(len(words) > 1 and words[-1] in LEGAL_ENDINGS)
+
+
+def _without_unspaced_forms(name: str) -> str:
+    for form in _UNSPACED_FORMS:
+        rest = name.removesuffix(form).removeprefix(form).strip()
+        if rest:
+            name = rest
+    return name

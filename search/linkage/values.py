@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from unicodedata import combining, normalize
+
+from tf_charagram.text.word_boundaries import bags_of_words
 
 # What people and programs write where there is no value.
 _MISSING = {"", "null", "none", "nan", "nat", "na", "n/a", "n.a.", "#n/a", "<na>", "-", "--", "?"}
 _MISSING |= {"unknown", "missing", "not available", "\u2013", "\u2014"}
-# Letters that have no decomposition in Unicode.
-_PLAIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
+# Between the words of a text without signs.
 _NOT_LETTERS = re.compile(r"[\W_]+")
+# What may be a sign of a word: C++, C#, A-, <5, $5, -5.
+_MAY_BE_SIGN = re.compile(r"[-+#*<>=~^$|]")
 # A period or an apostrophe inside a word: I.B.M., O'Neil.
 _INSIDE_WORDS = re.compile(r"(?<=\w)['.\u2019](?=\w)|(?<=\w)\.")
 _CURRENCY = r"(?:us\$|[$\u20ac\u00a3\u00a5]|usd|eur|gbp|chf|jpy)?"
@@ -24,20 +26,20 @@ def is_missing(cell: str) -> bool:
 
 
 def folded(text: str) -> str:
-    """Returns the words of a text in lowercase, without accents and marks, joined by spaces.
+    """Returns the words of a text, as search compares them, joined by spaces.
+
+    They are in lowercase and without accents, but with the signs and marks that spell a word.
 
     Example:
-        >>> folded("Müller, O'Neil & Co.")
-        'muller oneil co'
+        >>> folded("Müller, O'Neil & Co."), folded("C++ / C#")
+        ('muller oneil co', 'c++ c#')
     """
-    lowered = text.casefold().translate(_PLAIN)
-    if not lowered.isascii():
-        letters = normalize("NFKD", lowered)
-        lowered = "".join(letter for letter in letters if not combining(letter))
-    joined = _INSIDE_WORDS.sub("", lowered)
-    words = _NOT_LETTERS.sub(" ", joined).strip()
-    # A value of marks alone is compared as it is.
-    return words or lowered.strip()
+    joined = _INSIDE_WORDS.sub("", text)
+    if joined.isascii() and not _MAY_BE_SIGN.search(joined):
+        # Most texts are, and these words are found faster.
+        return _NOT_LETTERS.sub(" ", joined.lower()).strip() or joined.lower().strip()
+    [words] = bags_of_words([joined])
+    return " ".join(" ".join(words).replace("_", " ").split())
 
 
 def code_of(text: str) -> str:

@@ -9,7 +9,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.search.linkage.columns import MISSING, cells_of, make_column
 from tf_charagram.search.linkage.dates import date_of
 from tf_charagram.search.linkage.kinds import KINDS, kind_of
-from tf_charagram.search.linkage.names import are_aliases
+from tf_charagram.search.linkage.names import are_aliases, telling_words
 from tf_charagram.search.linkage.values import folded, is_missing, number_of
 
 
@@ -38,6 +38,37 @@ def test_dates():
         assert date_of(text) == "20200304"
     assert date_of("12/31/2020") == "20201231"
     assert [date_of(text) for text in ("2020-13-01", "31.2.2020", "soon", "99990101")] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("C++", "C#"), ("A+", "A-"), ("-5", "5"), ("Galaxy S8+", "Galaxy S8"),
+     ("\u0930\u093e\u092e", "\u0930\u092e\u093e"), ("\u304c\u304f", "\u304b\u304f"),
+     ("\u0e02\u0e48\u0e32\u0e27", "\u0e02\u0e49\u0e32\u0e27")],
+    ids=["languages", "grades", "numbers", "products", "hindi", "kana", "thai"],
+)  # fmt: skip
+def test_signs_and_marks_that_spell_a_word_stay(left, right):
+    assert folded(left) != folded(right)
+    column = make_column("name", [left], [right])
+    assert column.left[0] != column.right[0]
+
+
+@pytest.mark.parametrize(
+    ("firm", "name"),
+    [("Orlen Sp. z o.o.", "orlen"), ("Maersk A/S", "maersk"), ("Eni S.p.A.", "eni"),
+     ("\u0160koda a.s.", "skoda"), ("Nokia Oyj", "nokia"), ("PT Astra Tbk", "astra"),
+     ("Cemex S.A. de C.V.", "cemex"), ("Siemens AG & Co. KGaA", "siemens"), ("S.A.", "sa"),
+     ("\u041e\u041e\u041e \u0420\u043e\u0437\u0430", "\u0440\u043e\u0437\u0430"),
+     ("\u682a\u5f0f\u4f1a\u793e\u65e5\u7acb", "\u65e5\u7acb"),
+     ("\u65e5\u7acb\u682a\u5f0f\u4f1a\u793e", "\u65e5\u7acb"),
+     ("\u3231\u65e5\u7acb", "\u65e5\u7acb"), ("(\u682a)\u65e5\u7acb", "\u65e5\u7acb"),
+     ("\u534e\u4e3a\u6709\u9650\u516c\u53f8", "\u534e\u4e3a"),
+     ("\uc8fc\uc2dd\ud68c\uc0ac \uc0bc\uc131", "\uc0bc\uc131"),
+     ("\u682a\u5f0f\u4f1a\u793e", "\u682a\u5f0f\u4f1a\u793e")],
+    ids=lambda value: ascii(value),
+)  # fmt: skip
+def test_legal_forms(firm, name):
+    assert telling_words(folded(firm)) == name
 
 
 def test_folded():
