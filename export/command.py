@@ -101,7 +101,7 @@ def _export_for_triton(values: Any, options: ShrinkOptions) -> int:
     from tf_charagram.export.serving.triton import write_triton
     from tf_charagram.models.locations import load_any
 
-    version = write_triton(load_any(values.model), values.to, options.dtype)
+    version = write_triton(load_any(values.model), values.output, options.dtype)
     repository = version.parent.parent
     sys.stdout.write(f"{version}\nServe it: tritonserver --model-repository={repository}\n")
     return 0

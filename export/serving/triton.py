@@ -50,7 +50,9 @@ def write_triton(model: TextModel, path: str | Path, table_dtype: str = "float32
     files = sorted(path.glob("[!.]*"))
     versions = [int(file.name) for file in files if file.name.isdecimal()]
     if files and not (path / _CONFIG).is_file():
-        raise RunError(f"{path} holds other files and no {_CONFIG}. Give another folder with --to.")
+        raise RunError(
+            f"{path} holds other files and no {_CONFIG}. Give another folder with --output."
+        )
     version = path / str(max(versions, default=0) + 1)
     with partial_folder(path / "new") as partial:
         model.save(partial / "model", table_dtype=table_dtype)

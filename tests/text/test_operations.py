@@ -78,7 +78,9 @@ CASES = {
     "with_axis": [(([1, 2], 1), [[1], [2]])],
 }  # fmt: skip
 # These have tests of their own.
-TEXT_OPERATIONS = {"cond", "decode", "encode", "in_unicode_form", "text_batch", "text_list"}
+TEXT_OPERATIONS = {
+    "cond", "decode", "encode", "in_unicode_form", "shortened", "text_batch", "text_list",
+}  # fmt: skip
 
 
 def operations(module):

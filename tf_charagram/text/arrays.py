@@ -6,6 +6,7 @@ as `ops` and never asks which. Positions are int64. Results are new arrays.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, cast
 from unicodedata import normalize
@@ -14,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.text.batches import decoded, to_bytes
-from tf_charagram.text.code_points import SPACE
+from tf_charagram.text.code_points import SPACE, SPACES
 from tf_charagram.text.key_table import KeyTable as Table
 
 __all__ = ["Table"]
 
 Array: TypeAlias = NDArray[Any]
+
+_SPACES = re.compile(SPACES.encode())
 
 concat = np.concatenate
 constant = np.asarray
@@ -247,6 +250,19 @@ def cond(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) 
 def text_list(texts: list[str]) -> list[str]:
     """Converts the result of `encode` to a list."""
     return texts
+
+
+def shortened(texts: Sequence[str | bytes], max_bytes: int) -> Sequence[str | bytes]:
+    """Cuts texts after so many bytes of UTF-8, once their runs of ASCII spaces are collapsed."""
+    # A character has up to four bytes.
+    if 4 * max(map(len, texts), default=0) <= max_bytes:
+        return texts
+    cut = []
+    for text in texts:
+        encoded = to_bytes(text)
+        is_long = len(encoded) > max_bytes
+        cut.append(_SPACES.sub(b" ", encoded)[:max_bytes] if is_long else text)
+    return cut
 
 
 def decode(texts: Sequence[str | bytes]) -> tuple[Array, Array]:

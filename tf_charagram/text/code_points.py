@@ -12,6 +12,8 @@ WHITE_SPACE = (
     0x2028, 0x2029, 0x202F, 0x205F, 0x3000,
 )  # fmt: skip
 SPACE = 0x20
+#: Regular expression of ASCII white space, for RE2 and for Python.
+SPACES = r"[\t\n\f\r ]+"
 FIRST_BEYOND_ASCII = 0x80
 # The only character whose lowercase form has two code points.
 _DOTTED_I = 0x130

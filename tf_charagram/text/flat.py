@@ -24,6 +24,8 @@ Array: TypeAlias = Any
 #: A module of operations.
 Ops: TypeAlias = ModuleType
 
+# A character with its marks: at most 16 code points of four bytes.
+_MAX_CHAR_BYTES = 64
 # No version of Unicode assigns this code point.
 _NONCHARACTER = 0xFDD0
 
@@ -67,6 +69,17 @@ class Rows(NamedTuple):
 
     values: Array
     splits: Array
+
+
+def shortened(ops: Ops, texts: Any, max_chars: int | None) -> Any:
+    """Cuts texts whose end is surely past `max_chars`: decoding 36 MB would take 3 GB.
+
+    Args:
+        ops: Operations.
+        texts: UTF-8 texts `(batch,)`.
+        max_chars: Number of characters of a normalized text that count; `None` for no limit.
+    """
+    return texts if max_chars is None else ops.shortened(texts, _MAX_CHAR_BYTES * max_chars)
 
 
 def decode(ops: Ops, texts: Any, unicode_form: str | None = None) -> tuple[Array, Array]:

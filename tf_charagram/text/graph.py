@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import tensorflow as tf
 
 from tf_charagram.lazy import tensorflow_text
-from tf_charagram.text.code_points import FIRST_BEYOND_ASCII, SPACE
+from tf_charagram.text.code_points import FIRST_BEYOND_ASCII, SPACE, SPACES
 from tf_charagram.text.tensors import LookupTable as Table
 from tf_charagram.text.tensors import tensor_of
 
@@ -144,6 +144,15 @@ def merged(places: Sequence[Array], values: Sequence[Array]) -> Array:
 def means_of_equal(keys: Array, values: Array) -> tuple[Array, Array]:
     distinct, index = tf.unique(keys)
     return distinct, tf.math.segment_mean(values, index)
+
+
+def shortened(texts: Array, max_bytes: int) -> Array:
+    def cut() -> Array:
+        collapsed = tf.strings.regex_replace(texts, SPACES, " ")
+        return tf.strings.substr(collapsed, 0, max_bytes)
+
+    is_long = tf.strings.length(texts) > max_bytes
+    return tf.cond(tf.reduce_any(is_long), cut, lambda: texts)
 
 
 def decode(texts: Array) -> tuple[Array, Array]:

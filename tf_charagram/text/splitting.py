@@ -20,7 +20,7 @@ from tf_charagram.devices import on_cpu
 from tf_charagram.lazy import tensorflow_text
 from tf_charagram.text import graph
 from tf_charagram.text.code_points import SPACE, normalized_code_points
-from tf_charagram.text.flat import collapse, decode
+from tf_charagram.text.flat import collapse, decode, shortened
 from tf_charagram.text.tensors import between
 
 _APOSTROPHES = (0x2019, 0x02BC, 0xFF07)
@@ -87,6 +87,7 @@ def split_words(
     Returns:
         `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.
     """
+    texts = shortened(graph, texts, max_chars)
     codes, boundaries = decode(graph, texts, unicode_form)
     flat = collapse(graph, _fold(codes, lowercase), boundaries, SPACE, max_chars)
     # Texts may share a space, and truncated parts lie between them.

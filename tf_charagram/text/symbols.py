@@ -23,6 +23,7 @@ from tf_charagram.text.flat import (
     collapse,
     decode,
     num_between,
+    shortened,
 )
 from tf_charagram.text.folding import CharacterFolder
 from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, words_of_prose
@@ -114,6 +115,7 @@ class Symbols:
 
     def _read(self, texts: Any, min_share: Array) -> Readings:
         ops = self._ops
+        texts = shortened(ops, texts, self.max_chars)
         codes, boundaries = self._codes(texts)
         symbols = self._marked(codes)
         if self._alphabet is None:

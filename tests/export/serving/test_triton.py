@@ -30,7 +30,7 @@ SERVER = os.environ.get("TRITON_SERVER", "")
 @pytest.fixture(scope="module")
 def repository(trained, tmp_path_factory):
     repository = tmp_path_factory.mktemp("triton")
-    assert call("export", trained.folder, "--to", repository / "words", "--triton") == 0
+    assert call("export", trained.folder, "--output", repository / "words", "--triton") == 0
     return repository
 
 
@@ -117,12 +117,12 @@ def test_other_encoders_are_refused(tmp_path):
 
 def test_flags_that_have_no_effect_are_refused(trained, tmp_path, capsys):
     folder = tmp_path / "words"
-    assert call("export", trained.folder, "--to", folder, "--triton", "--keep", 2) != 0
+    assert call("export", trained.folder, "--output", folder, "--triton", "--keep", 2) != 0
     assert "combined only with `dtype`" in capsys.readouterr().err
     assert not folder.exists()
 
 
 def test_other_files_are_refused(trained, tmp_path, capsys):
     (tmp_path / "notes.txt").touch()
-    assert call("export", trained.folder, "--to", tmp_path, "--triton") != 0
+    assert call("export", trained.folder, "--output", tmp_path, "--triton") != 0
     assert "holds other files and no config.pbtxt" in capsys.readouterr().err
