@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tf_charagram.reporting import ProgressLine
+from tf_charagram.search.alike_words import alike_words
 from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
@@ -16,13 +18,15 @@ from tf_charagram.search.similarities import Texts
 NUM_CANDIDATES = 40
 # The same to find all similar texts of a list. If half of them are similar, there may be others,
 # and more are taken.
-_NUM_SIMILAR = 20
+_NUM_SIMILAR = 40
 _GROWTH = 4
 # Candidates of all texts together that are added at each step. Without a limit, a list of texts
 # that are all alike would have as many as all pairs.
 _MAX_ADDED = 3_000_000
-# Texts that are found by the rare n-grams of a text, with repetitions.
-_MAX_POSTINGS = 5000
+# Texts that are found by the words of a text, with repetitions: so many times the square root of
+# the number of texts.
+_POSTINGS = 20
+_MIN_POSTINGS = 5000
 # Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
 # would take longest.
 _MAX_PRODUCTS = 2_000_000_000
@@ -58,11 +62,12 @@ def best_pairs(
         of 0 are left out.
     """
     num_candidates = max(k, NUM_CANDIDATES)
+    keys = _keys(scorer, left, right)
     best = [np.zeros((0, 2), np.int64)]
     best_scores = [np.zeros(0, np.float32)]
     with ProgressLine(len(left), is_wanted=shows_progress) as progress:
         for rows in _batches(np.arange(len(left)), num_candidates):
-            pairs = _candidates(scorer, left, right, rows, num_candidates)
+            pairs = _candidates(scorer, left, right, keys, rows, num_candidates)
             scores = scorer.pair_scores(left, right, pairs, min_score)
             left_rows, right_rows = pairs.T
             is_same = left.text_hashes[left_rows] == right.text_hashes[right_rows]
@@ -95,12 +100,13 @@ def similar_pairs(
     found_scores = [np.zeros(0, np.float32)]
     rows = np.arange(len(texts))
     num_candidates = _NUM_SIMILAR
+    keys = _keys(scorer, texts, texts)
     while len(rows):
         num_similar = np.zeros(len(texts), np.int64)
         with ProgressLine(len(rows), is_wanted=shows_progress) as progress:
             for batch in _batches(rows, num_candidates):
                 # A text finds itself, too.
-                pairs = _candidates(scorer, texts, texts, batch, num_candidates + 1)
+                pairs = _candidates(scorer, texts, texts, keys, batch, num_candidates + 1)
                 pairs = pairs[pairs[:, 0] != pairs[:, 1]]
                 scores = scorer.pair_scores(texts, texts, pairs, min_score)
                 is_similar = (scores >= min_score) & (scores > 0)
@@ -136,17 +142,29 @@ def _batches(rows: NDArray[np.int64], num_candidates: int) -> Iterator[NDArray[n
         yield rows[start : start + step]
 
 
+def _keys(scorer: TextScorer, left: Texts, right: Texts) -> sparse.csr_array | None:
+    """Returns the right words that each left word looks up, or `None` for vectors only."""
+    return alike_words(left, right) if scorer.is_lexical else None
+
+
 def _candidates(
-    scorer: TextScorer, left: Texts, right: Texts, rows: NDArray[np.int64], k: int
+    scorer: TextScorer,
+    left: Texts,
+    right: Texts,
+    word_keys: sparse.csr_array | None,
+    rows: NDArray[np.int64],
+    k: int,
 ) -> NDArray[np.int64]:
     """Returns the pairs of some left rows that are worth comparing, `(num_pairs, 2)`, sorted."""
     num_right = len(right)
     is_small = len(left) * num_right <= _MAX_PRODUCTS
-    keys = _same_texts([left.texts[row] for row in rows.tolist()], right)
+    keys = [_same_texts(left, right, rows)]
     if scorer.embedder is not None and (is_small or not scorer.is_lexical):
         keys += _by_vectors(left.vectors[rows], right.vectors, k)
-    if scorer.is_lexical:
-        keys.append(nearest_pairs(left.ngrams[rows], right.by_ngram, k, _MAX_POSTINGS))
+    if word_keys is not None:
+        max_postings = max(int(_POSTINGS * num_right**0.5), _MIN_POSTINGS)
+        found_words = left.ones[rows] @ word_keys
+        keys.append(nearest_pairs(found_words, right.by_word, k, max_postings))
     # All find many of the same pairs.
     distinct_keys = distinct_integers(np.concatenate(keys))
     places, columns = np.divmod(distinct_keys, max(num_right, 1))
@@ -176,14 +194,16 @@ def _best(
 # integers faster than distinct rows of an array.
 
 
-def _same_texts(left: Sequence[str], right: Texts) -> list[NDArray[np.int64]]:
+def _same_texts(left: Texts, right: Texts, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the pairs of left texts and the first right rows with the same text."""
-    keys = []
-    for row, text in enumerate(left):
-        column = right.row_of.get(text)
-        if column is not None:
-            keys.append(row * len(right) + column)
-    return [np.array(keys, np.int64)]
+    order = right.by_hash
+    if not len(order):
+        return np.zeros(0, np.int64)
+    hashes = left.text_hashes[rows]
+    places = np.searchsorted(right.text_hashes, hashes, sorter=order)
+    columns = order[np.minimum(places, len(order) - 1)]
+    is_same = right.text_hashes[columns] == hashes
+    return np.flatnonzero(is_same) * len(right) + columns[is_same]
 
 
 def _by_vectors(

@@ -2,90 +2,79 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tf_charagram.search.rare_keys import distinct_integers
+from tf_charagram.search.statistics import TextStatistics
+from tf_charagram.search.word_lists import WordHashes, WordLists, joined_hashes
 
 # Letters of a word that may be split.
 _MAX_LETTERS = 40
 
 
-class JoinedWords:
+def respelled(lists: WordLists, statistics: TextStatistics) -> WordLists:
     """Writes words in one way where texts differ in spaces, hyphens and apostrophes.
 
-    Adjacent words are joined if some text has the joined word. Words that no text has are split if
-    some text has their parts next to each other.
+    Adjacent words are joined if some counted text has the joined word. Words that no text has are
+    split if some text has their parts next to each other.
 
     Args:
-        bags: The words of the texts.
+        lists: The words of texts.
+        statistics: The counted words.
     """
+    known = statistics.index
+    is_split = np.zeros(len(lists.words), bool)
+    unknown = [place for place, word in enumerate(lists.words) if word not in known]
+    unknown_words = [lists.words[place] for place in unknown]
+    is_short = np.array([len(word) <= _MAX_LETTERS for word in unknown_words], bool)
+    values = WordHashes.of_words(unknown_words).values
+    is_split[unknown] = is_short & _are_in(values, statistics.hashes)
+    changed = [lists.rows()[is_split[lists.ids]]]
+    for rows, joined in joined_hashes(lists):
+        changed.append(rows[_are_in(joined, statistics.word_hashes)])
+    bags = {}
+    for row in np.unique(np.concatenate(changed)).tolist():
+        [bag] = lists.strings([row])
+        bag = _joined(bag, known.keys())
+        bags[row] = [part for word in bag for part in _split(word, known.keys(), statistics)]
+    return lists.replaced(bags)
 
-    def __init__(self, bags: Sequence[Sequence[str]]) -> None:
-        self._words: set[str] = set().union(*bags)
-        hashes = [np.zeros(0, np.int64)]
-        for bag in bags:
-            pairs, triples = _adjacent(bag)
-            joined = pairs + triples
-            hashes.append(np.fromiter(map(_hash, joined), np.int64, len(joined)))
-        # Hashes of adjacent words, joined, ascending: strings would take ten times the memory.
-        self._adjacent = distinct_integers(np.concatenate(hashes))
 
-    def respelled(self, bags: Iterable[list[str]]) -> list[list[str]]:
-        """Joins and splits the words of texts."""
-        spelled = []
-        for bag in bags:
-            pairs, triples = _adjacent(bag)
-            known = self._words.intersection(pairs) | self._words.intersection(triples)
-            if known:
-                bag = _joined(bag, pairs, triples, known)
-            if not self._words.issuperset(bag):
-                bag = [part for word in bag for part in self._split(word)]
-            spelled.append(bag)
-        return spelled
+def _are_in(values: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Returns whether values are among ascending values."""
+    if not len(ordered):
+        return np.zeros(len(values), bool)
+    places = np.searchsorted(ordered, values)
+    places[places == len(ordered)] = 0
+    return ordered[places] == values
 
-    def _split(self, word: str) -> list[str]:
-        """Splits a word that no text has, if a text has its parts next to each other."""
-        if word in self._words or len(word) > _MAX_LETTERS or not self._is_adjacent(word):
-            return [word]
-        for end in range(1, len(word)):
-            if word[:end] not in self._words:
-                continue
-            if word[end:] in self._words:
-                return [word[:end], word[end:]]
-            for second in range(end + 1, len(word)):
-                parts = [word[:end], word[end:second], word[second:]]
-                if self._words.issuperset(parts):
-                    return parts
+
+def _split(word: str, known: Set[str], statistics: TextStatistics) -> list[str]:
+    """Splits a word that no text has, if a text has its parts next to each other."""
+    if word in known or len(word) > _MAX_LETTERS:
         return [word]
+    if not _are_in(WordHashes.of_words([word]).values, statistics.hashes).all():
+        return [word]
+    for end in range(1, len(word)):
+        if word[:end] not in known:
+            continue
+        if word[end:] in known:
+            return [word[:end], word[end:]]
+        for second in range(end + 1, len(word)):
+            parts = [word[:end], word[end:second], word[second:]]
+            if known >= set(parts):
+                return parts
+    return [word]
 
-    def _is_adjacent(self, word: str) -> bool:
-        key = _hash(word)
-        row = np.searchsorted(self._adjacent, key)
-        return bool(row < len(self._adjacent) and self._adjacent[row] == key)
 
-
-def _hash(word: str) -> int:
-    """Returns a hash that is the same in all processes, because scorers are pickled."""
-    data = word.encode("utf-8", "surrogatepass")
-    return zlib.crc32(data) << 31 ^ zlib.adler32(data)
-
-
-def _adjacent(bag: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Joins each two and each three adjacent words of a text."""
+def _joined(bag: Sequence[str], known: Set[str]) -> list[str]:
+    """Joins adjacent words that are a known word together, three before two."""
     pairs = list(map(add, bag, bag[1:]))
     triples = list(map(add, pairs, bag[2:]))
-    return pairs, triples
-
-
-def _joined(
-    bag: Sequence[str], pairs: Sequence[str], triples: Sequence[str], known: Set[str]
-) -> list[str]:
-    """Joins adjacent words that are a known word together, three before two."""
     words = []
     start = 0
     while start < len(bag):

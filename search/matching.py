@@ -39,6 +39,8 @@ from tf_charagram.search.linkage.answers import (
 from tf_charagram.search.linkage.kinds import ColumnKind
 from tf_charagram.search.linkage.linking import Label
 from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.statistics import TextStatistics
+from tf_charagram.search.word_lists import WordLists
 from tf_charagram.text.arguments import distinct, strings_of
 
 # Minimum score of duplicates.
@@ -183,13 +185,22 @@ def match(
     _check_texts_only(on_right=on_right, kinds=kinds, identifies=identifies)
     left_texts = strings_of(left, "left")
     right_texts = strings_of(right, "right")
+    left_words = WordLists.of_texts(left_texts)
+    right_words = WordLists.of_texts(right_texts)
+    sides = [TextStatistics.of_words(words) for words in (left_words, right_words)]
     scorer, threshold, learned = _make_scorer(
-        [*left_texts, *right_texts], model, lexical, labels, threshold, default_threshold=0.0
+        [*left_texts, *right_texts],
+        TextStatistics.merged(sides),
+        model,
+        lexical,
+        labels,
+        threshold,
+        default_threshold=0.0,
     )
     rows, scores = best_pairs(
         scorer,
-        scorer.prepare(left_texts),
-        scorer.prepare(right_texts),
+        scorer.prepare(left_texts, written=left_words),
+        scorer.prepare(right_texts, written=right_words),
         _NUM_PARTNERS if one_to_one else 1,
         threshold,
         shows_progress=shows_progress,
@@ -298,13 +309,15 @@ def deduplicate(
     _check_texts_only(kinds=kinds, identifies=identifies)
     check_groups(groups)
     all_texts = strings_of(texts)
-    scorer, threshold, learned = _make_scorer(
-        all_texts, model, lexical, labels, threshold, default_threshold=_THRESHOLD
-    )
     # Equal texts are compared once, and share their group.
     distinct_texts, text_of_row = distinct(all_texts)
     sizes = np.bincount(text_of_row, minlength=len(distinct_texts))
-    prepared = scorer.prepare(distinct_texts)
+    words = WordLists.of_texts(distinct_texts)
+    statistics = TextStatistics.of_words(words, sizes)
+    scorer, threshold, learned = _make_scorer(
+        all_texts, statistics, model, lexical, labels, threshold, default_threshold=_THRESHOLD
+    )
+    prepared = scorer.prepare(distinct_texts, written=words)
     pairs, scores = similar_pairs(scorer, prepared, threshold, shows_progress=shows_progress)
     num_texts = len(sizes)
 
@@ -331,7 +344,7 @@ def deduplicate(
     pairs = pairs[is_match]
     degrees = degrees_of(pairs, sizes)
     found = make_groups(numbers[text_of_row], degrees[text_of_row], scores_of)
-    found = [group for group in found if prepared.words[text_of_row[group.rows[0]]]]
+    found = [group for group in found if prepared.num_words[text_of_row[group.rows[0]]]]
     kept = kept_rows(found, len(all_texts))
     weak = []
     if groups == "components":
@@ -372,6 +385,7 @@ def _check_texts_only(**given: Any) -> None:
 
 def _make_scorer(
     texts: Sequence[str],
+    statistics: TextStatistics,
     model: str | Path | Embedder | None,
     lexical: bool,
     labels: Iterable[LabelledPair] | None,
@@ -381,7 +395,7 @@ def _make_scorer(
     """Makes a scorer that has learned from labels, if any, and chooses the threshold."""
     if threshold is not None:
         check_fraction("threshold", threshold)
-    scorer = TextScorer(texts, model, lexical=lexical)
+    scorer = TextScorer(texts, model, lexical=lexical, statistics=statistics)
     learned = None
     if labels is not None:
         pairs = list(labels)

@@ -30,7 +30,7 @@ def nearest_pairs(
     """
     num_right = by_key.shape[1]
     num_rows = np.diff(by_key.indptr)
-    products = _rare(left, num_rows, max_postings) @ by_key
+    products = rare_keys(left, num_rows, max_postings) @ by_key
     pairs = [np.zeros(0, np.int64)]
     for row, (start, stop) in enumerate(pairwise(products.indptr.tolist())):
         columns = products.indices[start:stop].astype(np.int64)
@@ -63,7 +63,7 @@ def _largest(
     return np.concatenate([larger, equal[: k - len(larger)]])
 
 
-def _rare(
+def rare_keys(
     keys: sparse.csr_array, num_rows: NDArray[np.integer], max_postings: int
 ) -> sparse.csr_array:
     """Drops the frequent keys of each row.
@@ -77,11 +77,12 @@ def _rare(
     counts = num_rows[keys.indices]
     # Row by row, the rarest keys first; each row keeps its place.
     order = np.lexsort((counts, rows))
-    totals = np.cumsum(counts[order])
+    totals = np.cumsum(counts[order], dtype=np.int64)
     starts = keys.indptr[:-1][rows]
     totals_before = np.append(0, totals)[starts]
     is_kept = totals - totals_before <= max_postings
     is_kept[starts] = True
     kept = np.sort(order[is_kept])
-    splits = np.searchsorted(kept, keys.indptr)
+    # Integers of the kind of the other matrix: SciPy would convert that one for each product.
+    splits = np.searchsorted(kept, keys.indptr).astype(keys.indices.dtype)
     return sparse.csr_array((keys.data[kept], keys.indices[kept], splits), keys.shape)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +12,7 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.reader.choice import Embedder, load_embedder, num_chars_of
 from tf_charagram.reader.own_words import own_words
-from tf_charagram.search.joined_words import JoinedWords
+from tf_charagram.search.joined_words import respelled
 from tf_charagram.search.similarities import (
     MAX_LETTERS,
     MAX_WORDS,
@@ -23,12 +20,15 @@ from tf_charagram.search.similarities import (
     Texts,
     codes_of,
     compare,
+    compare_letters,
+    compare_ngrams,
     compare_wholes,
     compare_words,
 )
+from tf_charagram.search.statistics import TextStatistics, check_statistics
 from tf_charagram.search.tfidf import CharacterTfidf
+from tf_charagram.search.word_lists import WordLists
 from tf_charagram.text.arguments import paired_texts, strings_of
-from tf_charagram.text.word_boundaries import bags_of_words
 
 if TYPE_CHECKING:
     from tf_charagram.search.learning import Learned
@@ -41,6 +41,9 @@ _CODE_PENALTY = 0.3
 _MAX_PAIRS = 50_000
 #: Columns of the linear model that labels train.
 NUM_COLUMNS = 11
+# Cheap similarities come first, so that fewer pairs are left for the others: a function, and the
+# similarities that are still missing after it.
+_STEPS = ((compare_ngrams, ("letters", "words")), (compare_letters, ("words",)))
 
 
 class Weights(NamedTuple):
@@ -73,10 +76,17 @@ class TextScorer:
         model: Run folder, model folder or name of a model, which reads words that are frequent in
             the texts as they are written; or an embedder; or `None` to compare letters only.
         lexical: Whether letters are compared; otherwise a score is the cosine of the embeddings.
+        statistics: Counts that are used in place of those of `texts`, as of a larger list. Then
+            `texts` only say which words the model reads as they are written.
+
+    Attributes:
+        embedder: The model, or `None`.
+        is_lexical: Whether letters are compared.
+        statistics: What was counted.
 
     Raises:
-        ConfigError: `texts` is a single string or contains other values, or there is neither a
-            model nor `lexical`.
+        ConfigError: `texts` is a single string or contains other values, `statistics` is something
+            else, or there is neither a model nor `lexical`.
         RunError: The model cannot be loaded.
 
     Example:
@@ -91,10 +101,14 @@ class TextScorer:
         model: str | Path | Embedder | None = "english",
         *,
         lexical: bool = True,
+        statistics: TextStatistics | None = None,
     ) -> None:
         if model is None and not lexical:
             raise ConfigError("Give a `model`, or leave `lexical` on: there is nothing to compare.")
         strings = strings_of(texts)
+        if statistics is None:
+            statistics = TextStatistics.of_texts(strings)
+        check_statistics(statistics)
         # Words of the texts that the model reads as they are written.
         self._own_words: dict[str, int] = {}
         if model is not None and not isinstance(model, Embedder):
@@ -110,49 +124,49 @@ class TextScorer:
         self._weights = weights.ravel()
         # Weights of all columns, if learned.
         self._learned: NDArray[np.float64] | None = None
-        self.count(strings)
+        self.count(statistics)
 
-    def count(self, texts: Sequence[str]) -> None:
-        """Counts words and n-grams again, in other texts."""
-        bags = bags_of_words(texts)
-        self._joints = JoinedWords(bags)
-        bags = self._joints.respelled(bags)
-        self._tfidf = CharacterTfidf.from_words(bags)
-        num_texts = len(bags)
-        document_counts = Counter(word for bag in bags for word in set(bag))
-        # Smoothed as if one more text had every word.
-        self._idf = {
-            word: 1 + np.log((1 + num_texts) / (1 + count))
-            for word, count in document_counts.items()
-        }
-        self._max_idf = 1 + np.log(1 + num_texts)
+    def count(self, statistics: TextStatistics) -> None:
+        """Weighs words and n-grams by other counts."""
+        self.statistics = statistics
+        num_texts = statistics.num_texts
+        counts = statistics.spelled_counts
+        self._tfidf = CharacterTfidf.from_counts(statistics.words, counts, num_texts)
+        # Smoothed as if one more text had every word. Words that were not counted, the last one
+        # here, are as rare as can be.
+        idf = 1 + np.log((1 + num_texts) / (1 + np.append(counts, 0)))
+        self._idf = idf.astype(np.float32)
 
-    def prepare(self, texts: Sequence[str], vectors: NDArray[np.float32] | None = None) -> Texts:
+    def prepare(
+        self,
+        texts: Sequence[str],
+        vectors: NDArray[np.float32] | None = None,
+        written: WordLists | None = None,
+    ) -> Texts:
         """Computes everything that a comparison of texts needs.
 
         Args:
             texts: Texts.
             vectors: Their embeddings of unit length, if they are known.
+            written: Their words, if they are known.
         """
         if self.embedder is None:
             vectors = np.zeros((len(texts), 0), np.float32)
         elif vectors is None:
             vectors = self.embedder.encode(texts, normalize=True)
-        written = bags_of_words(texts)
-        letters = [" ".join(bag[:MAX_WORDS]) for bag in written]
-        bags = self._joints.respelled(written)
-        words = []
-        codes = []
-        for text, bag in zip(texts, bags, strict=True):
-            # Most words repeat; of a million texts, copies would take half of the memory.
-            first_words = list(map(sys.intern, _bounded(bag[:MAX_WORDS])))
-            words.append(first_words)
-            codes.append(codes_of(text, first_words))
-        # Words that were not counted are as rare as can be.
-        idf = [self._idf.get(word, self._max_idf) for word in chain.from_iterable(words)]
-        weights = np.array(idf, np.float32)
-        ngrams = self._tfidf.transform_words(bags)
-        return Texts(texts, words, weights, letters, codes, ngrams, vectors)
+        if written is None:
+            written = WordLists.of_texts(texts)
+        lists = respelled(written, self.statistics)
+        first = _bounded(lists.first(MAX_WORDS))
+        # Words are numbered the same in all lists; further ones come last.
+        lists = WordLists(first.words, lists.ids, lists.splits)
+        ngrams, word_ngrams = self._tfidf.transform_words(lists)
+        index = self.statistics.index
+        places = [index.get(word, -1) for word in first.words]
+        weights = self._idf[places]
+        written = WordLists(first.words, *written.first(MAX_WORDS)[1:])
+        codes = _all_codes(texts, first)
+        return Texts(texts, first, written, weights, codes, ngrams, word_ngrams, vectors)
 
     def score(
         self, left: Iterable[str | bytes], right: Iterable[str | bytes]
@@ -208,14 +222,14 @@ class TextScorer:
     def from_settings(
         cls,
         settings: Mapping[str, Any],
-        texts: Iterable[str | bytes],
+        statistics: TextStatistics,
         model: str | Path | Embedder | None,
     ) -> TextScorer:
-        """Makes a scorer with the weights and own words of another one, which counts other texts.
+        """Makes a scorer with the weights and own words of another one, and other counts.
 
         Args:
             settings: The settings of the other scorer.
-            texts: The texts to count words and n-grams in.
+            statistics: The counts.
             model: Run folder, model folder or name of a model; or an embedder; or `None`.
 
         Raises:
@@ -223,12 +237,11 @@ class TextScorer:
             RunError: The model cannot be loaded.
         """
         check_switches(lexical=settings["lexical"])
-        strings = strings_of(texts)
         # A string would be the path of a file of words.
         kept = dict(settings["own_words"])
         if model is not None and not isinstance(model, Embedder):
-            model = load_embedder(model, num_chars_of(strings), keep_words=kept)
-        scorer = cls(strings, model, lexical=settings["lexical"])
+            model = load_embedder(model, statistics.num_chars, keep_words=kept)
+        scorer = cls([], model, lexical=settings["lexical"], statistics=statistics)
         scorer._own_words = kept
         if settings["learned"] is not None:
             learned = np.array(settings["learned"], np.float64)
@@ -255,17 +268,21 @@ class TextScorer:
         Args:
             left: Texts.
             right: Texts.
-            pairs: Rows of both, `(num_pairs, 2)`, sorted by the left rows.
+            pairs: Rows of both, `(num_pairs, 2)`.
             min_score: Pairs that cannot reach this score may get 0.
         """
         scores = np.zeros(len(pairs), np.float32)
         for start in range(0, len(pairs), _MAX_PAIRS):
             block = pairs[start : start + _MAX_PAIRS]
-            features = compare_wholes(left, right, block, self.is_lexical)
+            features = compare_wholes(left, right, block)
             rows = np.arange(len(block))
             if self.is_lexical:
-                rows = self._promising(left, right, block, features, min_score)
-                features = Features(*(values[rows] for values in features))
+                for compare_more, unmeasured in _STEPS:
+                    compare_more(left, right, block[rows], features)
+                    best = features._replace(**dict.fromkeys(unmeasured, np.ones(len(rows))))
+                    kept = self._promising(left, right, block[rows], best, min_score)
+                    rows = rows[kept]
+                    features = Features(*(values[kept] for values in features))
                 compare_words(left, right, block[rows], features)
             scores[start + rows] = self._combine(features)
         return scores
@@ -275,20 +292,15 @@ class TextScorer:
         left: Texts,
         right: Texts,
         pairs: NDArray[np.integer],
-        features: Features,
+        best: Features,
         min_score: float,
     ) -> NDArray[np.intp]:
-        """Returns the indices of the pairs whose words and codes may take the score to a minimum.
-
-        To compare words takes most of the time.
-        """
-        if self._learned is not None:
-            # Weights may be negative.
+        """Returns the indices of the pairs whose best features may take the score to a minimum."""
+        if self._learned is not None or min_score <= 0:
+            # Learned weights may be negative.
             return np.arange(len(pairs))
         may_share_code = left.has_codes[pairs[:, 0]] & right.has_codes[pairs[:, 1]]
-        best = features._replace(
-            words=np.ones_like(features.words), shared_code=may_share_code.astype(np.float32)
-        )
+        best = best._replace(shared_code=may_share_code.astype(np.float32))
         # Rounding may take the score a little above the bound.
         return np.flatnonzero(self._combine(best) >= min_score - 1e-5)
 
@@ -300,7 +312,7 @@ class TextScorer:
         Args:
             left: Texts.
             right: Texts.
-            pairs: Rows of both, `(num_pairs, 2)`, sorted by the left rows.
+            pairs: Rows of both, `(num_pairs, 2)`.
         """
         blocks = [np.zeros((0, NUM_COLUMNS), np.float32)]
         for start in range(0, len(pairs), _MAX_PAIRS):
@@ -326,18 +338,36 @@ class TextScorer:
         return scores
 
 
-def _bounded(words: list[str]) -> list[str]:
-    """Cuts words so that all together have at most `MAX_LETTERS` letters."""
-    if sum(map(len, words)) <= MAX_LETTERS:
-        return words
-    kept = []
-    num_left = MAX_LETTERS
-    for word in words:
-        kept.append(word[:num_left])
-        num_left -= len(kept[-1])
-        if num_left == 0:
-            break
-    return kept
+def _bounded(lists: WordLists) -> WordLists:
+    """Cuts the words of texts so that all together have at most `MAX_LETTERS` letters."""
+    lengths = np.array([len(word) for word in lists.words], np.int64)
+    totals = np.append(0, np.cumsum(lengths[lists.ids]))
+    num_letters = np.diff(totals[lists.splits])
+    cut = {}
+    for row in np.flatnonzero(num_letters > MAX_LETTERS).tolist():
+        [words] = lists.strings([row])
+        kept = []
+        num_left = MAX_LETTERS
+        for word in words:
+            kept.append(word[:num_left])
+            num_left -= len(kept[-1])
+            if num_left == 0:
+                break
+        cut[row] = kept
+    return lists.replaced(cut)
+
+
+def _all_codes(texts: Sequence[str], lists: WordLists) -> dict[int, frozenset[str]]:
+    """Returns the codes of the texts that have any, by row."""
+    # Most texts have neither digits nor signs.
+    is_special = np.array([not word.isalpha() for word in lists.words], bool)
+    rows = np.unique(lists.rows()[is_special[lists.ids]]).tolist()
+    found = {}
+    for row, words in zip(rows, lists.strings(rows), strict=True):
+        codes = codes_of(texts[row], words)
+        if codes:
+            found[row] = codes
+    return found
 
 
 def _columns(features: Features) -> NDArray[np.float32]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from scipy import sparse
 
+from tf_charagram.search.word_lists import WordLists
+from tf_charagram.text.arrays import positions
 from tf_charagram.text.word_boundaries import without_signs
 
 Floats = NDArray[np.float32]
@@ -30,12 +31,15 @@ _MIN_SIMILARITY = 0.6
 _MIN_CODE = 4
 # Length from which a shared code counts in full.
 _LONG_CODE = 10
+# Pairs of words in memory at the same time.
+_MAX_WORD_PAIRS = 1_000_000
 # Vectors that are multiplied at once, so that both sides fit into the cache.
 _VECTOR_BLOCK = 500
 # Length from which digits alone are a code wherever they stand: 10000 is in 100000 by chance.
 _LONG_NUMBER = 7
 # Cosine from which two vectors are equal up to rounding.
 _MIN_EQUAL = 1 - 1e-5
+_NO_CODES: frozenset[str] = frozenset()
 _HAS_DIGIT = re.compile(r"\d")
 # An amount, date or version: 100.00, 2024-01-05.
 _NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/-]\d+)+(?!\w)")
@@ -49,36 +53,32 @@ class Texts:
 
     Attributes:
         texts: The texts.
-        words: The first words of each text, lowercase and without accents, joined or split as
+        lists: The first words of each text, lowercase and without accents, joined or split as
             other texts have them.
-        weights: Inverse document frequencies of the words of all texts, one after the other,
-            float32 `(num_words,)`.
-        letters: The first words as they are written, with spaces between them.
-        codes: The distinct codes of each text, such as model numbers, amounts and dates.
+        written: The first words as they are written; numbers of the same `words`.
+        weights: Inverse document frequency of each of the distinct words, float32 `(num_words,)`.
+        codes: The distinct codes of the texts that have any, by row: model numbers, amounts, dates.
         ngrams: Tf-idf of character n-grams, rows of unit length.
+        word_ngrams: The same of each distinct word, of any length.
         vectors: Embeddings of unit length, float32 `(num_texts, dim)`; dim is 0 without a model.
     """
 
     texts: Sequence[str]
-    words: list[list[str]]
+    lists: WordLists
+    written: WordLists
     weights: Floats
-    letters: list[str]
-    codes: list[frozenset[str]]
+    codes: dict[int, frozenset[str]]
     ngrams: sparse.csr_array
+    word_ngrams: sparse.csr_array
     vectors: Floats
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.lists)
 
     @cached_property
     def num_words(self) -> NDArray[np.int64]:
-        """Number of `words` of each text, `(num_texts,)`."""
-        return np.array([len(words) for words in self.words], np.int64)
-
-    @cached_property
-    def splits(self) -> NDArray[np.int64]:
-        """Where the words of each text start and end in `weights`, `(num_texts + 1,)`."""
-        return np.append(0, np.cumsum(self.num_words))
+        """Number of words of each text, `(num_texts,)`."""
+        return np.diff(self.lists.splits)
 
     @cached_property
     def square_sums(self) -> Floats:
@@ -86,22 +86,16 @@ class Texts:
         sums = np.zeros(len(self), np.float32)
         has_words = self.num_words > 0
         # `reduceat` needs ranges of at least one word.
-        starts = self.splits[:-1][has_words]
-        sums[has_words] = np.add.reduceat(self.weights**2, starts)
+        starts = self.lists.splits[:-1][has_words]
+        sums[has_words] = np.add.reduceat(self.weights[self.lists.ids] ** 2, starts)
         return sums
 
     @cached_property
     def has_codes(self) -> NDArray[np.bool_]:
         """Whether each text has codes, `(num_texts,)`."""
-        return np.array([bool(codes) for codes in self.codes], bool)
-
-    @cached_property
-    def row_of(self) -> dict[str, int]:
-        """The first row of each text."""
-        rows: dict[str, int] = {}
-        for row, text in enumerate(self.texts):
-            rows.setdefault(text, row)
-        return rows
+        has_codes = np.zeros(len(self), bool)
+        has_codes[list(self.codes)] = True
+        return has_codes
 
     @cached_property
     def text_hashes(self) -> NDArray[np.int64]:
@@ -109,14 +103,51 @@ class Texts:
         return np.array([hash(text) for text in self.texts], np.int64)
 
     @cached_property
+    def by_hash(self) -> NDArray[np.int64]:
+        """The rows, ordered by the hashes of their texts."""
+        return np.argsort(self.text_hashes, kind="stable")
+
+    @cached_property
     def word_hashes(self) -> NDArray[np.int64]:
         """A hash of the words of each text as they are written, `(num_texts,)`."""
-        return np.array([hash(letters) for letters in self.letters], np.int64)
+        rows = range(len(self))
+        return np.array([hash(letters) for letters in self.letters(rows)], np.int64)
+
+    @cached_property
+    def ones(self) -> sparse.csr_array:
+        """A matrix with a 1 for each word of each text, `(num_texts, num_words)`."""
+        ids = self.lists.ids
+        splits = self.lists.splits.astype(np.int32)
+        shape = (len(self), len(self.lists.words))
+        return sparse.csr_array((np.ones(len(ids), np.float32), ids, splits), shape)
+
+    @cached_property
+    def by_word(self) -> sparse.csr_array:
+        """One row per word: its texts, each with 1 / its length, `(num_words, num_texts)`.
+
+        The length is that of a vector of n-grams in which those of different words differ.
+        """
+        lengths = np.sqrt(self.ones @ self.word_lengths**2)
+        ones = self.ones.copy()
+        ones.sum_duplicates()
+        ones.data = (
+            1 / np.maximum(lengths, 1e-6)[np.repeat(np.arange(len(self)), np.diff(ones.indptr))]
+        )
+        return ones.T.tocsr()
 
     @cached_property
     def by_ngram(self) -> sparse.csr_array:
-        """Tf-idf with one row per n-gram, `(num_ngrams, num_texts)`."""
-        return self.ngrams.T.tocsr()
+        """`word_ngrams` with one row per n-gram, `(num_ngrams, num_words)`."""
+        return self.word_ngrams.T.tocsr()
+
+    @cached_property
+    def word_lengths(self) -> Floats:
+        """Lengths of `word_ngrams`, `(num_words,)`."""
+        return np.sqrt(self.word_ngrams.power(2).sum(axis=1))
+
+    def letters(self, rows: Iterable[int]) -> list[str]:
+        """Returns the first words of some texts as they are written, with spaces between them."""
+        return [" ".join(words) for words in self.written.strings(rows)]
 
 
 class Features(NamedTuple):
@@ -150,27 +181,19 @@ def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
     Args:
         left: Texts.
         right: Texts.
-        pairs: Rows of both, `(num_pairs, 2)`; pairs of the same left row must be next to each
-            other.
+        pairs: Rows of both, `(num_pairs, 2)`.
         lexical: Whether n-grams, words, letters and codes are compared; otherwise they are 0.
     """
-    features = compare_wholes(left, right, pairs, lexical)
+    features = compare_wholes(left, right, pairs)
     if lexical:
+        compare_ngrams(left, right, pairs, features)
+        compare_letters(left, right, pairs, features)
         compare_words(left, right, pairs, features)
     return features
 
 
-def compare_wholes(
-    left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
-) -> Features:
-    """Compares pairs of texts as a whole: all features but `words` and the features of codes.
-
-    Args:
-        left: Texts.
-        right: Texts.
-        pairs: Rows of both, `(num_pairs, 2)`.
-        lexical: Whether n-grams and letters are compared; otherwise they are 0.
-    """
+def compare_wholes(left: Texts, right: Texts, pairs: NDArray[np.integer]) -> Features:
+    """Compares pairs of texts by `vectors`, `word_share` and `equal`; all else is 0."""
     left_rows, right_rows = pairs.T
     zeros = np.zeros((len(Features._fields), len(pairs)), np.float32)
     features = Features(*zeros)
@@ -185,14 +208,6 @@ def compare_wholes(
         cosines = np.einsum("ij,ij->i", left_vectors, right_vectors)
         # Rounding takes the cosine of equal vectors a little above 1.
         features.vectors[block] = np.clip(cosines, -1, 1)
-    if lexical:
-        left_ngrams = left.ngrams[left_rows]
-        right_ngrams = right.ngrams[right_rows]
-        products = left_ngrams.multiply(right_ngrams)
-        features.ngrams[:] = products.sum(axis=1)
-        left_letters = [left.letters[row] for row in left_rows.tolist()]
-        right_letters = [right.letters[row] for row in right_rows.tolist()]
-        features.letters[:] = _letter_similarities(left_letters, right_letters)
     has_equal_words = left.word_hashes[left_rows] == right.word_hashes[right_rows]
     has_equal_vectors = features.vectors >= _MIN_EQUAL
     if not left.vectors.shape[1]:
@@ -202,6 +217,25 @@ def compare_wholes(
     # Texts without words are not equal to anything.
     features.equal[:] = is_equal & (left_num_words > 0)
     return features
+
+
+def compare_ngrams(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
+) -> None:
+    """Fills `ngrams`."""
+    left_rows, right_rows = pairs.T
+    products = left.ngrams[left_rows].multiply(right.ngrams[right_rows])
+    features.ngrams[:] = products.sum(axis=1)
+
+
+def compare_letters(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
+) -> None:
+    """Fills `letters`."""
+    left_rows, right_rows = pairs.T
+    left_letters = _spread_letters(left, left_rows)
+    right_letters = _spread_letters(right, right_rows)
+    features.letters[:] = _letter_similarities(left_letters, right_letters)
 
 
 def codes_of(text: str, words: Sequence[str]) -> frozenset[str]:
@@ -238,62 +272,97 @@ def compare_words(
 ) -> None:
     """Fills the features of words and codes.
 
-    RapidFuzz compares the words of a left text with those of all its right texts in one call, much
-    faster than in a call per pair.
-
     Args:
         left: Texts.
         right: Texts.
-        pairs: Rows of both, `(num_pairs, 2)`; pairs of the same left row must be next to each
-            other.
+        pairs: Rows of both, `(num_pairs, 2)`.
         features: The features of the pairs, which are changed.
     """
     left_rows, right_rows = pairs.T
-    starts = np.flatnonzero(np.diff(left_rows, prepend=-1)).tolist()
-    for start, stop in pairwise([*starts, len(left_rows)]):
-        block = slice(start, stop)
-        features.words[block] = _soft_tfidf(left, left_rows[start], right, right_rows[block])
+    num_products = left.num_words[left_rows] * right.num_words[right_rows]
+    totals = np.append(0, np.cumsum(num_products))
+    start = 0
+    while start < len(pairs):
+        stop = int(np.searchsorted(totals, totals[start] + _MAX_WORD_PAIRS))
+        # At least one pair.
+        block = slice(start, max(stop, start + 1))
+        features.words[block] = _soft_tfidf(left, left_rows[block], right, right_rows[block])
+        start = block.stop
     has_codes = left.has_codes[left_rows] | right.has_codes[right_rows]
     for pair in np.flatnonzero(has_codes).tolist():
         row, other = pairs[pair].tolist()
-        shared, differ = _compare_codes(
-            left.codes[row], right.codes[other], left.letters[row], right.letters[other]
-        )
+        left_codes = left.codes.get(row, _NO_CODES)
+        right_codes = right.codes.get(other, _NO_CODES)
+        [left_letters] = left.letters([row])
+        [right_letters] = right.letters([other])
+        shared, differ = _compare_codes(left_codes, right_codes, left_letters, right_letters)
         features.shared_code[pair] = shared
         features.codes_differ[pair] = differ
 
 
-def _soft_tfidf(left: Texts, row: int, right: Texts, others: NDArray[np.integer]) -> Floats:
-    """Returns the soft tf-idf of a left text and right texts, float32 `(num_others,)`.
+def _soft_tfidf(
+    left: Texts, left_rows: NDArray[np.integer], right: Texts, right_rows: NDArray[np.integer]
+) -> Floats:
+    """Returns the soft tf-idf of pairs of texts, float32 `(num_pairs,)`.
 
-    The sum of (weight x similarity to the most similar other word)^2 over the words of the text,
-    divided by the lengths of both vectors of weights; at most 1. After Cohen, Ravikumar and
+    The sum of (weight x similarity to the most similar other word)^2 over the words of the left
+    text, divided by the lengths of both vectors of weights; at most 1. After Cohen, Ravikumar and
     Fienberg, *A Comparison of String Distance Metrics for Name-Matching Tasks* (2003), but with
     squared similarities.
     """
-    scores = np.zeros(len(others), np.float32)
-    words = left.words[row]
-    if not words:
-        return scores
+    scores = np.zeros(len(left_rows), np.float32)
     # Texts without words keep 0: `reduceat` needs ranges of at least one word.
-    has_words = right.num_words[others] > 0
-    others = others[has_words]
-    similarities = process.cdist(
-        words,
-        list(chain.from_iterable([right.words[other] for other in others.tolist()])),
+    has_words = (left.num_words[left_rows] > 0) & (right.num_words[right_rows] > 0)
+    left_rows = left_rows[has_words]
+    right_rows = right_rows[has_words]
+    if not len(left_rows):
+        return scores
+    left_splits = left.lists.splits
+    right_splits = right.lists.splits
+    # One item for each left word of each pair.
+    items = positions(left_splits[left_rows], left_splits[left_rows + 1])
+    left_words = left.lists.ids[items]
+    pair_of_item = np.repeat(np.arange(len(left_rows)), left.num_words[left_rows])
+    rights = right_rows[pair_of_item]
+    # All right words for each item.
+    right_words = right.lists.ids[positions(right_splits[rights], right_splits[rights + 1])]
+    lengths = right.num_words[rights]
+    similarities = _word_similarities(
+        left.lists.words, np.repeat(left_words, lengths), right.lists.words, right_words
+    )
+    nearest = np.maximum.reduceat(similarities, np.cumsum(lengths) - lengths)
+    shared = np.bincount(pair_of_item, (left.weights[left_words] * nearest) ** 2)
+    norms = np.sqrt(left.square_sums[left_rows] * right.square_sums[right_rows])
+    # A word that repeats in the text may take the quotient above 1.
+    scores[has_words] = np.minimum(shared / norms, 1)
+    return scores
+
+
+def _word_similarities(
+    left: Sequence[str],
+    left_ids: NDArray[np.integer],
+    right: Sequence[str],
+    right_ids: NDArray[np.integer],
+) -> Floats:
+    """Returns the similarities of corresponding words; most pairs of words repeat."""
+    keys = left_ids.astype(np.int64) * len(right) + right_ids
+    distinct_keys, places = np.unique(keys, return_inverse=True)
+    left_places, right_places = np.divmod(distinct_keys, len(right))
+    similarities = process.cpdist(
+        [left[place] for place in left_places.tolist()],
+        [right[place] for place in right_places.tolist()],
         scorer=OSA.normalized_similarity,
         score_cutoff=_MIN_SIMILARITY,
         dtype=np.float32,
     )
-    lengths = right.num_words[others]
-    starts = np.cumsum(lengths) - lengths
-    nearest = np.maximum.reduceat(similarities, starts, axis=1)
-    weights = left.weights[left.splits[row] : left.splits[row + 1]]
-    norms = np.sqrt(left.square_sums[row] * right.square_sums[others])
-    shared = weights**2 @ nearest**2
-    # A word that repeats in the text may take the quotient above 1.
-    scores[has_words] = np.minimum(shared / norms, 1)
-    return scores
+    return similarities[places]
+
+
+def _spread_letters(texts: Texts, rows: NDArray[np.integer]) -> list[str]:
+    """Returns the letters of rows, which may repeat; each is joined once."""
+    distinct_rows, places = np.unique(rows, return_inverse=True)
+    letters = texts.letters(distinct_rows.tolist())
+    return [letters[place] for place in places.tolist()]
 
 
 def _letter_similarities(left: Sequence[str], right: Sequence[str]) -> Floats:

@@ -20,7 +20,10 @@ from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
-from tf_charagram.text.arguments import rows_by_text, strings_of
+from tf_charagram.search.statistics import TextStatistics
+from tf_charagram.search.word_lists import WordLists
+from tf_charagram.text.arguments import distinct, strings_of
+from tf_charagram.text.flat import Rows
 
 #: File of a saved index with the settings of its scorer and the checksums of the other files.
 SETTINGS = "index.json"
@@ -57,13 +60,38 @@ class _Searched(NamedTuple):
         scorer: A scorer that counted words in them.
         prepared: The distinct texts. Each is a candidate once, so that equal texts do not crowd out
             others.
-        rows: Rows in `texts` for each distinct text.
+        rows: Rows in `texts` for each distinct text; lists would take most of the memory.
     """
 
     texts: list[str]
     scorer: TextScorer
     prepared: Texts
-    rows: list[list[int]]
+    rows: Rows
+
+
+class _Counted:
+    """The distinct texts of a list, and their words.
+
+    Attributes:
+        distinct: The distinct texts, in order.
+        numbers: The number of each text among them, `(num_texts,)`.
+        words: The words of the distinct texts.
+    """
+
+    def __init__(self, texts: list[str]) -> None:
+        self.distinct, self.numbers = distinct(texts)
+        self.words = WordLists.of_texts(self.distinct)
+
+    def statistics(self) -> TextStatistics:
+        """Counts all texts."""
+        counts = np.bincount(self.numbers, minlength=len(self.distinct))
+        return TextStatistics.of_words(self.words, counts)
+
+    def rows(self) -> Rows:
+        """Returns the rows of each distinct text, ascending."""
+        order = np.argsort(self.numbers, kind="stable")
+        splits = np.searchsorted(self.numbers[order], np.arange(len(self.distinct) + 1))
+        return Rows(order, splits)
 
 
 # Held while texts are added; not an attribute, because a lock cannot be pickled.
@@ -83,6 +111,7 @@ class TextIndex:
             letters only.
         lexical: Whether letters are compared as well as vectors.
         scorer: A scorer whose learned weights are used, in place of `model` and `lexical`.
+        statistics: Counts that are used in place of those of `texts`, as of a larger list.
 
     Raises:
         ConfigError: `texts` is a single string or contains other values, or there is neither a
@@ -102,26 +131,33 @@ class TextIndex:
         *,
         lexical: bool = True,
         scorer: TextScorer | None = None,
+        statistics: TextStatistics | None = None,
     ) -> None:
         strings = strings_of(texts)
+        counted = _Counted(strings)
+        if statistics is None:
+            statistics = counted.statistics()
         if scorer is None:
-            own_scorer = TextScorer(strings, model, lexical=lexical)
+            own_scorer = TextScorer(strings, model, lexical=lexical, statistics=statistics)
         else:
             if model != "english" or not lexical:
                 raise ConfigError(
                     "`scorer` has its own model and setting of letters. Leave out `model` and "
                     "`lexical`, or leave out `scorer`."
                 )
-            own_scorer = TextScorer.from_settings(scorer.settings(), strings, scorer.embedder)
-        self._prepare(strings, own_scorer)
+            own_scorer = TextScorer.from_settings(scorer.settings(), statistics, scorer.embedder)
+        self._prepare(strings, counted, own_scorer)
 
     def _prepare(
-        self, texts: list[str], scorer: TextScorer, vectors: NDArray[np.float32] | None = None
+        self,
+        texts: list[str],
+        counted: _Counted,
+        scorer: TextScorer,
+        vectors: NDArray[np.float32] | None = None,
     ) -> None:
         """Prepares the distinct texts, perhaps with their known vectors."""
-        rows = rows_by_text(texts)
-        prepared = scorer.prepare(list(rows), vectors)
-        self._searched = _Searched(texts, scorer, prepared, list(rows.values()))
+        prepared = scorer.prepare(counted.distinct, vectors, counted.words)
+        self._searched = _Searched(texts, scorer, prepared, counted.rows())
 
     @property
     def texts(self) -> list[str]:
@@ -178,8 +214,10 @@ class TextIndex:
         pairs, scores = best_pairs(searched.scorer, prepared, searched.prepared, k, min_score)
         hits: list[list[Hit]] = [[] for _ in queries]
         query_rows, text_rows = pairs.T.tolist()
+        splits = searched.rows.splits
         for query, text, score in zip(query_rows, text_rows, scores.tolist(), strict=True):
-            for row in searched.rows[text][:k]:
+            start, stop = splits[text], splits[text + 1]
+            for row in searched.rows.values[start : min(stop, start + k)].tolist():
                 hits[query].append(Hit(row, score, searched.texts[row]))
         for query_text, found in zip(queries, hits, strict=True):
             found.sort(key=lambda hit: (-hit.score, hit.text != query_text, hit.row))
@@ -195,7 +233,7 @@ class TextIndex:
         added = strings_of(texts)
         with _ADDING:
             texts, scorer, prepared, _ = self._searched
-            # In the order in which `rows_by_text` appends them to the distinct texts.
+            # In the order in which `distinct` appends them to the distinct texts.
             known = set(texts)
             new = [text for text in dict.fromkeys(added) if text not in known]
             vectors = None
@@ -203,10 +241,11 @@ class TextIndex:
                 new_vectors = scorer.embedder.encode(new, normalize=True)
                 vectors = np.concatenate([prepared.vectors, new_vectors])
             all_texts = texts + added
+            counted = _Counted(all_texts)
             # Searches in other threads go on with the old counts.
             recounted = copy.copy(scorer)
-            recounted.count(all_texts)
-            self._prepare(all_texts, recounted, vectors)
+            recounted.count(counted.statistics())
+            self._prepare(all_texts, counted, recounted, vectors)
 
     def save(self, path: str | Path) -> None:
         """Writes a new folder, whole or not at all. The model is not part of it.
@@ -259,7 +298,10 @@ class TextIndex:
             is_model_missing = has_model and model is None
             if not is_model_missing:
                 used_model = model if has_model else None
-                scorer = TextScorer.from_settings(settings["scorer"], texts, used_model)
+                counted = _Counted(texts)
+                scorer = TextScorer.from_settings(
+                    settings["scorer"], counted.statistics(), used_model
+                )
         except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
         if is_model_missing:
@@ -273,7 +315,7 @@ class TextIndex:
             )
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
-        index._prepare(texts, scorer, vectors)
+        index._prepare(texts, counted, scorer, vectors)
         return index
 
 

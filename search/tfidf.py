@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.search.word_lists import WordLists
 from tf_charagram.text import arrays
-from tf_charagram.text.arguments import distinct, strings_of
+from tf_charagram.text.arguments import strings_of
 from tf_charagram.text.flat import Array, Rows
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.symbols import Symbols
-from tf_charagram.text.word_boundaries import bags_of_words
 
 _ORDERS = (2, 3)
 # Words whose n-grams are in memory at the same time.
@@ -43,26 +44,41 @@ class CharacterTfidf:
     """
 
     def __init__(self, texts: Iterable[str | bytes]) -> None:
-        self._count(bags_of_words(strings_of(texts)))
+        lists = WordLists.of_texts(strings_of(texts))
+        keys, splits = _ngram_keys(lists.words)
+        known, ids = np.unique(keys, return_inverse=True)
+        counts = _ones(lists.ids, lists.splits, len(lists.words)) @ _ones(ids, splits, len(known))
+        # An index for each text that an n-gram occurs in.
+        df = np.bincount(counts.indices, minlength=len(known))
+        self._set(known, df, len(lists))
 
     @classmethod
-    def from_words(cls, bags: Sequence[Sequence[str]]) -> CharacterTfidf:
-        """Counts n-grams in texts that are given as their words."""
-        tfidf = cls.__new__(cls)
-        tfidf._count(bags)
-        return tfidf
+    def from_counts(
+        cls, words: Sequence[str], counts: NDArray[np.integer], num_texts: int
+    ) -> CharacterTfidf:
+        """Counts n-grams in words, without the texts.
 
-    def _count(self, bags: Sequence[Sequence[str]]) -> None:
-        words, word_counts = _word_ones(bags)
+        An n-gram counts as often as the words that contain it together, and at most once per text:
+        exact unless several words of a text contain it.
+
+        Args:
+            words: Distinct words.
+            counts: Number of texts with each word.
+            num_texts: Number of texts.
+        """
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)
-        num_ngrams = len(known)
-        self._columns = arrays.Table(known, np.arange(num_ngrams, dtype=np.int32), -1)
-        ngram_counts = word_counts @ _ones(ids, splits, num_ngrams)
-        # An index for each text that an n-gram occurs in.
-        df = np.bincount(ngram_counts.indices, minlength=num_ngrams)
-        inverse_df = (1 + len(bags)) / (1 + df)
-        idf = 1 + np.log(inverse_df)
+        ngrams = _ones(ids, splits, len(known))
+        ngrams.sum_duplicates()
+        weights = np.repeat(counts, np.diff(ngrams.indptr))
+        df = np.bincount(ngrams.indices, weights, len(known))
+        tfidf = cls.__new__(cls)
+        tfidf._set(known, np.minimum(df, num_texts), num_texts)
+        return tfidf
+
+    def _set(self, known: Array, df: NDArray[Any], num_texts: int) -> None:
+        self._columns = arrays.Table(known, np.arange(len(known), dtype=np.int32), -1)
+        idf = 1 + np.log((1 + num_texts) / (1 + df))
         self._idf = idf.astype(np.float32)
 
     def transform(self, texts: Iterable[str | bytes]) -> sparse.csr_array:
@@ -74,20 +90,25 @@ class CharacterTfidf:
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        return self.transform_words(bags_of_words(strings_of(texts)))
+        return self.transform_words(WordLists.of_texts(strings_of(texts)))[0]
 
-    def transform_words(self, bags: Sequence[Sequence[str]]) -> sparse.csr_array:
-        """Returns the vectors of texts that are given as their words, of length 1 or 0."""
-        words, word_counts = _word_ones(bags)
-        keys, splits = _ngram_keys(words)
+    def transform_words(self, lists: WordLists) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Returns the vectors of texts, of length 1 or 0, and those of their words, of any length.
+
+        Args:
+            lists: The words of the texts.
+        """
+        keys, splits = _ngram_keys(lists.words)
         columns = self._columns.lookup(keys)
         known_columns, known_splits = arrays.kept(columns, columns >= 0, splits)
-        ones = _ones(known_columns, known_splits, len(self._idf))
-        vectors = word_counts @ ones
-        frequencies = 1 + np.log(vectors.data)
-        vectors.data = frequencies * self._idf[vectors.indices]
-        _divide_by_lengths(vectors)
-        return vectors
+        words = _ones(known_columns, known_splits, len(self._idf))
+        texts = _ones(lists.ids, lists.splits, len(lists.words)) @ words
+        words.sum_duplicates()
+        for vectors in (texts, words):
+            frequencies = 1 + np.log(vectors.data)
+            vectors.data = frequencies * self._idf[vectors.indices]
+        _divide_by_lengths(texts)
+        return texts, words
 
 
 def _divide_by_lengths(vectors: sparse.csr_array) -> None:
@@ -137,11 +158,3 @@ def _ones(ids: Array, splits: Array, num_columns: int) -> sparse.csr_array:
     indptr = splits.astype(kind)
     shape = (len(splits) - 1, num_columns)
     return sparse.csr_array((ones, columns, indptr), shape)
-
-
-def _word_ones(bags: Sequence[Sequence[str]]) -> tuple[list[str], sparse.csr_array]:
-    """Returns the distinct words of texts, and a matrix with a 1 for each word of each text."""
-    words, ids = distinct(chain.from_iterable(bags))
-    lengths = [len(bag) for bag in bags]
-    splits = np.append(0, np.cumsum(lengths))
-    return words, _ones(ids, splits, len(words))

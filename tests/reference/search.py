@@ -94,18 +94,44 @@ def ngrams(bag: Sequence[str]) -> Counter[str]:
     )
 
 
-def idf(unit: str, bags: Sequence[Sequence[str] | Counter[str]]) -> float:
+def idf(count: int, num_texts: int) -> float:
     """Returns `1 + log((1 + n) / (1 + df))`."""
-    return 1 + math.log((1 + len(bags)) / (1 + sum(unit in bag for bag in bags)))
+    return 1 + math.log((1 + num_texts) / (1 + count))
 
 
-def tfidf(bag: Sequence[str], counted: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Returns the weights of the n-grams of words, of unit length, counted in other words."""
-    bags = [ngrams(other) for other in counted]
+def word_counts(counted: Sequence[str]) -> Counter[str]:
+    """Returns the number of texts with each word, also in two or three parts next to each other.
+
+    Example:
+        >>> sorted(word_counts(["Walmart", "Wal-Mart"]).items())
+        [('mart', 1), ('wal', 1), ('walmart', 2)]
+    """
+    bags = [words(text) for text in counted]
+    counts = Counter(word for bag in bags for word in set(bag))
+    joined = Counter(
+        "".join(bag[start : start + n])
+        for bag in bags
+        for n in (2, 3)
+        for start in range(len(bag) - n + 1)
+    )
+    return Counter({w: min(count + joined[w], len(bags)) for w, count in counts.items()})
+
+
+def ngram_counts(counts: Counter[str], num_texts: int) -> Counter[str]:
+    """Returns how often the words with each n-gram were counted, at most once per text."""
+    sums: Counter[str] = Counter()
+    for word, count in counts.items():
+        for ngram in ngrams([word]):
+            sums[ngram] += count
+    return Counter({ngram: min(count, num_texts) for ngram, count in sums.items()})
+
+
+def tfidf(bag: Sequence[str], counts: Counter[str], num_texts: int) -> dict[str, float]:
+    """Returns the weights of the n-grams of words, of unit length, from counts of n-grams."""
     weights = {
-        ngram: (1 + math.log(count)) * idf(ngram, bags)
+        ngram: (1 + math.log(count)) * idf(counts[ngram], num_texts)
         for ngram, count in ngrams(bag).items()
-        if any(ngram in bag for bag in bags)
+        if ngram in counts
     }
     length = math.sqrt(sum(weight**2 for weight in weights.values()))
     return {ngram: weight / length for ngram, weight in weights.items()}
@@ -121,7 +147,9 @@ def similarity(left: str, right: str) -> float:
     return 1 - osa_distance(left, right) / max(len(left), len(right), 1)
 
 
-def soft_tfidf(lefts: Sequence[str], rights: Sequence[str], bags: Sequence[Sequence[str]]) -> float:
+def soft_tfidf(
+    lefts: Sequence[str], rights: Sequence[str], counts: Counter[str], num_texts: int
+) -> float:
     """Returns the part of the first words that are among the second, similar ones squared.
 
     For words v of the first and w of the second, sum of idf(v)^2 max(sim(v, w))^2 over the product
@@ -132,8 +160,10 @@ def soft_tfidf(lefts: Sequence[str], rights: Sequence[str], bags: Sequence[Seque
     total = 0.0
     for word in lefts:
         nearest = max(similarity(word, other) for other in rights)
-        total += idf(word, bags) ** 2 * (nearest**2 if nearest >= 0.6 else 0)
-    lengths = [math.hypot(*(idf(word, bags) for word in bag)) for bag in (lefts, rights)]
+        total += idf(counts[word], num_texts) ** 2 * (nearest**2 if nearest >= 0.6 else 0)
+    lengths = [
+        math.hypot(*(idf(counts[word], num_texts) for word in bag)) for bag in (lefts, rights)
+    ]
     return min(total / math.prod(lengths), 1)
 
 
@@ -210,13 +240,15 @@ def score(
         return 1.0
     if written[0] and left == right:
         return 1.0
-    bags = [respelled(text, counted) for text in counted]
+    num_texts = len(counted)
+    counts = word_counts(counted)
+    of_ngrams = ngram_counts(counts, num_texts)
     lefts, rights = (respelled(text, counted) for text in (left, right))
-    one, other = tfidf(lefts, bags), tfidf(rights, bags)
+    one, other = (tfidf(bag, of_ngrams, num_texts) for bag in (lefts, rights))
     similarities = (
         cosine or 0.0,
         sum(weight * other.get(ngram, 0) for ngram, weight in one.items()),
-        soft_tfidf(lefts, rights, bags),
+        soft_tfidf(lefts, rights, counts, num_texts),
         similarity(*map(" ".join, written)) if written[0] else 0.0,
     )
     share = 1 / max(len(lefts), len(rights), 1)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.search.joined_words import JoinedWords
+from tf_charagram.search.joined_words import respelled
+from tf_charagram.search.statistics import TextStatistics
+from tf_charagram.search.word_lists import WordLists
 
 
 @pytest.mark.parametrize(("counted", "bag", "expected"), [
@@ -25,5 +27,6 @@ from tf_charagram.search.joined_words import JoinedWords
     (["wal", "mart", "i wal", "mart x"], "walmart", ["walmart"]),
 ])  # fmt: skip
 def test_respelled(counted, bag, expected):
-    joints = JoinedWords([text.split() for text in counted])
-    assert joints.respelled([bag.split()]) == [expected]
+    statistics = TextStatistics.of_words(WordLists.of_bags([text.split() for text in counted]))
+    found = respelled(WordLists.of_bags([["x"], bag.split()]), statistics)
+    assert found.strings([0, 1]) == [["x"], expected]

@@ -100,7 +100,7 @@ def test_learned_weights_are_better(seed):
     learned = scorer.learn(lefts, rights, is_match)
     assert 0 < learned.threshold < 1 and learned.precision > 0.9 and learned.recall > 0.9
     assert f1(scorer.score(*unseen) >= learned.threshold, matches) > max(before + 0.1, 0.9)
-    same = TextScorer.from_settings(scorer.settings(), lefts + rights, None)
+    same = TextScorer.from_settings(scorer.settings(), scorer.statistics, None)
     np.testing.assert_array_equal(same.score(*unseen), scorer.score(*unseen))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,7 +24,10 @@ def test_equals_the_definition(fitted, others):
     tfidf = CharacterTfidf(fitted)
     found = tfidf.transform(others) @ tfidf.transform(fitted).T
     bags, other_bags = ([reference.words(text) for text in texts] for texts in (fitted, others))
-    rows = [[reference.tfidf(bag, bags) for bag in each] for each in (other_bags, bags)]
+    counts = Counter(ngram for bag in bags for ngram in reference.ngrams(bag))
+    rows = [
+        [reference.tfidf(bag, counts, len(bags)) for bag in each] for each in (other_bags, bags)
+    ]
     expected = [
         [sum(weight * right.get(ngram, 0) for ngram, weight in left.items()) for right in rows[1]]
         for left in rows[0]

@@ -1,0 +1,52 @@
+"""Finds words that are spelled alike, so that texts are found by their words, with typos."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from tf_charagram.search.rare_keys import rare_keys
+from tf_charagram.search.similarities import Texts
+from tf_charagram.text.batches import in_threads
+
+# Minimum cosine of the n-grams of two words that are looked up for each other. Of the pairs of
+# texts of made-up names and addresses that score at least 0.7, 98.2 % are among 40 candidates with
+# 0.5, 99.3 % with 0.4, 94.6 % with 0.65.
+_MIN_COSINE = 0.45
+# Of fewer right words, words that are less alike are looked up, too, which costs little.
+_MANY_WORDS = 20_000
+# Words that are found by the rare n-grams of a word, with repetitions.
+_MAX_POSTINGS = 3000
+# Left words whose products are in memory at the same time.
+_BATCH = 2000
+
+
+def alike_words(left: Texts, right: Texts) -> sparse.csr_array:
+    """Finds the right words that are spelled like each left word.
+
+    Returns:
+        Products of their n-grams, float32 `(num_left_words, num_right_words)`. A sum over the words
+        of two texts is the product of the texts: a few long lists of texts with one n-gram become
+        many short lists of texts with one word.
+    """
+    num_words = np.diff(right.by_ngram.indptr)
+    min_cosine = _MIN_COSINE * min(len(right.lists.words) / _MANY_WORDS, 1)
+
+    def products_of(start: int) -> sparse.csr_array:
+        batch = left.word_ngrams[start : start + _BATCH]
+        # Frequent n-grams are missing on the left.
+        rare = rare_keys(batch, num_words, _MAX_POSTINGS)
+        found = rare @ right.by_ngram
+        rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+        left_lengths = np.sqrt(rare.power(2).sum(axis=1))
+        lengths = left_lengths[rows] * right.word_lengths[found.indices]
+        is_alike = found.data >= min_cosine * lengths
+        splits = np.append(0, np.cumsum(is_alike))[found.indptr]
+        kept = found.data[is_alike], found.indices[is_alike], splits.astype(found.indices.dtype)
+        return sparse.csr_array(kept, found.shape)
+
+    num_left = left.word_ngrams.shape[0]
+    blocks = [sparse.csr_array((0, right.word_ngrams.shape[0]), dtype=np.float32)]
+    for _, block in in_threads(products_of, range(0, num_left, _BATCH)):
+        blocks.append(block)
+    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
