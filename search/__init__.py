@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tf_charagram.search.linkage.linking import Evidence
     from tf_charagram.search.matching import Duplicates, Matches, deduplicate, match
     from tf_charagram.search.scoring import TextScorer
+    from tf_charagram.search.statistics import TextStatistics
     from tf_charagram.search.text_index import Hit, TextIndex
     from tf_charagram.search.tfidf import CharacterTfidf
 else:
@@ -27,6 +28,7 @@ else:
         "linkage.linking": ["Evidence"],
         "matching": ["Duplicates", "Matches", "deduplicate", "match"],
         "scoring": ["TextScorer"],
+        "statistics": ["TextStatistics"],
         "text_index": ["Hit", "TextIndex"],
         "tfidf": ["CharacterTfidf"],
     }
@@ -51,6 +53,7 @@ __all__ = [
     "RecordMatches",
     "TextIndex",
     "TextScorer",
+    "TextStatistics",
     "WeakLink",
     "deduplicate",
     "match",

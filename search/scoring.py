@@ -279,7 +279,8 @@ class TextScorer:
             if self.is_lexical:
                 for compare_more, unmeasured in _STEPS:
                     compare_more(left, right, block[rows], features)
-                    best = features._replace(**dict.fromkeys(unmeasured, np.ones(len(rows))))
+                    highest = np.ones(len(rows), np.float32)
+                    best = features._replace(**dict.fromkeys(unmeasured, highest))
                     kept = self._promising(left, right, block[rows], best, min_score)
                     rows = rows[kept]
                     features = Features(*(values[kept] for values in features))

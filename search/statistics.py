@@ -66,7 +66,7 @@ class TextStatistics:
         """
         num_texts = len(lists) if counts is None else int(counts.sum())
         hashes = [np.zeros(0, np.uint64)]
-        weights = [np.zeros(0, np.int64)]
+        weights: list[NDArray[np.integer]] = [np.zeros(0, np.int64)]
         for rows, values in joined_hashes(lists):
             hashes.append(values)
             weights.append(np.ones(len(rows), np.int64) if counts is None else counts[rows])
@@ -147,7 +147,7 @@ class TextStatistics:
             RunError: The file is missing or damaged.
         """
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
                 found: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
             letters = found["words"].tobytes().decode("utf-8", "surrogatepass")
             # Words contain no white space.

@@ -29,6 +29,8 @@ from tf_charagram.text.flat import Rows
 SETTINGS = "index.json"
 _TEXTS = "texts.json"
 _VECTORS = "vectors.npy"
+_STATISTICS = "statistics.npz"
+_FILES = (_TEXTS, _VECTORS, _STATISTICS)
 # Queries that are searched at once: `best_pairs` does without vectors for too many pairs, and the
 # hits of a query must not depend on the other queries.
 _BATCH = 1000
@@ -261,7 +263,8 @@ class TextIndex:
             vectors_file = partial / _VECTORS
             texts_file.write_text(json.dumps(searched.texts), encoding="utf-8")
             np.save(vectors_file, searched.prepared.vectors)
-            checksums = {_TEXTS: sha256_of(texts_file), _VECTORS: sha256_of(vectors_file)}
+            searched.scorer.statistics.save(partial / _STATISTICS)
+            checksums = {name: sha256_of(partial / name) for name in _FILES}
             settings = {"scorer": searched.scorer.settings(), "sha256": checksums}
             write_json(partial / SETTINGS, settings)
             partial.rename(path)
@@ -284,7 +287,7 @@ class TextIndex:
             raise RunError(f"{path} is not an index: it has no {SETTINGS}.")
         try:
             settings = read_json(path / SETTINGS)
-            for name in (_TEXTS, _VECTORS):
+            for name in _FILES:
                 # A device would be read forever.
                 regular_size(path / name)
                 if sha256_of(path / name) != settings["sha256"][name]:
@@ -298,10 +301,8 @@ class TextIndex:
             is_model_missing = has_model and model is None
             if not is_model_missing:
                 used_model = model if has_model else None
-                counted = _Counted(texts)
-                scorer = TextScorer.from_settings(
-                    settings["scorer"], counted.statistics(), used_model
-                )
+                statistics = TextStatistics.load(path / _STATISTICS)
+                scorer = TextScorer.from_settings(settings["scorer"], statistics, used_model)
         except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
         if is_model_missing:
@@ -315,7 +316,7 @@ class TextIndex:
             )
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
-        index._prepare(texts, counted, scorer, vectors)
+        index._prepare(texts, _Counted(texts), scorer, vectors)
         return index
 
 

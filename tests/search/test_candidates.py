@@ -1,0 +1,57 @@
+"""Which pairs of texts are compared in detail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.texts import words
+from tf_charagram.search import TextIndex, TextScorer, candidates
+from tf_charagram.search.candidates import similar_pairs
+from tf_charagram.search.rare_keys import nearest_pairs
+
+
+def names(num, seed):
+    """Returns made-up names, a fifth of them copies with a typo."""
+    draw = np.random.default_rng(seed)
+    parts = np.array(words(num // 8, seed))
+    made = []
+    for _ in range(num):
+        if len(made) > 50 and draw.random() < 0.2:
+            name = made[draw.integers(len(made))]
+            place = draw.integers(len(name))
+            made.append(name[:place] + "x" + name[place + 1 :])
+        else:
+            # Some words are much more frequent than others.
+            rows = (len(parts) * draw.random(3) ** 3).astype(int)
+            made.append(" ".join(parts[rows]))
+    return list(dict.fromkeys(made))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_finds_similar_pairs(seed, monkeypatch):
+    """Nearly all pairs with a minimum score are found, also where words are looked up sparingly."""
+    monkeypatch.setattr("tf_charagram.search.alike_words._MANY_WORDS", 1)
+    monkeypatch.setattr(candidates, "_MIN_POSTINGS", 100)
+    monkeypatch.setattr(candidates, "_POSTINGS", 5)
+    texts = names(1200, seed)
+    scorer = TextScorer(texts, None)
+    prepared = scorer.prepare(texts)
+    pairs, _ = similar_pairs(scorer, prepared, 0.8)
+    every = np.stack(np.triu_indices(len(texts), 1), axis=1)
+    both = [scorer.pair_scores(prepared, prepared, each, 0.8) for each in (every, every[:, ::-1])]
+    expected = every[np.maximum(*both) >= 0.8]
+    found = set(map(tuple, pairs.tolist()))
+    num_found = sum(tuple(pair) in found for pair in expected.tolist())
+    assert len(expected) > 100 and num_found >= 0.95 * len(expected)
+
+
+def test_no_conversion_of_the_index():
+    """SciPy would cast all indices of an index for each query if the two kinds differed."""
+    index = TextIndex(["cat dog", "dog"], None)
+    prepared = index.scorer.prepare(["cat"])
+    found = index._searched.prepared
+    for matrix in (found.by_word, found.by_ngram, prepared.ones, prepared.word_ngrams):
+        assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
+    [pair] = nearest_pairs(prepared.ones, prepared.by_word, 1, 10)
+    assert pair == 0
