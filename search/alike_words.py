@@ -13,8 +13,9 @@ from tf_charagram.text.batches import in_threads
 # texts of made-up names and addresses that score at least 0.7, 98.2 % are among 40 candidates with
 # 0.5, 99.3 % with 0.4, 94.6 % with 0.65.
 _MIN_COSINE = 0.45
-# Of fewer right words, words that are less alike are looked up, too, which costs little.
-_MANY_WORDS = 20_000
+# Of fewer right words, words that are less alike are looked up, too: that costs little, and names
+# of places in other languages need it.
+_MANY_WORDS = 50_000
 # Words that are found by the rare n-grams of a word, with repetitions.
 _MAX_POSTINGS = 3000
 # Left words whose products are in memory at the same time.
@@ -30,12 +31,14 @@ def alike_words(left: Texts, right: Texts) -> sparse.csr_array:
         many short lists of texts with one word.
     """
     num_words = np.diff(right.by_ngram.indptr)
-    min_cosine = _MIN_COSINE * min(len(right.lists.words) / _MANY_WORDS, 1)
+    share = min(len(right.lists.words) / _MANY_WORDS, 1)
+    min_cosine = _MIN_COSINE * share
+    max_postings = int(_MAX_POSTINGS / max(share, 0.5))
 
     def products_of(start: int) -> sparse.csr_array:
         batch = left.word_ngrams[start : start + _BATCH]
         # Frequent n-grams are missing on the left.
-        rare = rare_keys(batch, num_words, _MAX_POSTINGS)
+        rare = rare_keys(batch, num_words, max_postings)
         found = rare @ right.by_ngram
         rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
         left_lengths = np.sqrt(rare.power(2).sum(axis=1))

@@ -58,8 +58,8 @@ class CharacterTfidf:
     ) -> CharacterTfidf:
         """Counts n-grams in words, without the texts.
 
-        An n-gram counts as often as the words that contain it together, and at most once per text:
-        exact unless several words of a text contain it.
+        An n-gram counts in the texts that have any of the words that contain it, if these words
+        occur in texts independently of each other.
 
         Args:
             words: Distinct words.
@@ -70,10 +70,13 @@ class CharacterTfidf:
         known, ids = np.unique(keys, return_inverse=True)
         ngrams = _ones(ids, splits, len(known))
         ngrams.sum_duplicates()
-        weights = np.repeat(counts, np.diff(ngrams.indptr))
-        df = np.bincount(ngrams.indices, weights, len(known))
+        # The logarithm of the share of texts without a word; -inf for a word of all texts.
+        with np.errstate(divide="ignore"):
+            log_shares = np.log1p(-np.minimum(counts / max(num_texts, 1), 1))
+        weights = np.repeat(log_shares, np.diff(ngrams.indptr))
+        df = -num_texts * np.expm1(np.bincount(ngrams.indices, weights, len(known)))
         tfidf = cls.__new__(cls)
-        tfidf._set(known, np.minimum(df, num_texts), num_texts)
+        tfidf._set(known, df, num_texts)
         return tfidf
 
     def _set(self, known: Array, df: NDArray[Any], num_texts: int) -> None:

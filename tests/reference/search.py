@@ -4,7 +4,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from tests.reference.spelling import osa_distance
@@ -94,7 +94,7 @@ def ngrams(bag: Sequence[str]) -> Counter[str]:
     )
 
 
-def idf(count: int, num_texts: int) -> float:
+def idf(count: float, num_texts: int) -> float:
     """Returns `1 + log((1 + n) / (1 + df))`."""
     return 1 + math.log((1 + num_texts) / (1 + count))
 
@@ -117,16 +117,16 @@ def word_counts(counted: Sequence[str]) -> Counter[str]:
     return Counter({w: min(count + joined[w], len(bags)) for w, count in counts.items()})
 
 
-def ngram_counts(counts: Counter[str], num_texts: int) -> Counter[str]:
-    """Returns how often the words with each n-gram were counted, at most once per text."""
-    sums: Counter[str] = Counter()
+def ngram_counts(counts: Counter[str], num_texts: int) -> dict[str, float]:
+    """Returns the number of texts with each n-gram, if words are independent of each other."""
+    absent: dict[str, float] = {}
     for word, count in counts.items():
         for ngram in ngrams([word]):
-            sums[ngram] += count
-    return Counter({ngram: min(count, num_texts) for ngram, count in sums.items()})
+            absent[ngram] = absent.get(ngram, 1.0) * (1 - count / num_texts)
+    return {ngram: num_texts * (1 - share) for ngram, share in absent.items()}
 
 
-def tfidf(bag: Sequence[str], counts: Counter[str], num_texts: int) -> dict[str, float]:
+def tfidf(bag: Sequence[str], counts: Mapping[str, float], num_texts: int) -> dict[str, float]:
     """Returns the weights of the n-grams of words, of unit length, from counts of n-grams."""
     weights = {
         ngram: (1 + math.log(count)) * idf(counts[ngram], num_texts)
