@@ -16,6 +16,8 @@ MIN_MATCHES = 20
 # Bounds are the estimates with log-odds so far off, and a little more. Sets of people, firms,
 # products and invoices, generated and real, were nearly always between them.
 _LOG_ODDS_ERROR = 1.5
+# The probabilities of a single text are not fitted to the tables.
+_LOG_ODDS_ERROR_OF_TEXT = 2.0
 _MARGIN = 0.03
 # No model is surer than this, as columns depend on each other.
 _MAX_LOG_ODDS = 4.0
@@ -58,13 +60,14 @@ def estimate(
         unseen: Share of the matches that may be missing among the candidates, or `None` if recall
             cannot be known.
     """
-    lower_total, upper_total = (values.sum() for values in _bounds(candidates))
+    error = _LOG_ODDS_ERROR_OF_TEXT if unseen is None else _LOG_ODDS_ERROR
+    lower_total, upper_total = (values.sum() for values in _bounds(candidates, error))
     estimates = []
     for threshold in thresholds:
         chosen = shown[shown >= threshold]
         num_pairs = len(chosen)
         found = chosen.sum()
-        lower, upper = (values.sum() for values in _bounds(chosen))
+        lower, upper = (values.sum() for values in _bounds(chosen, error))
         precision, recall = np.nan, np.nan
         precision_bounds = recall_bounds = _NOT_KNOWN
         if num_pairs:
@@ -83,11 +86,11 @@ def estimate(
     return estimates
 
 
-def _bounds(probabilities: Array) -> tuple[Array, Array]:
+def _bounds(probabilities: Array, error: float) -> tuple[Array, Array]:
     """Returns the lowest and highest probabilities that pairs may have."""
     log_odds = logit(np.clip(probabilities, 1e-9, 1 - 1e-9))
-    lower = expit(np.minimum(log_odds, _MAX_LOG_ODDS) - _LOG_ODDS_ERROR)
-    return lower, expit(log_odds + _LOG_ODDS_ERROR)
+    lower = expit(np.minimum(log_odds, _MAX_LOG_ODDS) - error)
+    return lower, expit(log_odds + error)
 
 
 def _widened(lower: float, upper: float) -> tuple[float, float]:

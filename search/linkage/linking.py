@@ -26,7 +26,13 @@ from tf_charagram.search.linkage.evidence import (
 )
 from tf_charagram.search.linkage.kinds import ColumnKind
 from tf_charagram.search.linkage.learned import LearnedLinks
-from tf_charagram.search.linkage.mixture import Mixture, TextOdds, fit_mixture, rival_evidence
+from tf_charagram.search.linkage.mixture import (
+    Mixture,
+    TextOdds,
+    fit_mixture,
+    mutual_evidence,
+    rival_evidence,
+)
 from tf_charagram.search.linkage.recoding import written_otherwise
 from tf_charagram.search.linkage.rows import PairRivals, joined_cells
 from tf_charagram.search.linkage.values import folded
@@ -77,6 +83,7 @@ class Links:
         probabilities: Probabilities that they match, `(num_pairs,)`.
         rivals: Other partners of the rows of a single column of texts, or `None`.
         rows: The rows as a whole if only titles identify them, or `None`.
+        mutual: Evidence for pairs of texts that are the best ones of both of their rows.
         model: The model with labels, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
         learner: The model that was fitted to labels, even if the answer without them is better.
@@ -88,6 +95,7 @@ class Links:
     probabilities: NDArray[np.float64]
     rivals: PairRivals | None = None
     rows: WholeRows | None = None
+    mutual: float = 0.0
     model: LearnedLinks | None = None
     learned: Learned | None = None
     learner: LearnedLinks | None = None
@@ -116,7 +124,8 @@ class Links:
         if self.rows is not None:
             log_odds = self.rows.log_odds(log_odds, pairs)
         if self.rivals is not None:
-            log_odds = log_odds + rival_evidence(log_odds, self.rivals.scores(pairs))
+            rivals = self.rivals.scores(pairs)
+            log_odds = log_odds + rival_evidence(log_odds, rivals, self.mutual)
         return log_odds
 
     def learn_from(self, labels: Iterable[Label], model: str | Path | Embedder | None) -> None:
@@ -358,6 +367,8 @@ def find_links(
         texts = columns[0].left, columns[0].right
         rivals = PairRivals(columns, texts, pairs, probabilities)
         links = Links(columns, TextOdds(), pairs, probabilities, rivals)
+        if columns[0].left is not columns[0].right:
+            links.mutual = mutual_evidence(pairs, links.probabilities_of(pairs))
     else:
         columns, mixture = _fitted_mixture(columns, pairs, fitted)
         links = Links(columns, mixture, pairs, np.zeros(len(pairs)))

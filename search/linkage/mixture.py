@@ -52,6 +52,10 @@ _BIN = 0.25
 _MAX_TEXT = 0.98
 # Fitted to the same labelled pairs as the weights of texts.
 _RIVAL_WEIGHT = 0.6
+# Log-odds of a pair that is the best one of both of its rows, for each unit of the log-odds that a
+# row has a partner; and their limit. Chosen on products, firms and papers.
+_MUTUAL = 1.5
+_MAX_MUTUAL = 3.0
 
 
 class _Patterns(NamedTuple):
@@ -207,7 +211,25 @@ class TextOdds:
         return ratios[:, 0]
 
 
-def rival_evidence(log_odds: Array, rivals: NDArray[np.floating]) -> Array:
+def mutual_evidence(pairs: NDArray[np.int64], probabilities: Array) -> float:
+    """Returns the evidence for pairs that are the best ones of both of their rows.
+
+    Where most rows of one of two tables have a partner, the best one is likely to be it.
+
+    Args:
+        pairs: Rows of both tables, `(num_pairs, 2)`.
+        probabilities: Probabilities that they match, `(num_pairs,)`.
+    """
+    shares = []
+    for rows in pairs.T:
+        best = np.zeros(rows.max(initial=-1) + 1)
+        np.maximum.at(best, rows, probabilities)
+        shares.append(best.mean() if len(best) else 0.0)
+    share = np.clip(max(shares), 0.5, 0.9)
+    return min(_MUTUAL * float(logit(share)), _MAX_MUTUAL)
+
+
+def rival_evidence(log_odds: Array, rivals: NDArray[np.floating], mutual: float) -> Array:
     """Returns the evidence of pairs whose rows have no other good partner, `(num_pairs,)`.
 
     Rivals are no evidence against a pair: they may be duplicates.
@@ -215,9 +237,11 @@ def rival_evidence(log_odds: Array, rivals: NDArray[np.floating]) -> Array:
     Args:
         log_odds: Log-odds of pairs by `TextOdds`.
         rivals: Probabilities of the best other partners of both rows, `(num_pairs, 2)`.
+        mutual: The result of `mutual_evidence`.
     """
     best = np.clip(rivals.max(axis=1), 1 - _MAX_TEXT, _MAX_TEXT)
-    return _RIVAL_WEIGHT * np.maximum(log_odds - logit(best), 0)
+    gains = np.maximum(log_odds - logit(best), 0)
+    return _RIVAL_WEIGHT * gains + mutual * (gains > 0)
 
 
 def _log_ratios(
