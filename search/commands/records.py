@@ -221,7 +221,7 @@ def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
 
 
 def say_kinds(columns: Sequence[Column]) -> None:
-    """Writes what was told of the columns to standard error."""
+    """Writes the kinds of the columns, and the columns that identify, to standard error."""
     kinds = ", ".join(f"{column.name}:{column.kind.name}" for column in columns)
     sys.stderr.write(f"columns: {kinds} (to change: --column NAME:KIND)\n")
     names = [column.name for column in columns if column.is_identifying]

@@ -1,4 +1,4 @@
-"""Dates in any common form; what is ambiguous is decided by the column, not by the cell."""
+"""Dates in any common form; the column decides about ambiguous ones, not the cell."""
 
 from __future__ import annotations
 

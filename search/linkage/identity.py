@@ -9,7 +9,7 @@ from tf_charagram.search.linkage.dates import date_of
 from tf_charagram.search.linkage.names import GIVEN_NAMES
 from tf_charagram.search.linkage.values import code_of, folded
 
-# Words of headers, in lowercase and without accents, that tell what a column is.
+# Words of headers, in lowercase and without accents.
 _IDENTIFYING = frozenset(
     "number id ref reference invoice order given first forename firstname givenname vorname "
     "prenom nombre nome voornaam fornamn imie born birth dob birthdate birthday "
@@ -57,7 +57,7 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
     towns, telephones, e-mail, prices, years and kinds change, or are shared by many things.
 
     Args:
-        name: Header of the column, which decides if it says what the column is.
+        name: Header of the column, which decides if it names the kind of value.
         kind: Name of the kind of the column.
         cells: Cells that are not missing, with repetitions.
     """
