@@ -45,7 +45,8 @@ TEST = [
     *EXTRAS["completion"],
 ]
 
-DOCS = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=0.30,<2"]
+# mkdocstrings breaks long signatures with ruff.
+DOCS = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=0.30,<2", "ruff==0.17.*"]
 
 #: What `benchmarks/all.py` compares with; better in an environment without TensorFlow.
 BENCH = [

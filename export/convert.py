@@ -221,7 +221,10 @@ def _make_parser() -> Parser:
 
 def convert(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = _make_parser().parse_args(arguments)
+    parser = _make_parser()
+    values = parser.parse_args(arguments)
+    unused = ("texts",) if values.model is None else ("min_count", "activation")
+    parser.refuse(values, unused, "does not go with a model" if values.model else "is for a model")
     sources = [values.texts, values.ngrams, values.table]
     check_not_read(values.output, [path for path in sources if path is not None])
     parts = [part for part in (values.ngrams, values.table) if part]

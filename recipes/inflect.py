@@ -35,7 +35,7 @@ def count_syllables(word: str) -> int:
     Returns:
         The number of vowel groups, without a silent final or inner `e`; at least 1.
 
-    Example:
+    Examples:
         >>> count_syllables("lively"), count_syllables("simple"), count_syllables("strange")
         (2, 2, 1)
     """
@@ -61,7 +61,7 @@ def add_s(word: str) -> str:
     Returns:
         The word with `-s`, `-es` or `-ies`.
 
-    Example:
+    Examples:
         >>> add_s("city"), add_s("box"), add_s("day")
         ('cities', 'boxes', 'days')
     """
@@ -134,7 +134,7 @@ def inflect(word: str, pos: str, irregular: Irregular) -> dict[str, str]:
         Form by name: `third`, `past`, `participle` and `gerund` of a verb, `plural` of a noun,
         `comparative` and `superlative` of a short adjective.
 
-    Example:
+    Examples:
         >>> inflect("stop", "verb", {})["past"], inflect("happy", "adj", {})["comparative"]
         ('stopped', 'happier')
     """

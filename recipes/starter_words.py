@@ -195,7 +195,7 @@ def misspell(word: str) -> str | None:
     Returns:
         The word with one common spelling mistake; `None` if no rule fits.
 
-    Example:
+    Examples:
         >>> misspell("embarrass"), misspell("retrieve"), misspell("cat")
         ('embarass', 'retreive', None)
     """

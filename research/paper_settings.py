@@ -115,7 +115,7 @@ def paper_settings(
     Raises:
         ConfigError: No paper trains the encoder on the task.
 
-    Example:
+    Examples:
         >>> paper_settings("pos", "charagram")["learning_rate"]
         0.2
     """

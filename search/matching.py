@@ -164,7 +164,7 @@ def match(
             is given that has no effect with, or without, `on`.
         RunError: The model cannot be loaded.
 
-    Example:
+    Examples:
         >>> match(["sonny hedphones"], ["Bosch Drill", "Sony Headphones"]).pairs[0].right
         1
     """
@@ -290,7 +290,7 @@ def deduplicate(
             labels, or an argument is given that has no effect with, or without, `on`.
         RunError: The model cannot be loaded.
 
-    Example:
+    Examples:
         >>> deduplicate(["Sony Headphones", "Bosch Drill", "sonny headphones"]).kept
         [0, 1]
     """

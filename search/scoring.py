@@ -89,7 +89,7 @@ class TextScorer:
             else, or there is neither a model nor `lexical`.
         RunError: The model cannot be loaded.
 
-    Example:
+    Examples:
         >>> scorer = TextScorer(["Sony WH-1000XM5 Headphones", "Sony Headphones"], model=None)
         >>> scorer.score(["sony hedphones"], ["Sony Headphones"]).round(2)
         array([0.94], dtype=float32)

@@ -204,7 +204,7 @@ def edit_shares(word: str, others: Sequence[str]) -> NDArray[np.float64]:
     Returns:
         Shares, float64 `(num_others,)`; 1 for more than `MAX_EDITS` edits.
 
-    Example:
+    Examples:
         >>> edit_shares("vehicals", ["vehicles", "whole"]).tolist()
         [0.25, 0.75]
     """

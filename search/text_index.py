@@ -120,7 +120,7 @@ class TextIndex:
             model nor `lexical`.
         RunError: The model cannot be loaded.
 
-    Example:
+    Examples:
         >>> index = TextIndex(["Sony WH-1000XM5 Headphones", "Bosch Cordless Drill 18V"])
         >>> index.search("sonny wh1000xm5 hedphones", k=1)[0].row
         0

@@ -37,7 +37,7 @@ class CharacterTfidf:
     Raises:
         ConfigError: `texts` is a single string or contains other values.
 
-    Example:
+    Examples:
         >>> tfidf = CharacterTfidf(["cat", "cats", "dog"])
         >>> (tfidf.transform(["catz"]) @ tfidf.transform(["cat", "dog"]).T).toarray().round(2)
         array([[0.77, 0.  ]], dtype=float32)

@@ -75,7 +75,7 @@ def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
         name: The unknown name.
         available: All names that exist.
 
-    Example:
+    Examples:
         >>> unknown_name("encoder", "charagrm", ["charagram", "dan"])
         "Unknown encoder 'charagrm'. Did you mean 'charagram'? Available: charagram, dan."
     """

@@ -72,7 +72,7 @@ _hints = cache(get_type_hints)
 def choices_of(kind: Any) -> tuple[Any, ...]:
     """Returns the values that a type allows; empty for numbers and texts.
 
-    Example:
+    Examples:
         >>> choices_of(Literal["tanh", "relu"] | None), choices_of(bool), choices_of(int)
         (('tanh', 'relu'), (True, False), ())
     """

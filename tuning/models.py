@@ -49,7 +49,7 @@ def hypermodel(
     Raises:
         ConfigError: A setting is wrong, the papers have no grid, or nothing is left to search.
 
-    Example:
+    Examples:
         >>> words = hypermodel("words", space={"dim": (50, 100), "l2": (1e-4, 1e-5)})
         >>> objective = keras_tuner.Objective("val_SL999", "max")
         >>> tuner = keras_tuner.RandomSearch(words, objective, directory=getfixture("tmp_path"))

@@ -229,7 +229,7 @@ def tuner_values(name: str, choices: Sequence[Any]) -> list[Any]:
 
     Choices of several settings have the value of the first; `None` among numbers is 0.
 
-    Example:
+    Examples:
         >>> tuner_values("clip_norm", (1.0, None)), tuner_values("ngrams", ((2, 3), (3, 4)))
         ([1.0, 0.0], ['2,3', '3,4'])
         >>> tuner_values("optimizer+learning_rate", (("adagrad", 0.05), ("adam", 0.001)))

@@ -57,7 +57,7 @@ def shrink(
     Raises:
         ConfigError: The model does not support an option; the message says which it supports.
 
-    Example:
+    Examples:
         >>> from tf_charagram.encoders.charagram import Charagram
         >>> from tf_charagram.text.vectorizer import NgramVectorizer
         >>> vectorizer = NgramVectorizer.from_texts(["cat", "cats", "dog"])

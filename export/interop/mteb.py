@@ -30,7 +30,7 @@ class CharagramEncoder(_AbsEncoder):
     Raises:
         RunError: The model cannot be loaded.
 
-    Example:
+    Examples:
         `mteb.evaluate(CharagramEncoder("runs/mine"), mteb.get_tasks(["STS12"]))`
     """
 

@@ -30,7 +30,7 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
     Args:
         model: Run folder, model folder, or name of a model.
 
-    Example:
+    Examples:
         `make_pipeline(CharagramTransformer("runs/mine"), LogisticRegression()).fit(texts, labels)`
     """
 

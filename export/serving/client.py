@@ -36,7 +36,7 @@ class RestClient:
     Raises:
         ConfigError: `url` is malformed.
 
-    Example:
+    Examples:
         client = RestClient("http://localhost:8501/v1/models/words")
         vectors = client.embed(["a cat", "cats"])
     """

@@ -63,7 +63,7 @@ def make_inputs(names: Iterable[str], texts: Sequence[bytes], others: Sequence[b
         texts: The texts, or the left texts of pairs.
         others: The right texts of pairs.
 
-    Example:
+    Examples:
         >>> make_inputs(["tokens", "row_lengths"], [b"a cat", b"", b"it"], [])
         {'tokens': [b'a', b'cat', b'it'], 'row_lengths': [2, 0, 1]}
     """

@@ -95,7 +95,7 @@ def are_aliases(one: str, other: str) -> bool:
         one: Words in lowercase, without accents and marks.
         other: The same.
 
-    Example:
+    Examples:
         >>> are_aliases("bill gates", "william gates"), are_aliases("bill", "walter")
         (True, False)
         >>> are_aliases("ibm", "international business machines")
@@ -121,7 +121,7 @@ def are_aliases(one: str, other: str) -> bool:
 def other_forms(name: str) -> list[str]:
     """Returns forms of a name by which `are_aliases` could be found: full names, and initials.
 
-    Example:
+    Examples:
         >>> other_forms("bill gates"), other_forms("international business machines")
         (['william'], ['ibm'])
     """
@@ -154,7 +154,7 @@ def _without_umlauts(word: str) -> str:
 def telling_words(name: str) -> str:
     """Drops the legal form of a firm, articles in front, and "and", unless nothing would be left.
 
-    Example:
+    Examples:
         >>> telling_words("acme trading limited liability company"), telling_words("co")
         ('acme trading', 'co')
         >>> telling_words("the old man and the sea")

@@ -98,7 +98,7 @@ def contradict(left: str, right: str) -> bool:
         left: Words in lowercase, without accents and marks.
         right: The same.
 
-    Example:
+    Examples:
         >>> contradict("aspirin 100 mg", "aspirin 500 mg"), contradict("drill 12 v", "drill 12v")
         (True, False)
         >>> contradict("t shirt l", "t shirt xl"), contradict("rocky ii", "rocky iii")

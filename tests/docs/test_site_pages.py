@@ -7,6 +7,7 @@ import re
 import runpy
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,28 @@ def test_a_broken_anchor_fails_the_build(tmp_path):
     broken = build()
     assert broken.returncode == 1
     assert "does not contain an anchor '#files'" in broken.stderr
+
+
+def test_what_the_reference_shows():
+    """Users see the methods that a class inherits, but not what Keras and serving call."""
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    [options] = re.findall(r" options:\n((?: {12}.*\n)+)", settings)
+    chosen = yaml.safe_load(options)
+    assert chosen["inherited_members"] and chosen["separate_signature"] and find_spec("ruff")
+    hidden = [pattern.removeprefix("!") for pattern in chosen["filters"]]
+
+    def is_shown(name):
+        return not any(re.search(pattern, name) for pattern in hidden)
+
+    for name in ("load", "save", "export", "read_as", "from_preset", "encode", "call", "score"):
+        assert is_shown(name), name
+    for name in ("served_call", "compute_output_spec", "_ngrams", "get_config"):
+        assert not is_shown(name), name
+
+
+def test_examples_are_sections():
+    """`Example:` would become a block quote."""
+    folders = ("tf_charagram", "search", "tuning", "export")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    wrong = re.compile(r"^ +Example:$", re.MULTILINE)
+    assert not [path for path in paths if wrong.search(path.read_text(encoding="utf-8"))]

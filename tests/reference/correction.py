@@ -26,7 +26,7 @@ SCRIPTS_WITHOUT_SPACES = (
 def errors(typed: str, meant: str) -> Iterator[tuple[str, int]]:
     """Yields each single error that makes one word of another: its kind and its place in `typed`.
 
-    Example:
+    Examples:
         >>> [*errors("teh", "the")], [*errors("thee", "the")]
         ([('swapped', 1)], [('added', 2), ('doubled', 3)])
     """

@@ -26,7 +26,7 @@ def fold(text: str, alphabet: set[str]) -> str:
         text: The text.
         alphabet: Lowercase characters without the space.
 
-    Example:
+    Examples:
         >>> fold("\uff23afe\u0301", set("cafe")), fold("\uff23afe\u0301", set("caf\u00e9"))
         ('Cafe', 'Café')
     """

@@ -17,7 +17,7 @@ def words(text: str) -> list[str]:
 
     The signs are those of ASCII.
 
-    Example:
+    Examples:
         >>> words("Café-Bar, 2!"), words(" !? "), words("C++ -5 +5 A-")
         (['cafe', 'bar', '2'], ['!?'], ['c++', '-5', '5', 'a-'])
     """
@@ -44,7 +44,7 @@ def words(text: str) -> list[str]:
 def respelled(text: str, counted: Sequence[str]) -> list[str]:
     """Returns the words of a text, joined and split as the counted texts have them.
 
-    Example:
+    Examples:
         >>> respelled("wal mart", ["Walmart"]), respelled("walmart", ["Wal-Mart"])
         (['walmart'], ['wal', 'mart'])
     """
@@ -81,7 +81,7 @@ def respelled(text: str, counted: Sequence[str]) -> list[str]:
 def ngrams(bag: Sequence[str]) -> Counter[str]:
     """Returns the n-grams of 2 and 3 characters of the words of a text, with their counts.
 
-    Example:
+    Examples:
         >>> ngrams(["a", "a"])
         Counter({' a': 2, 'a ': 2, ' a ': 2})
     """
@@ -140,7 +140,7 @@ def tfidf(bag: Sequence[str], counts: Mapping[str, float], num_texts: int) -> di
 def similarity(left: str, right: str) -> float:
     """Returns 1 - the edit distance over the length of the longer word.
 
-    Example:
+    Examples:
         >>> similarity("teh", "the").__round__(2), similarity("", "")
         (0.67, 1.0)
     """
@@ -174,7 +174,7 @@ def codes(left: str, right: str) -> tuple[float, float]:
     the characters between them; it is common if the other text has it too, or contains it without
     its spaces. The first result is reduced by the second.
 
-    Example:
+    Examples:
         >>> codes("tv kd55x9000", "KD-55 X9000"), codes("tv ab12", "tv ab13"), codes("tv", "ab13")
         ((0.9, 0.0), (0.0, 1.0), (0.0, 0.0))
         >>> codes("1001 100.00 2024-01-05", "1001 100.00 2024-01-06"), codes("c++", "c")

@@ -7,7 +7,7 @@ from functools import cache
 def osa_distance(left: str, right: str) -> int:
     """Returns the optimal string alignment distance.
 
-    Example:
+    Examples:
         >>> osa_distance("ca", "abc"), osa_distance("teh", "the")
         (3, 1)
     """

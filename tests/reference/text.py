@@ -66,7 +66,7 @@ def normalize(
     Returns:
         The text; empty if nothing but white space is left, padded or not.
 
-    Example:
+    Examples:
         >>> normalize("  The  Cat ")
         ' the cat '
         >>> normalize(" ")
@@ -100,7 +100,7 @@ def ngrams(text: str | bytes, orders: Iterable[int], **options) -> list[str]:
     Returns:
         The n-grams by start position, and at one position by ascending n.
 
-    Example:
+    Examples:
         >>> ngrams("ab", (2, 3))
         [' a', ' ab', 'ab', 'ab ', 'b ']
     """

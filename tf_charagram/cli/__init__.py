@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -9,6 +11,7 @@ from importlib import import_module
 from tf_charagram._version import __version__
 from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import unknown_name
+from tf_charagram.lazy import extra_module
 
 _SEARCH = "tf_charagram.search.commands"
 #: Command -> the module with a function of its name, and its purpose.
@@ -33,11 +36,35 @@ COMMANDS = {
 }
 
 
+def _complete() -> None:
+    """Answers the shell that completes a command line, and exits.
+
+    Raises:
+        ConfigError: argcomplete is not installed.
+    """
+    argcomplete = extra_module("argcomplete", "completion")
+    parser = argparse.ArgumentParser(prog="charagram")
+    commands = parser.add_subparsers()
+    words = os.environ["COMP_LINE"].split()
+    for name, (module, purpose) in COMMANDS.items():
+        parents = []
+        # Other commands' parsers would take long to make.
+        if name in words[1:2]:
+            home = import_module(module)
+            make = getattr(home, "make_parser", None) or home._make_parser
+            parents = [make()]
+        # A plain parser with the same flags: argcomplete replaces methods that ours have changed.
+        commands.add_parser(name, help=purpose, parents=parents, add_help=not parents)
+    argcomplete.autocomplete(parser)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that the first argument names; only its module is imported.
 
     Returns its exit status, or the status of the error it ended with.
     """
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
     given = list(sys.argv[1:] if arguments is None else arguments)
     command, *rest = given or ["--help"]
     if command in ("--help", "-h"):

@@ -57,9 +57,14 @@ def _extra_of(requirement: Requirement, extras: Sequence[str]) -> str | None:
     return None
 
 
+def _make_parser() -> Parser:
+    """Returns the parser."""
+    return Parser(prog="charagram doctor", description=__doc__)
+
+
 def doctor(arguments: Sequence[str]) -> int:
     """Runs the command; returns 1 if a package that is always required is missing."""
-    Parser(prog="charagram doctor", description=__doc__).parse_args(arguments)
+    _make_parser().parse_args(arguments)
     console = table_console()
     table, is_complete = _packages_table()
     console.print(table)

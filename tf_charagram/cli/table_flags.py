@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tf_charagram._files.writing import check_output
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.flags import Parser
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.lines import STDIN, BadLines
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def check_table_output(values: Namespace, *inputs: str) -> None:
     """
     from tf_charagram.data.tables import check_table_file
 
+    if values.output == STDIN and values.overwrite:
+        raise ConfigError("--overwrite is for --output. Leave it out.")
     check_not_read(values.output, inputs)
     check_table_file(values.output)
     check_output(values.output, values.overwrite)

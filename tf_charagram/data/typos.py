@@ -47,7 +47,7 @@ def add_typos(text: str, num_edits: int, random: np.random.Generator) -> str:
         num_edits: Number of edits, made one after the other.
         random: Generator of the random choices.
 
-    Example:
+    Examples:
         >>> add_typos("character embeddings", 1, np.random.default_rng(0))
         'character ebeddings'
     """

@@ -64,7 +64,7 @@ def cross_entropy(
     Returns:
         Scalar; 0 for an empty batch, or if all weights are 0.
 
-    Example:
+    Examples:
         Logits `(log 3, 0)` are `(0.75, 0.25)`. Labels 0 and 1 cost `-log 0.75 = 0.2877` and
         `-log 0.25 = 1.3863`: 0.8370 on average, `(0.2877 + 3 * 1.3863) / 4 = 1.1116` with
         weights 1 and 3.

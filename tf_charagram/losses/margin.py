@@ -36,7 +36,7 @@ class MarginLoss(keras.losses.Loss):
     Raises:
         ConfigError: An argument is out of range, or `y_pred` has another shape.
 
-    Example:
+    Examples:
         >>> vectors = tf.constant([[[1.0, 0], [1, 0]], [[0, 1], [0, 1]]])
         >>> float(MarginLoss(margin=0.4)(tf.range(2), vectors))
         0.0

@@ -47,7 +47,7 @@ class TextEmbedder(TextModel):
         vectorizer: Keras layer from strings `(batch,)` to ragged ids.
         encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
 
-    Example:
+    Examples:
         >>> from tf_charagram.encoders.charagram import Charagram
         >>> from tf_charagram.text.vectorizer import NgramVectorizer
         >>> vectorizer = NgramVectorizer.from_texts(["cat", "cats", "dog"])

@@ -198,7 +198,7 @@ def model_class(kind: str) -> Any:
     Raises:
         ConfigError: There is no such kind.
 
-    Example:
+    Examples:
         >>> model_class("tagger").__name__
         'Tagger'
     """

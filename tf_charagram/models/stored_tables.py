@@ -63,7 +63,7 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
     Raises:
         ConfigError: A number is not finite, or is too large for float16.
 
-    Example:
+    Examples:
         >>> stored_table(np.array([[1.27, -0.64], [0, 0]], np.float32), "int8").rows.tolist()
         [[127, -64], [0, 0]]
     """

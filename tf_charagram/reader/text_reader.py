@@ -36,7 +36,7 @@ class TextReader:
     Args:
         model: The parts of a model.
 
-    Example:
+    Examples:
         >>> reader = TextReader.load("english")
         >>> reader.encode(["a cat", "two cats"]).shape
         (2, 384)

@@ -173,7 +173,7 @@ def make_settings(task: str = "words", **given: Any) -> RunConfig:
             or the model of `init`.
         RunError: `init` is not a model, or is damaged.
 
-    Example:
+    Examples:
         >>> make_settings("sentences").batch_size
         100
     """

@@ -69,7 +69,7 @@ def train(
         RunError: The run folder cannot be used.
         TrainingError: Training cannot go on, for instance because the loss is not finite.
 
-    Example:
+    Examples:
         >>> out = getfixture("tmp_path") / "run"
         >>> pairs = [("colour", "color"), ("gray", "grey"), ("jail", "gaol")]
         >>> run = train(data=pairs, epochs=1, dim=10, evaluations_per_epoch=1, output=out)

@@ -87,7 +87,7 @@ def strings_of(data: Any, name: str = "texts") -> list[str]:
 def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
     """Returns the distinct texts, in order, and the index of each text among them.
 
-    Example:
+    Examples:
         >>> texts, row_indices = distinct(["a", "b", "a"])
         >>> texts, row_indices.tolist()
         (['a', 'b'], [0, 1, 0])
@@ -100,7 +100,7 @@ def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
 def rows_by_text(texts: Iterable[T]) -> dict[T, list[int]]:
     """Returns the rows of each distinct text, in order.
 
-    Example:
+    Examples:
         >>> rows_by_text(["a", "b", "a"])
         {'a': [0, 2], 'b': [1]}
     """

@@ -133,7 +133,7 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
 def _sts_name(path: str | Path) -> str | None:
     """Returns the name of the set in a file, if known.
 
-    Example:
+    Examples:
         >>> _sts_name("sts/2012.OnWN.tsv")
         'STS2012.OnWN'
         >>> _sts_name("STS2013-test/STS.input.headlines.txt")

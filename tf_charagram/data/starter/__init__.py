@@ -25,7 +25,7 @@ def train_pairs() -> Iterator[tuple[str, str]]:
         Two different lowercase words. No pair comes twice, in either order, and no word is in
         `graded_pairs()`.
 
-    Example:
+    Examples:
         >>> next(train_pairs())
         ('begin', 'start')
     """

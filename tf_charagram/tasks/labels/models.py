@@ -25,7 +25,7 @@ class PairScorer(AnsweringModel):
         encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
         head: A `PairScoreHead` for vectors of width `dim`.
 
-    Example:
+    Examples:
         >>> from tf_charagram.encoders.charagram import Charagram
         >>> from tf_charagram.text.vectorizer import NgramVectorizer
         >>> vectorizer = NgramVectorizer.from_texts(["a cat", "a dog"])
@@ -130,7 +130,7 @@ class TextClassifier(AnsweringModel):
         encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
         head: A `TextHead` for vectors of width `dim`.
 
-    Example:
+    Examples:
         >>> from tf_charagram.encoders.charagram import Charagram
         >>> from tf_charagram.text.vectorizer import NgramVectorizer
         >>> vectorizer = NgramVectorizer.from_texts(["good", "bad"])

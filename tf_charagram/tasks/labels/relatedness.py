@@ -37,7 +37,7 @@ def spread_scores(scores: Any, num_classes: int) -> tf.Tensor:
     Returns:
         float32 `(batch, K)`; each row adds up to 1.
 
-    Example:
+    Examples:
         >>> spread_scores([3.25, 5.0], 5).numpy().tolist()
         [[0.0, 0.0, 0.75, 0.25, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]]
     """
@@ -55,7 +55,7 @@ def relatedness_loss(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
     Returns:
         Scalar; 0 for an empty batch.
 
-    Example:
+    Examples:
         The score 1.5 is `(0.5, 0.5)`. Logits `(log 3, 0)` are `(0.75, 0.25)`, and the loss
         `0.5 log(0.5 / 0.75) + 0.5 log(0.5 / 0.25) = -0.2027 + 0.3466 = 0.1438`.
 
@@ -75,7 +75,7 @@ def expected_score(logits: tf.Tensor) -> tf.Tensor:
     Args:
         logits: float32 `(batch, K)`.
 
-    Example:
+    Examples:
         >>> expected_score(tf.constant([[0.0, 0.0, 0.0]])).numpy().tolist()
         [2.0]
     """

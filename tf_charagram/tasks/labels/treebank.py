@@ -107,7 +107,7 @@ def _constituents(line: str) -> list[tuple[str, str]]:
     Raises:
         ValueError: It is not a tree.
 
-    Example:
+    Examples:
         >>> _constituents("(3 (2 It) (4 sings))")
         [('It sings', '3'), ('sings', '4'), ('It', '2')]
     """
@@ -139,7 +139,7 @@ def _constituents(line: str) -> list[tuple[str, str]]:
 def _unescape(text: str) -> str:
     r"""Replaces Penn Treebank escapes.
 
-    Example:
+    Examples:
         >>> _unescape(r"-LRB- a and\/or b -RRB-")
         '( a and/or b )'
     """

@@ -41,7 +41,7 @@ class ParaphraseModel(StepModel):
         encoder: Keras layer from ragged ids to `(batch, dim)`.
         vectorizer: Keras layer from strings to ids, to train on raw pairs.
 
-    Example:
+    Examples:
         >>> from tf_charagram import NgramVectorizer, TextEmbedder
         >>> from tf_charagram.encoders import Charagram
         >>> from tf_charagram.optimizers import LazyAdam
