@@ -45,7 +45,7 @@ def date_of(text: str, *, month_first: bool = False) -> str | None:
         month_first: Whether `03/04/2020` is March 4. The other order is taken if it is the only
             possible one.
 
-    Example:
+    Examples:
         >>> date_of("1980-01-02"), date_of("2.1.1980"), date_of("12/31/99"), date_of("19801399")
         ('19800102', '19800102', '19991231', None)
         >>> date_of("02-Jan-1980"), date_of("March 4, 2020"), date_of("03/04/20", month_first=True)
