@@ -130,3 +130,15 @@ def test_keys(tmp_path, capsys):
         labels.write_text(f"left,right,match\n{content}\n")
         assert call(*arguments) == 1
         assert message in capsys.readouterr().err
+    labels.write_text("a,b\n1,2\n")
+    assert call(*arguments) == 1
+    assert "must have the columns left,right,match" in capsys.readouterr().err
+
+
+def test_columns_that_identify_are_named(files, tmp_path, piped, capsys):
+    arguments = ["label", *files, "--on", ",".join(COLUMNS), "--labels", tmp_path / "labels.csv"]
+    piped(b"q\n")
+    assert call(*arguments, "--identifies", COLUMNS[0]) == 0
+    assert f"identify: {COLUMNS[0]};" in capsys.readouterr().err
+    assert call(*arguments, "--on-right", ",".join(COLUMNS), "--identifies", "nosuch") == 1
+    assert "nosuch" in capsys.readouterr().err
