@@ -140,5 +140,6 @@ def test_columns_that_identify_are_named(files, tmp_path, piped, capsys):
     piped(b"q\n")
     assert call(*arguments, "--identifies", COLUMNS[0]) == 0
     assert f"identify: {COLUMNS[0]};" in capsys.readouterr().err
+    piped(b"q\n")
     assert call(*arguments, "--on-right", ",".join(COLUMNS), "--identifies", "nosuch") == 1
     assert "nosuch" in capsys.readouterr().err
