@@ -72,7 +72,7 @@ class ColumnKind:
         levels: Minimum similarity of each level of agreement below equality, descending. Pairs
             below the last one disagree.
 
-    Example:
+    Examples:
         >>> from tf_charagram.search import ColumnKind, match
         >>> class Plate(ColumnKind):
         ...     name = "plate"

@@ -59,7 +59,7 @@ class Linker:
     Raises:
         ConfigError: An argument is out of range, or there are fewer than two columns.
 
-    Example:
+    Examples:
         >>> people = {"name": ["Ann Lee", "Bob Ray"], "born": ["1980-02-03", "1971-05-06"]}
         >>> others = {"name": ["Bob Ray", "Ann Leé"], "born": ["6.5.1971", "3.2.1980"]}
         >>> linker = Linker(on=["name", "born"]).fit(people, others)
