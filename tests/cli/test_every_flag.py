@@ -25,7 +25,7 @@ RIGHT = (
 PAIRS = "left,right,match\n" + "".join(
     f"word{row},word{row}s,1\nword{row},other{row},0\n" for row in range(12)
 )
-ROWS = "left,right,match\nHorse & Sons,Horse & Son,1\nByrd,Byrd,1\n" + (
+ROWS = "left,right,match\nHorse & Sons,Horse & Son,1\nHors and Sons,Horse & Son,1\n" + (
     "Horse & Sons,Byrd,0\nByrd,Hors and Sons,0\n"
 )
 
