@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PROMPT = "text> "
 _LIST_HEADER = "   score     row  text\n"
 _CSV_HEADER = "query,row,score,text\n"
-# A correction whose probability is shown as 0.000 is none.
+# Corrections that would be shown as 0.000 are left out.
 _MIN_PROBABILITY = 0.0005
 _CHUNK_BYTES = 2**16
 
@@ -140,7 +140,7 @@ def _check_flags(parser: Parser, values: Namespace) -> None:
     """Checks that each flag has an effect on the source.
 
     Raises:
-        ConfigError: A flag has none.
+        ConfigError: A flag has no effect.
     """
     from tf_charagram.search.text_index import SETTINGS
 
