@@ -32,7 +32,7 @@ class TextStatistics:
         hashes: Hashes of two and three adjacent words, joined, uint64, ascending `(num_joined,)`.
         hash_counts: How often each occurs, int64 `(num_joined,)`.
 
-    Example:
+    Examples:
         >>> parts = [TextStatistics.of_texts(["wal mart", "cat"]), TextStatistics.of_texts(["cat"])]
         >>> statistics = TextStatistics.merged(parts)
         >>> statistics.num_texts, dict(zip(statistics.words, statistics.counts.tolist()))

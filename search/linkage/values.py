@@ -30,7 +30,7 @@ def folded(text: str) -> str:
 
     They are in lowercase and without accents, but with the signs and marks that spell a word.
 
-    Example:
+    Examples:
         >>> folded("Müller, O'Neil & Co."), folded("C++ / C#")
         ('muller oneil co', 'c++ c#')
     """
@@ -45,7 +45,7 @@ def folded(text: str) -> str:
 def code_of(text: str) -> str:
     """Returns a code without spaces and marks; an e-mail address keeps its marks.
 
-    Example:
+    Examples:
         >>> code_of("WH-1000 XM5"), code_of("Ann@Example.org")
         ('wh1000xm5', 'ann@example.org')
     """
@@ -57,7 +57,7 @@ def code_of(text: str) -> str:
 def number_of(text: str) -> float | None:
     """Returns the number in a cell, which may have a currency, a unit or a percent sign.
 
-    Example:
+    Examples:
         >>> number_of("$1,200.50"), number_of("8.10 %"), number_of("1.200,50"), number_of("a 4 b 5")
         (1200.5, 8.1, 1200.5, None)
     """

@@ -102,7 +102,7 @@ def idf(count: float, num_texts: int) -> float:
 def word_counts(counted: Sequence[str]) -> Counter[str]:
     """Returns the number of texts with each word, also in two or three parts next to each other.
 
-    Example:
+    Examples:
         >>> sorted(word_counts(["Walmart", "Wal-Mart"]).items())
         [('mart', 1), ('wal', 1), ('walmart', 2)]
     """
