@@ -16,8 +16,11 @@ _MIN_COSINE = 0.45
 # Of fewer right words, words that are less alike are looked up, too: that costs little, and names
 # of places in other languages need it.
 _MANY_WORDS = 50_000
-# Words that are found by the rare n-grams of a word, with repetitions.
-_MAX_POSTINGS = 3000
+# Words that are found by the rare n-grams of a word, with repetitions: so many times the square
+# root of the number of words. With 7,000, 96.3 % of queries with typos find their text among
+# 150,000 names and addresses with 90,000 words, with 3,000 words 95.5 %.
+_POSTINGS = 20
+_MIN_POSTINGS = 3000
 # Left words whose products are in memory at the same time.
 _BATCH = 2000
 
@@ -31,14 +34,15 @@ def alike_words(left: Texts, right: Texts) -> sparse.csr_array:
         many short lists of texts with one word.
     """
     num_words = np.diff(right.by_ngram.indptr)
-    share = min(len(right.lists.words) / _MANY_WORDS, 1)
+    num_right = len(right.lists.words)
+    share = min(num_right / _MANY_WORDS, 1)
     min_cosine = _MIN_COSINE * share
-    max_postings = int(_MAX_POSTINGS / max(share, 0.5))
+    max_postings = max(_POSTINGS * num_right**0.5, _MIN_POSTINGS / max(share, 0.5))
 
     def products_of(start: int) -> sparse.csr_array:
         batch = left.word_ngrams[start : start + _BATCH]
         # Frequent n-grams are missing on the left.
-        rare = rare_keys(batch, num_words, max_postings)
+        rare = rare_keys(batch, num_words, int(max_postings))
         found = rare @ right.by_ngram
         rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
         left_lengths = np.sqrt(rare.power(2).sum(axis=1))
