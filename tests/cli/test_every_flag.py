@@ -147,12 +147,18 @@ FUNCTIONS = {
             "texts": {"texts": "one"},
             "model": {"model": "nosuch"},
             "lexical": {"lexical": False},
-            "scorer": {"scorer": TextScorer(TEXTS, None)},
+            "scorer": {"scorer": TextScorer(TEXTS, None), "lexical": False},
+            "statistics": {"statistics": TextScorer(["sony"], None).statistics},
         },
     ),
     TextScorer: (
         {"texts": TEXTS, "model": None},
-        {"texts": {"texts": "one"}, "model": {"model": "nosuch"}, "lexical": {"lexical": False}},
+        {
+            "texts": {"texts": "one"},
+            "model": {"model": "nosuch"},
+            "lexical": {"lexical": False},
+            "statistics": {"statistics": TextScorer(["sony"], None).statistics},
+        },
     ),
     CharacterTfidf: ({"texts": TEXTS}, {"texts": {"texts": "one"}}),
     TextReader.load: (
@@ -235,6 +241,8 @@ def outcome(function, arguments):
         return str(found.read_as(["my pasword"]))
     if isinstance(found, TextIndex):
         return str(found.search("sony"))
+    if isinstance(found, TextScorer):
+        return str(found.score(["sony phones"], ["sonny phone"]))
     return str(found)
 
 
