@@ -86,8 +86,7 @@ def commands(model: str, line: Path, names: Path) -> dict[str, list[str]]:
         "load": load,
         "encode": f"{load}.encode([{TEXT!r}])",
         "reader": (
-            "from tf_charagram.reader import TextReader; "
-            f"TextReader.load({model!r}).encode([{TEXT!r}])"
+            f"from tf_charagram import TextReader; TextReader.load({model!r}).encode([{TEXT!r}])"
         ),
         **{name: program for name, program in SIMPLE_PEERS.items() if find_spec(name)},
     }

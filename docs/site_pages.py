@@ -51,7 +51,7 @@ MODULES = (
     "tf_charagram.layers.base",
     "tf_charagram.losses",
     "tf_charagram.losses.negatives",
-    "tf_charagram.reader",
+    "tf_charagram.models.text_reader",
     "tf_charagram.settings",
     "tf_charagram.tasks.labels.models",
     "tf_charagram.tasks.labels.supervised",

@@ -25,7 +25,7 @@ from tf_charagram._files.writing import whole_file
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import KINDS, add_typos
-from tf_charagram.reader.files import read_dictionary
+from tf_charagram.models.stored_model import read_dictionary
 from tf_charagram.text import arrays
 from tf_charagram.text._spelling.candidates import CandidateTable
 from tf_charagram.text._spelling.letters import DIGITS, MAX_LETTERS, MIN_LETTERS, spelled

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from tf_charagram.data.readers.pairs import LabelledPair
 from tf_charagram.errors import ConfigError, check_fraction
+from tf_charagram.models.choice import Embedder
 from tf_charagram.models.locations import read_config
-from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.candidates import best_pairs, similar_pairs
 from tf_charagram.search.grouping import (
     Group,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.reader.choice import Embedder, load_embedder, num_chars_of
-from tf_charagram.reader.own_words import own_words
+from tf_charagram.models.choice import Embedder, load_embedder, num_chars_of
+from tf_charagram.models.own_words import own_words
 from tf_charagram.search.joined_words import respelled
 from tf_charagram.search.similarities import (
     MAX_LETTERS,

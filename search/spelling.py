@@ -11,8 +11,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.models.choice import Embedder
 from tf_charagram.models.vectors import nearest
-from tf_charagram.reader.choice import Embedder
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.text.arguments import strings_of
 from tf_charagram.text.batches import decoded

@@ -16,7 +16,7 @@ from tf_charagram._files.arrays import read_array
 from tf_charagram._files.json_files import parse_json, read_json, write_json
 from tf_charagram._files.writing import check_free, partial_folder, regular_size, sha256_of
 from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
-from tf_charagram.reader.choice import Embedder
+from tf_charagram.models.choice import Embedder
 from tf_charagram.search.candidates import best_pairs
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts

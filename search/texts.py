@@ -8,7 +8,7 @@ from pathlib import Path
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import RUN_TEXTS, WORDS, model_folder, read_config
-from tf_charagram.reader.files import read_dictionary
+from tf_charagram.models.stored_model import read_dictionary
 
 #: Number of known words that are offered as neighbors. Rarer words, often names, come near
 #: anything.

@@ -16,7 +16,6 @@ TIERS = (
     {"optimizers"},
     {"losses"},
     {"models"},
-    {"reader"},
     {"search"},
     {"evaluation"},
     {"training"},

@@ -18,6 +18,7 @@ from tf_charagram.tasks.train import TrainedRun, train
 if TYPE_CHECKING:
     from tf_charagram import encoders, layers, losses, optimizers
     from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.models.text_reader import TextReader
     from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
     from tf_charagram.tasks.tagging.model import Tagger
@@ -42,6 +43,7 @@ _NAMES = {
     **_MODELS,
     **_VECTORIZERS,
     "ParaphraseModel": "tf_charagram.tasks.paraphrase.model",
+    "TextReader": "tf_charagram.models.text_reader",
 }
 _MODULES = ("encoders", "layers", "losses", "optimizers")
 
@@ -58,6 +60,7 @@ __all__ = [
     "Tagger",
     "TextClassifier",
     "TextEmbedder",
+    "TextReader",
     "TrainedRun",
     "TrainingError",
     "WordVectorizer",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from tf_charagram.data.tables import Table
-    from tf_charagram.reader.choice import Embedder
+    from tf_charagram.models.choice import Embedder
     from tf_charagram.search.text_index import Hit
 
     Find = Callable[[Sequence[str], int], list[list[Hit]]]
@@ -277,7 +277,7 @@ def _searcher(values: Namespace) -> tuple[Find, Embedder | None, Table | None]:
 
 
 def _speller(values: Namespace) -> tuple[Find, Embedder, None]:
-    from tf_charagram.reader.choice import load_embedder, num_chars_of
+    from tf_charagram.models.choice import load_embedder, num_chars_of
     from tf_charagram.search.spelling import SpellingCorrector, read_words
     from tf_charagram.search.text_index import Hit
 

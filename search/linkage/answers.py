@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.reader.choice import Embedder
+from tf_charagram.models.choice import Embedder
 from tf_charagram.search.grouping import (
     Group,
     Linkage,

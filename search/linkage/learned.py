@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from tf_charagram.reader.choice import Embedder
+from tf_charagram.models.choice import Embedder
 from tf_charagram.search.learning import Learned, learn_weights
 from tf_charagram.search.linkage.columns import Column
 from tf_charagram.search.linkage.evidence import ABSENT, Agreement, compare_columns

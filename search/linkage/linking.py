@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.reader.choice import Embedder
+from tf_charagram.models.choice import Embedder
 from tf_charagram.search.grouping import with_inner_pairs
 from tf_charagram.search.learning import Learned, best_threshold, check_pairs
 from tf_charagram.search.linkage.blocking import candidate_pairs

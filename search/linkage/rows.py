@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.reader.choice import Embedder
+from tf_charagram.models.choice import Embedder
 from tf_charagram.search.linkage.columns import Column
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts

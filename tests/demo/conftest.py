@@ -13,7 +13,7 @@ from tests.models.answers import parts
 from tf_charagram.demo.answers import Answers
 from tf_charagram.demo.server import DemoServer
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.reader import TextReader
+from tf_charagram.models.text_reader import TextReader
 
 MARKUP = "<img src=x onerror=alert(1)>"
 TEXTS = [

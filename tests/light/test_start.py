@@ -58,10 +58,13 @@ FUNCTIONS = {
         assert group.rows == [2, 3]
     """,
     "reader": """
-        from tf_charagram.reader import TextReader
+        from tf_charagram import TextReader
         reader = TextReader.load("english", keep_words=["vehical"])
         reader.encode(["my pasword", "caf\\u00e9"], normalize=True)
         reader.similarity(["a"], ["b"])
+        reader.similarity_matrix(["a", "c"], ["b"])
+        assert reader.neighbors("pasword", ["car", "my password"], k=1)[0].row == 1
+        reader.explain("pasword", "password")
         assert reader.read_as(["my pasword"]) == ["my password"]
         reader.known_share(["a"])
     """,

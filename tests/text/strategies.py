@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import tensorflow as tf
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from tf_charagram.models.text_reader import text_parts
 from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.vectorizer import NgramVectorizer
 
 property_settings = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 # For what builds a vocabulary in every example: a few by default, more in the long form.
@@ -37,4 +41,15 @@ def encoded(raws):
 
 
 def ids_of(vectorizer, raws):
-    return vectorizer(encoded(raws)).to_list()
+    """Returns the ids of each text, which are the same in TensorFlow and in NumPy."""
+    ids = vectorizer(encoded(raws)).to_list()
+    if isinstance(vectorizer, NgramVectorizer):
+        symbols, ngram_ids = in_numpy(vectorizer)
+        values, splits = ngram_ids(symbols(raws))
+        assert [values[a:b].tolist() for a, b in pairwise(splits)] == ids
+    return ids
+
+
+def in_numpy(vectorizer):
+    """Returns what reads the texts of an `NgramVectorizer` and finds their ids, in NumPy."""
+    return text_parts(vectorizer.settings(), vectorizer.state(), vectorizer.dictionary)

@@ -13,6 +13,7 @@ from tests.text.strategies import TRICKY, ids_of, property_settings, text_lists
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.alphabet import Alphabet
 from tf_charagram.text.reading import SymbolReader
+from tf_charagram.text.symbols import Symbols
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.word_boundaries import words_of
@@ -31,12 +32,11 @@ hard = st.text(ACCENTED + MARKS + LETTERS + "\u00ad\ufe0f ") | st.text(TRICKY)
 alphabets = st.sets(st.sampled_from(sorted({*(ACCENTED + MARKS + LETTERS + TRICKY).lower()})))
 
 
-def reader(alphabet, dictionary=None, max_chars=None):
+def reader(alphabet, dictionary=None, max_chars=None, kind=SymbolReader):
     characters = sorted(map(ord, {*alphabet} - {" "}))
-    return SymbolReader(
-        Alphabet(np.array(characters, np.int32)), dictionary,
-        lowercase=True, unicode_form=None, max_chars=max_chars, fold_characters=True,
-    )  # fmt: skip
+    options = {"max_chars": max_chars, "fold_characters": True}
+    alphabet = Alphabet(np.array(characters, np.int32))
+    return kind(alphabet, dictionary, **options)
 
 
 def folding(text, **options):
@@ -49,7 +49,9 @@ def folding(text, **options):
 @example(["\u1e9e \u00df SS"], {"\u00df"})
 def test_equals_reference(texts, alphabet):
     alphabet = {char for char in alphabet if normalized(char, pad=False) == char}
-    assert reader(alphabet).read_as(texts) == [fold(text, alphabet) for text in texts]
+    expected = [fold(text, alphabet) for text in texts]
+    assert reader(alphabet).read_as(texts) == expected
+    assert reader(alphabet, kind=Symbols).read_as(texts) == expected
 
 
 @pytest.mark.parametrize(("form", "plain"), [

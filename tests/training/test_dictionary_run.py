@@ -14,7 +14,7 @@ from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import encoder_class
 from tf_charagram.export.compression.shrinking import pruned
 from tf_charagram.models.locations import read_config
-from tf_charagram.reader.files import read_dictionary
+from tf_charagram.models.stored_model import read_dictionary
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text._spelling.dictionary import Dictionary

@@ -14,9 +14,9 @@ from tf_charagram.bulk.folder import FORMATS, Record
 from tf_charagram.bulk.inputs import InputFile, Shard, read_shards, read_texts
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
 from tf_charagram.lazy import extra_module
+from tf_charagram.models.choice import Embedder, first_texts, load_embedder
 from tf_charagram.models.locations import model_sha256
-from tf_charagram.reader.choice import Embedder, first_texts, load_embedder
-from tf_charagram.reader.own_words import own_words
+from tf_charagram.models.own_words import own_words
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.bulk.ray_engine import run_ray
 from tf_charagram.errors import ConfigError
 from tf_charagram.lazy import extra_module
-from tf_charagram.reader.choice import Embedder
+from tf_charagram.models.choice import Embedder
 from tf_charagram.text.batches import in_threads
 
 # While one shard is written to disk, the next one is embedded.

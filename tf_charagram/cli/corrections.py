@@ -12,7 +12,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel
-    from tf_charagram.reader.choice import Embedder
+    from tf_charagram.models.choice import Embedder
 
 _NUM_EXAMPLES = 3
 # Texts and characters that are read at a time.

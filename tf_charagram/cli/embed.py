@@ -26,7 +26,7 @@ from tf_charagram.errors import ConfigError
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile
-    from tf_charagram.reader.choice import Embedder
+    from tf_charagram.models.choice import Embedder
 
 # Writes one batch: texts, and their embeddings, float32 `(len(texts), dim)`.
 _WriteVectors: TypeAlias = Callable[[Sequence[str], np.ndarray], None]
@@ -137,9 +137,9 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import LineProgress, to_text
+    from tf_charagram.models.choice import first_texts, load_embedder, num_chars_of
     from tf_charagram.models.locations import read_config
-    from tf_charagram.reader.choice import first_texts, load_embedder, num_chars_of
-    from tf_charagram.reader.own_words import own_words
+    from tf_charagram.models.own_words import own_words
 
     model, output = values["model"], values["output"]
     # Errors before standard input is awaited.

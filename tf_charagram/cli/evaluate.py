@@ -160,7 +160,7 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         evaluate_embeddings,
         tfidf_vectors,
     )
-    from tf_charagram.reader.choice import load_embedder
+    from tf_charagram.models.choice import load_embedder
 
     num_resamples = values.bootstrap
     if num_resamples is None:

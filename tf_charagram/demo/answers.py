@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from tf_charagram.data.typos import add_typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.lazy import load_tensorflow
+from tf_charagram.models.choice import Embedder, load_embedder
 from tf_charagram.models.explanation import Parts, explain
 from tf_charagram.models.locations import EMBEDDER, load_any, read_kind
+from tf_charagram.models.stored_model import sums_ngrams
+from tf_charagram.models.text_reader import TextReader
 from tf_charagram.models.vectors import Neighbor, nearest_texts
-from tf_charagram.reader import TextReader
-from tf_charagram.reader.choice import Embedder, load_embedder
-from tf_charagram.reader.files import is_readable, read_model
 
 # Number of neighbors.
 _NUM_NEIGHBORS = 10
@@ -209,7 +209,7 @@ def embedder_of(path: str) -> Embedder:
 
     model = load_any(path)
     if isinstance(model, AnsweringModel):
-        return TextReader(read_model(path)) if is_readable(path) else model.embedder
+        return TextReader.load(path, kind=None) if sums_ngrams(path) else model.embedder
     raise ConfigError(
         f"`model` must have one vector per text: an embedder, a pair model or a text classifier. "
         f"Received: {path}, a {model.kind}."

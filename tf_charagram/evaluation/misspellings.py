@@ -21,8 +21,8 @@ from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.statistics import MetricScore, interval, resample_counts
 from tf_charagram.evaluation.tables import metric_table
+from tf_charagram.models.choice import load_embedder, num_chars_of
 from tf_charagram.models.vectors import nearest
-from tf_charagram.reader.choice import load_embedder, num_chars_of
 from tf_charagram.search.spelling import (
     MAX_CHARS,
     NUM_CANDIDATES,

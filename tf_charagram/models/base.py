@@ -15,13 +15,13 @@ from keras.saving import deserialize_keras_object, serialize_keras_object
 from tf_charagram._files.writing import partial_folder
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.answers import EmbeddingAnswers
 from tf_charagram.models.locations import check_path, read_config
 from tf_charagram.models.model_folder import load_model, save_model
 from tf_charagram.models.prefix_sums import fold
 from tf_charagram.models.saved_model import replaced_folder, write_saved_model
-from tf_charagram.text._spelling.kept_words import kept_words
-from tf_charagram.text.arguments import strings_of
 from tf_charagram.text.base import TextVectorizer, settings_of
+from tf_charagram.text.symbols import Symbols
 
 #: Input signatures: a batch of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
@@ -215,7 +215,7 @@ class TextModel(keras.Model):
             cls.kind,
             cls.head_class,
             correct_spelling=correct_spelling,
-            known_words=kept_words(keep_words),
+            keep_words=keep_words,
         )
         model = cls.from_parts(*parts, task=read_config(path).get("task"))
         return model.folded() if folded else model
@@ -225,15 +225,12 @@ class TextModel(keras.Model):
         """Calls `load`; KerasHub users know it by this name."""
         return cls.load(name, **options)
 
-    def read_as(self, texts: Iterable[str | bytes]) -> list[str]:
-        """Returns texts with misspelled words replaced by the words that they are read as.
+    read_as = EmbeddingAnswers.read_as
 
-        Only a model with a dictionary corrects words; all else stays as it is.
-
-        Raises:
-            ConfigError: `texts` is a single string or contains other values.
-        """
-        return self.vectorizer.read_as(strings_of(texts))
+    @property
+    def symbols(self) -> Symbols:
+        """Reads texts as symbols; without an alphabet, as lowercase code points."""
+        return getattr(self.vectorizer, "reader", None) or Symbols(None)
 
     def signatures(self) -> dict[str, Any]:
         """Returns the signatures of the SavedModel: name -> `tf.function`."""

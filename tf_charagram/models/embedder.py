@@ -5,33 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import keras
 import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
 
+from tf_charagram.devices import on_cpu
 from tf_charagram.encoders.base import device_scope, is_padded
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place, use_huge_pages
 from tf_charagram.losses import paired_cosine
+from tf_charagram.models.answers import EmbeddingAnswers
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
-from tf_charagram.models.explanation import Explanation, Parts, explain, mixed, summands
+from tf_charagram.models.explanation import EncoderLayers
 from tf_charagram.models.locations import EMBEDDER
-from tf_charagram.models.vectors import (
-    ACTIVATIONS,
-    Neighbor,
-    nearest_texts,
-    paired_cosines,
-    unit_rows,
-)
-from tf_charagram.text.arguments import paired_texts, strings_of, texts_of
+from tf_charagram.models.vectors import ACTIVATIONS, unit_rows
+from tf_charagram.text.arguments import texts_of
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
+from tf_charagram.text.ids import Ngrams
 from tf_charagram.text.tensors import check_shape, string_tensor, tensor_of
-from tf_charagram.text.vectorizer import NgramVectorizer, Reading
+from tf_charagram.text.vectorizer import NgramVectorizer
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
@@ -40,7 +37,7 @@ T = TypeVar("T", bound=str | bytes)
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class TextEmbedder(TextModel):
+class TextEmbedder(TextModel, EmbeddingAnswers):
     """Embeds raw texts with a vectorizer (strings to ids) and an encoder (ids to vectors).
 
     Args:
@@ -196,117 +193,24 @@ class TextEmbedder(TextModel):
         """
         if not isinstance(self.vectorizer, NgramVectorizer):
             raise ConfigError("`known_share` needs a model of n-grams.")
-        # An empty array first, because NumPy cannot concatenate an empty list.
-        shares = [np.zeros(0, np.float32)]
-        for batch in bounded_batches(texts_of(texts, "texts"), 4 * _BATCH, _MAX_BATCH_CHARS):
-            shares.append(self.vectorizer.known_share(string_tensor(batch)).numpy())
-        return np.concatenate(shares)
+        return super().known_share(texts)
 
-    def similarity(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> np.ndarray:
-        """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
+    ngrams = on_cpu(EmbeddingAnswers.ngrams)
 
-        Args:
-            left: Texts: a list, array, tensor, column of a data frame or `tf.data.Dataset`.
-            right: The same number of texts.
+    def _ngram_ids(self) -> Ngrams:
+        if not isinstance(self.encoder, Charagram):
+            raise ConfigError(
+                f"Only charagram encoders can be explained. Received: {self.encoder.name}"
+            )
+        return self.vectorizer.ngram_ids
 
-        Raises:
-            ConfigError: The arguments differ in length, or one of them is a single string or
-                contains other values.
-        """
-        left, right = paired_texts(left, right)
-        lefts = self.encode(left, normalize=True)
-        rights = self.encode(right, normalize=True)
-        return paired_cosines(lefts, rights)
+    def _row_vectors(self, ids: np.ndarray) -> np.ndarray:
+        return tf.gather(self.encoder.sum.table.value, ids).numpy()
 
-    def similarity_matrix(
-        self, left: Iterable[str | bytes], right: Iterable[str | bytes] | None = None
-    ) -> np.ndarray:
-        """Returns the cosine of each left and each right text, float32 `(num_left, num_right)`.
-
-        Args:
-            left: Texts: a list, array, tensor, column of a data frame or `tf.data.Dataset`.
-            right: Texts. Default: the left texts.
-
-        Raises:
-            ConfigError: An argument is a single string or contains other values.
-        """
-        lefts = rights = self.encode(texts_of(left, "left"), normalize=True)
-        if right is not None:
-            rights = self.encode(texts_of(right, "right"), normalize=True)
-        cosines = lefts @ rights.T
-        return np.clip(cosines, -1, 1, out=cosines)
-
-    @overload
-    def neighbors(  # type: ignore[overload-overlap]
-        self, queries: str | bytes, texts: Iterable[str | bytes], k: int = ...
-    ) -> list[Neighbor]: ...
-
-    @overload
-    def neighbors(
-        self, queries: Iterable[str | bytes], texts: Iterable[str | bytes], k: int = ...
-    ) -> list[list[Neighbor]]: ...
-
-    def neighbors(self, queries: Any, texts: Iterable[str | bytes], k: int = 10) -> Any:
-        """Returns the texts with the largest cosines to a query, or to each of many.
-
-        `tf_charagram.search.TextIndex` compares letters as well, and keeps the embeddings of the
-        texts for more queries.
-
-        Args:
-            queries: A text, or an iterable of texts.
-            texts: The texts to search.
-            k: Number of neighbors of a query; fewer if there are fewer texts.
-
-        Returns:
-            The neighbors of a query, nearest first, ties by row; for many queries, a list of such
-            lists.
-
-        Raises:
-            ConfigError: `k` is not a positive integer, or `queries` or `texts` contain other
-                values.
-        """
-        check_positive(k=k)
-        if isinstance(queries, str | bytes):
-            return self.neighbors([queries], texts, k)[0]
-        searched = strings_of(texts)
-        query_vectors = self.encode(texts_of(queries, "queries"), normalize=True)
-        vectors = self.encode(searched, normalize=True)
-        neighbors = []
-        # One query at a time: all cosines of many queries may not fit into memory.
-        for query in query_vectors:
-            neighbors.append(nearest_texts(query, vectors, searched, k))
-        return neighbors
-
-    def explain(self, left: str, right: str) -> Explanation:
-        """Returns the contribution of each pair of n-grams to the cosine of two texts.
-
-        Raises:
-            ConfigError: The encoder is not a sum over n-grams, the model was folded, or a text is
-                not a string.
-        """
-        return explain(self._ngrams(left), self._ngrams(right))
-
-    def _ngrams(self, text: str) -> Parts:
-        """Returns a text as the sum of its n-grams."""
+    def _encoder_layers(self) -> EncoderLayers:
         encoder = self.encoder
-        if not isinstance(encoder, Charagram):
-            raise ConfigError(f"Only charagram encoders can be explained. Received: {encoder.name}")
-        if not isinstance(text, str | bytes):
-            raise ConfigError(f"A text to explain must be a string. Received: {text!r}")
-        readings = self.vectorizer.readings(text)
-        parts = [self._parts(encoder, reading) for reading in readings]
-        return parts[0] if len(parts) == 1 else mixed(readings[0].share, *parts)
-
-    def _parts(self, encoder: Charagram, reading: Reading) -> Parts:
-        """Returns a reading of a text as the sum of its n-grams."""
-        ids = [list(rows) for rows in reading.ids]
-        row_vectors = tf.gather(encoder.sum.table.value, tf.ragged.constant(ids, tf.int64, 1))
-        # A hashed n-gram has several rows, which are added up.
-        rows = tf.reduce_sum(row_vectors, axis=1).numpy()
         dense = None if encoder.dense is None else encoder.dense.get_weights()
-        activation = ACTIVATIONS[encoder.activation]
-        vectors = summands(rows, encoder.bias.numpy(), activation, dense)
-        return Parts(reading.text, reading.spans, vectors)
+        return EncoderLayers(encoder.bias.numpy(), ACTIVATIONS[encoder.activation], dense)
 
     def served_call(self) -> Callable[[tf.Tensor], tf.Tensor]:
         """Returns `call` for served graphs, in which large batches use two cores."""

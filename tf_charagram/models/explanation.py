@@ -14,6 +14,28 @@ from tf_charagram.text.arguments import distinct
 BIAS = "(bias)"
 
 
+class EncoderLayers(NamedTuple):
+    """What an encoder does to the sum of the rows of a text's n-grams.
+
+    Attributes:
+        bias: Added to the sum, float32 `(dim,)`.
+        activation: The non-linearity.
+        dense: Kernel, float32 `(dim, dim)`, and bias of the second layer, or `None`.
+    """
+
+    bias: NDArray[np.floating]
+    activation: Callable[[np.ndarray], np.ndarray]
+    dense: tuple[NDArray[np.floating], NDArray[np.floating]] | None
+
+    def applied(self, sums: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Returns the embeddings of texts, `(num_texts, dim)`, from sums of rows."""
+        vectors = self.activation(sums + self.bias)
+        if self.dense is None:
+            return vectors
+        kernel, bias = self.dense
+        return self.activation(vectors @ kernel + bias)
+
+
 class Parts(NamedTuple):
     """A text as the sum of its n-grams.
 
@@ -102,31 +124,24 @@ def _names(parts: Parts) -> list[str]:
     return [*names, BIAS]
 
 
-def summands(
-    rows: NDArray[np.floating],
-    bias: NDArray[np.floating],
-    activation: Callable[[np.ndarray], np.ndarray],
-    dense: tuple[NDArray[np.floating], NDArray[np.floating]] | None,
-) -> NDArray[np.float64]:
+def summands(rows: NDArray[np.floating], layers: EncoderLayers) -> NDArray[np.float64]:
     """Returns vectors of n-grams and of the bias that sum to the embedding of their text.
 
     Args:
         rows: The row of each n-gram, `(num_ngrams, dim)`.
-        bias: Added to the sum of rows, `(dim,)`.
-        activation: The non-linearity.
-        dense: Kernel and bias of the second layer, or `None`.
+        layers: What the encoder does to their sum.
 
     Returns:
         float64 `(num_ngrams + 1, dim)`.
     """
-    vectors = np.vstack([rows, bias]).astype(np.float64)
-    vectors *= _gain(vectors, activation)
-    if dense is not None:
-        kernel, dense_bias = dense
+    vectors = np.vstack([rows, layers.bias]).astype(np.float64)
+    vectors *= _gain(vectors, layers.activation)
+    if layers.dense is not None:
+        kernel, dense_bias = layers.dense
         # A product with a matrix is linear, so it applies to each part; the bias goes to the bias.
         vectors = vectors @ kernel.astype(np.float64)
         vectors[-1] += dense_bias
-        vectors *= _gain(vectors, activation)
+        vectors *= _gain(vectors, layers.activation)
     return vectors
 
 

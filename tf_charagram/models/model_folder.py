@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
 
-from tf_charagram._files.arrays import fingerprint, open_arrays, read_arrays
+from tf_charagram._files.arrays import fingerprint
 from tf_charagram._files.json_files import to_json
 from tf_charagram._files.writing import whole_file
 from tf_charagram._version import __version__
@@ -19,17 +19,10 @@ from tf_charagram.encoders import encoder_class, encoder_name
 from tf_charagram.encoders.base import check_num_ids, device_scope
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.layers.embedding_table import unfilled_tables
-from tf_charagram.models.locations import (
-    ARRAYS,
-    EMBEDDER,
-    FILES,
-    FORMAT_VERSION,
-    model_folder,
-    read_config,
-)
+from tf_charagram.models.locations import ARRAYS, EMBEDDER, FILES, FORMAT_VERSION
+from tf_charagram.models.stored_model import StoredModel, stored_model
 from tf_charagram.models.weights import check_shapes, restore, weight_arrays, weights_of
 from tf_charagram.text import vectorizer_class
-from tf_charagram.text._spelling.dictionary import Dictionary, without_dictionary
 from tf_charagram.text.base import DAMAGES
 
 
@@ -106,7 +99,7 @@ def load_model(
     head_class: type[Layer] | None = None,
     *,
     correct_spelling: bool = True,
-    known_words: Dictionary | None = None,
+    keep_words: str | Path | Iterable[str] | None = None,
 ) -> list[Layer]:
     """Loads a model, in float32.
 
@@ -115,47 +108,40 @@ def load_model(
         kind: The expected kind.
         head_class: The class of its head, if any.
         correct_spelling: Whether to use its dictionary, if any.
-        known_words: Words to add to its dictionary, if any.
+        keep_words: Correctly spelled words, or a file of them.
 
     Returns:
         Vectorizer, encoder and, if any, head.
 
     Raises:
+        ConfigError: `keep_words` is neither a path nor a list of texts.
         RunError: The folder is not a model of this kind, is damaged, or was written by a newer
-            version.
+            version; or the file of words cannot be read.
     """
-    config = read_config(path)
-    path = model_folder(path)
-    actual = config.get("kind", EMBEDDER)
-    if actual != kind:
-        raise RunError(f"{path} contains a model of the kind '{actual}'. Expected: '{kind}'.")
-    try:
-        vocabulary = read_arrays(path / FILES.vocabulary, "iu")
-        if not correct_spelling:
-            vocabulary = without_dictionary(vocabulary)
-        elif known_words is not None:
-            own = Dictionary.from_arrays(vocabulary)
-            if own is not None:
-                vocabulary |= own.merged(known_words).to_arrays()
-        with open_arrays(path / FILES.weights) as weights, unfilled_tables():
-            # Check shapes before allocating memory for the sizes that the file claims.
-            with tf.Graph().as_default():
-                check_shapes(weights_of(_layers(config, head_class)), weights)
-            layers = _layers(config, head_class)
-            vectorizer_type = vectorizer_class(layers[0].vectorizer)
-            settings = _plain(config["vectorizer"])
-            # Fill the look-up tables and the weights in parallel.
-            with ThreadPoolExecutor(1) as other_thread:
-                vectorizer = other_thread.submit(vectorizer_type.from_state, settings, vocabulary)
-                for weight in weights_of(layers):
-                    restore(weight, weights)
+    opened = stored_model(
+        path, kind, correct_spelling=correct_spelling, keep_words=keep_words, damages=DAMAGES
+    )
+    with opened as stored, unfilled_tables():
+        config = stored.config
+        # Check shapes before allocating memory for the sizes that the file claims.
+        with tf.Graph().as_default():
+            check_shapes(weights_of(_layers(config, head_class)), stored.weights)
+        layers = _layers(config, head_class)
+        # Fill the look-up tables and the weights in parallel.
+        with ThreadPoolExecutor(1) as other_thread:
+            vectorizer = other_thread.submit(_vectorizer, layers[0].vectorizer, stored)
+            for weight in weights_of(layers):
+                restore(weight, stored.weights)
         parts = [vectorizer.result(), *layers]
         check_num_ids(parts[0].num_rows, parts[1])
-        if config[ARRAYS] != fingerprint(path / FILES.vocabulary, path / FILES.weights):
-            raise ValueError("its files belong to different models")
-    except (ConfigError, *DAMAGES) as problem:
-        raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
     return parts
+
+
+def _vectorizer(kind: str, stored: StoredModel) -> Layer:
+    """Makes the vectorizer of a kind of ids."""
+    settings = _plain(stored.config["vectorizer"])
+    parts = {} if stored.dictionary is None else {"dictionary": stored.dictionary}
+    return vectorizer_class(kind).from_state(settings, stored.state, **parts)
 
 
 def _layers(config: dict[str, Any], head_class: type[Layer] | None) -> list[Layer]:

@@ -243,10 +243,16 @@ class TextVectorizer(keras.layers.Layer):
         """Returns the vocabulary as named arrays."""
 
     @classmethod
-    def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> Self:
-        """Restores a vectorizer from `settings()` and `state()`."""
+    def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray], **parts: Any) -> Self:
+        """Restores a vectorizer from `settings()` and `state()`.
+
+        Args:
+            config: The settings.
+            state: The arrays.
+            **parts: Objects that are already made of their arrays, such as `dictionary`.
+        """
         vectorizer = cls(**config)
-        vectorizer._take(state)
+        vectorizer._take(state, **parts)
         return vectorizer
 
 

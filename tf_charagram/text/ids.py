@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,7 @@ class Ngrams:
     ) -> None:
         self._ops = ops
         self._orders = orders
+        self._keys: Any = keys
         self._bits = None if alphabet is None else symbol_bits(max(orders))
         self.num_rows = num_rows
         self.rows_per_ngram = rows_per_ngram
@@ -52,7 +54,7 @@ class Ngrams:
         self.unknown_rows = unknown_rows
         #: Lookup tables, which a SavedModel must track.
         self.resources = []
-        self._table = None
+        self._table: Any = None
         if keys is not None:
             rows = np.arange(len(keys), dtype=np.int32)
             self._table = ops.Table(ops.constant(keys), rows, -1, are_mixed=False)
@@ -62,11 +64,41 @@ class Ngrams:
 
     def __call__(self, batch: Batch) -> Rows:
         """Returns the ids of the n-grams of each text, int32, ordered by position."""
+        return self._ids(batch, self.longest_only)
+
+    def longest(self, batch: Batch) -> Rows:
+        """Returns only the id of the longest n-gram at each position, if keys are exact.
+
+        The n-grams with ids that it begins with are its `prefixes`.
+        """
+        return self._ids(batch, self._bits is not None)
+
+    def prefixes(self, ids: NDArray[np.integer]) -> Iterator[NDArray[np.integer]]:
+        """Yields the ids of the known n-grams that n-grams begin with, order by order; or -1.
+
+        Args:
+            ids: The ids of longest n-grams, in NumPy.
+        """
+        if self.longest_only or self._bits is None:
+            # The rows of a folded model contain those of prefixes, and mixed keys have none.
+            return
+        keys = np.zeros(len(ids), np.int64)
+        is_known = ids < self.num_rows
+        keys[is_known] = self._keys[ids[is_known]]
+        num_symbols = np.zeros(len(ids), np.int64)
+        for place in range(max(self._orders)):
+            num_symbols += keys >> self._bits * place > 0
+        for order in self._orders[-2::-1]:
+            num_dropped = np.maximum(num_symbols - order, 0)
+            rows = self._table.lookup(keys >> self._bits * num_dropped)
+            yield np.where(num_dropped > 0, rows, -1)
+
+    def _ids(self, batch: Batch, longest_only: bool) -> Rows:
         ops = self._ops
         if self._table is None:
             return hashed_ids(ops, batch, self._orders, self.num_rows, self.rows_per_ngram)
         known = without_unknown(ops, batch) if self.unknown_rows else batch
-        if self.longest_only:
+        if longest_only:
             ids = longest_ids(ops, known, self._orders, self._bits, self._table.lookup)  # type: ignore[arg-type]
         else:
             ids = known_ids(ops, known, self._orders, self._bits, self._table.lookup)

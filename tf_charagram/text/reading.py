@@ -15,6 +15,7 @@ from tf_charagram.text._spelling.sureness import MIN_SHARE
 from tf_charagram.text.alphabet import Alphabet
 from tf_charagram.text.flat import Readings
 from tf_charagram.text.symbols import Symbols
+from tf_charagram.text.tensors import tensor_of
 
 
 class SymbolReader(Symbols):
@@ -35,10 +36,10 @@ class SymbolReader(Symbols):
     known_share = on_cpu(Symbols.known_share)
 
     @on_cpu
-    def readings(self, texts: tf.Tensor, min_share: float = MIN_SHARE) -> Readings:
+    def readings(self, texts: Any, min_share: float = MIN_SHARE) -> Readings:
         """Reads a batch of texts, also with words that may well be right."""
         read = self._read if tf.executing_eagerly() else self._function
-        return read(texts, tf.constant(min_share))
+        return read(tensor_of(texts), tf.constant(min_share))
 
     @cached_property
     def _function(self) -> Callable[[tf.Tensor, tf.Tensor], Readings]:

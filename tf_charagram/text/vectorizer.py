@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import keras
 import numpy as np
@@ -16,24 +16,8 @@ from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.flat import Batch, stacked
 from tf_charagram.text.ids import Ngrams
-from tf_charagram.text.tensors import check_orders, check_shape, ragged, string_tensor
+from tf_charagram.text.tensors import check_orders, check_shape, ragged
 from tf_charagram.text.vocabulary import NgramVocabulary
-
-
-class Reading(NamedTuple):
-    """A reading of a text.
-
-    Attributes:
-        share: Its share in the vector of the text.
-        text: The text as it is read, with a space at both ends.
-        spans: Start and end of each n-gram that has rows.
-        ids: The rows of each.
-    """
-
-    share: float
-    text: str
-    spans: list[tuple[int, int]]
-    ids: list[tuple[int, ...]]
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -187,10 +171,10 @@ class NgramVectorizer(TextVectorizer):
         if dictionary is not None:
             self._use(self.vocabulary, dictionary)
 
-    def _take(self, state: dict[str, np.ndarray]) -> None:
+    def _take(self, state: dict[str, np.ndarray], dictionary: Dictionary | None = None) -> None:
         has_ngrams = any(name in state for name in ("orders", "keys", "counts"))
         vocabulary = NgramVocabulary.from_arrays(state) if has_ngrams else None
-        self._use(vocabulary, Dictionary.from_arrays(state))
+        self._use(vocabulary, dictionary or Dictionary.from_arrays(state))
 
     def _num_ids(self) -> int:
         return (self.hash_buckets or 0) + len(self.vocabulary or ()) + self.unknown_rows
@@ -238,27 +222,11 @@ class NgramVectorizer(TextVectorizer):
         Raises:
             ConfigError: With `longest_only`, because not every n-gram gives its id.
         """
-        reading = self._reading(1.0, self.reader(string_tensor([text])))
-        names = [reading.text[start:stop] for start, stop in reading.spans]
-        return list(zip(names, reading.ids, strict=True))
-
-    @on_cpu
-    def readings(self, text: str) -> list[Reading]:
-        """Returns the one or two readings of a text that make its vector; shares sum to 1.
-
-        Raises:
-            ConfigError: With `longest_only`, because not every n-gram gives its id.
-        """
-        readings = self.reader.readings(string_tensor([text]))
-        if not len(readings.changed):
-            return [self._reading(1.0, readings.read)]
-        [share] = readings.shares.numpy().tolist()
-        written = self._reading(1 - share, readings.written)
-        return [self._reading(share, readings.read), written]
-
-    def _reading(self, share: float, batch: Batch) -> Reading:
-        """Returns a reading of the first text of a batch."""
-        return Reading(share, self.reader.string(batch), *self.ngram_ids.spans(batch))
+        batch = self.reader([text])
+        read = self.reader.string(batch)
+        spans, ids = self.ngram_ids.spans(batch)
+        names = [read[start:stop] for start, stop in spans]
+        return list(zip(names, ids, strict=True))
 
     def known_share(self, texts: tf.Tensor) -> tf.Tensor:
         """Returns the share of the visible characters of each text that the alphabet has.
@@ -282,8 +250,9 @@ class NgramVectorizer(TextVectorizer):
         Raises:
             ConfigError: Only the longest n-gram at each position has an id.
         """
-        reading = self._reading(1.0, self.reader(string_tensor([text])))
-        return reading.text, reading.spans
+        batch = self.reader([text])
+        spans, _ = self.ngram_ids.spans(batch)
+        return self.reader.string(batch), spans
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
         """Adds the n-grams and the words of another vectorizer.

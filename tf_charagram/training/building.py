@@ -26,8 +26,8 @@ from tf_charagram.encoders import encoder_class, vectorizer_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.reader.files import read_dictionary
-from tf_charagram.reader.own_words import MIN_COUNT, WordCounts
+from tf_charagram.models.own_words import MIN_COUNT, WordCounts
+from tf_charagram.models.stored_model import read_dictionary
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text._spelling.dictionary import Dictionary, counts_of_entries
 from tf_charagram.text._spelling.kept_words import kept_words

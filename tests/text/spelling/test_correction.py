@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from tests.reference import correction as reference
 from tests.reference.text import normalize
 from tests.reference.word_filter import Filter
-from tests.text.strategies import TRICKY, slow_property_settings
+from tests.text.strategies import TRICKY, in_numpy, slow_property_settings
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text._spelling.correction import MAX_LETTERS
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.word_filter import WordFilter
 from tf_charagram.text.reading import SymbolReader
+from tf_charagram.text.symbols import Symbols
 from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -36,7 +37,10 @@ texts = st.lists(pieces, max_size=8).map("".join)
 
 
 def read_as(vectorizer, text):
-    return vectorizer.spans(text)[0].strip(" ")
+    read, _ = vectorizer.spans(text)
+    symbols, _ = in_numpy(vectorizer)
+    assert symbols.string(symbols([text])) == read
+    return read.strip(" ")
 
 
 def lowered(counts):
@@ -222,10 +226,13 @@ WEIGHTS = np.array([*range(-900, 3800, 250), 400, -200, 60], np.int32)
 @given(dictionaries, st.lists(with_digits | some_words, min_size=1, max_size=5))
 def test_shares_equal_reference(counts, words):
     dictionary = Dictionary(counts, sureness=WEIGHTS)
-    reader = SymbolReader(None, dictionary)
+    symbols = SymbolReader(None, dictionary)
     known = reference.log_probabilities(lowered(counts))
     logs = reference.log_triples(known)
-    readings = reader.readings(string_tensor(words), 0.0)
+    readings = symbols.readings(words, 0.0)
+    in_arrays = Symbols(None, dictionary).readings(words, 0.0)
+    np.testing.assert_array_equal(readings.changed, in_arrays.changed)
+    np.testing.assert_array_equal(readings.shares, in_arrays.shares)
     for row, share in zip(readings.changed.numpy(), readings.shares.numpy(), strict=True):
         word = normalize(words[row], pad=False)
         choices = reference.corrections(word, lowered(counts))

@@ -8,8 +8,9 @@ import pytest
 from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.errors import ConfigError
+from tf_charagram.models import choice
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.reader import TextReader, choice
+from tf_charagram.models.text_reader import TextReader
 from tf_charagram.search import TextIndex
 from tf_charagram.text.words import WordVectorizer
 

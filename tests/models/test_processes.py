@@ -9,7 +9,7 @@ FORKED = """
 import multiprocessing
 import pickle
 import numpy as np
-from tf_charagram.reader import TextReader
+from tf_charagram.models.text_reader import TextReader
 reader = TextReader.load("english")
 texts = [f"my pasword is {i}" for i in range(600)]
 expected = reader.encode(texts)

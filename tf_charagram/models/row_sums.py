@@ -10,36 +10,47 @@ from numpy.typing import NDArray
 
 from tf_charagram.models.stored_tables import StoredTable
 from tf_charagram.text.flat import Rows
+from tf_charagram.text.ids import Ngrams
 
 # Rows that are restored at a time, so that they stay in the cache.
 _BLOCK_ROWS = 1024
 
 
-class Table:
-    """A table of embeddings.
+class RowSums:
+    """A table of embeddings, which adds the rows of n-grams up.
+
+    It reads a row for the longest n-gram at each position, to which it has added the rows of the
+    known n-grams that the n-gram begins with: fewer than half as many rows. The sums are those of
+    `tf_charagram.models.prefix_sums`, for the rows that are read.
 
     Args:
         stored: The table as the model folder has it.
         dim: Width.
+        ngram_ids: Finds the rows.
     """
 
-    def __init__(self, stored: StoredTable, dim: int) -> None:
+    def __init__(self, stored: StoredTable, dim: int, ngram_ids: Ngrams) -> None:
         self._stored = stored
         self.dim = dim
+        self._ngram_ids = ngram_ids
         self._has_read_many = False
 
     def sums(self, ids: Rows) -> NDArray[np.float32]:
-        """Sums the rows of each text, float32 `(num_texts, dim)`."""
+        """Sums the rows of each text, float32 `(num_texts, dim)`.
+
+        Args:
+            ids: The rows of the longest n-grams of each text.
+        """
         num_rows = len(self._stored.rows)
         is_many = len(ids.values) > num_rows
         if is_many and self._has_read_many:
-            return _products(ids, self._restored)
+            return _products(ids, self._summed)
         # Restoring the whole table takes longer than one batch, and much memory.
         self._has_read_many |= is_many
         is_read = np.zeros(num_rows, bool)
         is_read[ids.values] = True
-        table = self._rows(np.flatnonzero(is_read))
-        places = np.cumsum(is_read) - 1
+        table = self._rows_with_prefixes(np.flatnonzero(is_read))
+        places = np.cumsum(is_read, dtype=np.int32) - 1
         rows = places[ids.values]
         if is_many:
             return _products(Rows(rows, ids.splits), table)
@@ -50,15 +61,25 @@ class Table:
         return sums
 
     @cached_property
-    def _restored(self) -> NDArray[np.float32]:
-        rows = np.arange(len(self._stored.rows))
-        return self._rows(rows)
+    def _summed(self) -> NDArray[np.float32]:
+        return self._rows_with_prefixes(np.arange(len(self._stored.rows)))
 
-    def _rows(self, rows: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Restores some rows, float32 `(num_rows, dim)`."""
-        table = np.empty((len(rows), self.dim), np.float32)
-        for start in range(0, len(rows), _BLOCK_ROWS):
-            block = rows[start : start + _BLOCK_ROWS]
+    def _rows_with_prefixes(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Returns rows, to which those of the known n-grams are added that they begin with."""
+        table = self.rows(ids)
+        for prefixes in self._ngram_ids.prefixes(ids):
+            known = np.flatnonzero(prefixes >= 0)
+            # In blocks, because a copy of the table may not fit into memory.
+            for start in range(0, len(known), _BLOCK_ROWS):
+                places = known[start : start + _BLOCK_ROWS]
+                table[places] += self.rows(prefixes[places])
+        return table
+
+    def rows(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Restores some rows, float32 `(num_ids, dim)`."""
+        table = np.empty((len(ids), self.dim), np.float32)
+        for start in range(0, len(ids), _BLOCK_ROWS):
+            block = ids[start : start + _BLOCK_ROWS]
             scales = self._stored.scales
             if scales is not None:
                 scales = scales[block]
@@ -74,5 +95,6 @@ def _products(ids: Rows, table: NDArray[np.float32]) -> NDArray[np.float32]:
 
     ones = np.ones(len(ids.values), np.float32)
     shape = (len(ids.splits) - 1, len(table))
-    matrix = sparse.csr_matrix((ones, ids.values, ids.splits), shape)
+    # SciPy is slower with larger integers, and converts mixed ones.
+    matrix = sparse.csr_matrix((ones, ids.values, ids.splits.astype(np.int32)), shape)
     return matrix @ table

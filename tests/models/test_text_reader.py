@@ -17,7 +17,7 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.explanation import explain
 from tf_charagram.models.stored_tables import TABLE_DTYPES
-from tf_charagram.reader import TextReader
+from tf_charagram.models.text_reader import TextReader
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.word_filter import WordFilter
 from tf_charagram.text.unicode import code_points_of

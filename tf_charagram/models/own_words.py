@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from tf_charagram.reader.files import read_dictionary
+from tf_charagram.models.stored_model import read_dictionary
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.kept_words import kept_words
 from tf_charagram.text.symbols import Symbols

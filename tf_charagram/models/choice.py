@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.lazy import load_tensorflow
-from tf_charagram.reader.files import is_readable
-from tf_charagram.reader.text_reader import TextReader
+from tf_charagram.models.stored_model import sums_ngrams
+from tf_charagram.models.text_reader import TextReader
 
 #: From so many characters on, TensorFlow saves more time than it takes to start.
 MANY_CHARS = 13_000_000
@@ -54,7 +54,7 @@ def load_embedder(model: str | Path, num_chars: int, **options: Any) -> Embedder
         RunError: The model cannot be loaded.
     """
     is_fast = num_chars < MANY_CHARS or find_spec("tensorflow") is None
-    if is_fast and is_readable(model):
+    if is_fast and sums_ngrams(model):
         return TextReader.load(model, **options)
     load_tensorflow()
     from tf_charagram.models.embedder import TextEmbedder
