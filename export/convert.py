@@ -23,8 +23,8 @@ from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.lazy import load_tensorflow
 
 if TYPE_CHECKING:
+    from tf_charagram.models.choice import Embedder
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.reader.choice import Embedder
 
 
 def write_word2vec(embedder: Embedder, words: Iterable[str], path: str | Path) -> int:
@@ -249,7 +249,7 @@ def _make_model(values: Any) -> None:
 
 
 def _write_words(values: Any) -> None:
-    from tf_charagram.reader.choice import load_embedder, num_chars_of
+    from tf_charagram.models.choice import load_embedder, num_chars_of
     from tf_charagram.search.texts import read_vocabulary
 
     words = read_vocabulary(values.texts, values.model)

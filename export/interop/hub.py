@@ -10,8 +10,8 @@ from typing import Any
 
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.lazy import extra_module
+from tf_charagram.models.choice import Embedder, load_anywhere
 from tf_charagram.models.locations import FILES, model_files, read_config
-from tf_charagram.reader.choice import Embedder, load_anywhere
 
 _ADDRESS = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.lazy import extra_module
+from tf_charagram.models.choice import MANY_CHARS, load_embedder
 from tf_charagram.models.locations import model_sha256
-from tf_charagram.reader.choice import MANY_CHARS, load_embedder
 
 _AbsEncoder: Any = extra_module("mteb.models.abs_encoder", "mteb").AbsEncoder
 _model_meta = extra_module("mteb.models.model_meta", "mteb")

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.lazy import extra_module
+from tf_charagram.models.choice import MANY_CHARS, Embedder, load_embedder, num_chars_of
 from tf_charagram.models.locations import model_files, read_config
-from tf_charagram.reader.choice import MANY_CHARS, Embedder, load_embedder, num_chars_of
 from tf_charagram.text.arguments import strings_of
 
 _base = extra_module("sklearn.base", "sklearn")

@@ -66,13 +66,14 @@ class RowSums:
 
     def _rows_with_prefixes(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
         """Returns rows, to which those of the known n-grams are added that they begin with."""
-        table = self.rows(ids)
-        for prefixes in self._ngram_ids.prefixes(ids):
-            known = np.flatnonzero(prefixes >= 0)
+        table = np.zeros((len(ids), self.dim), np.float32)
+        # The shortest first, as in a folded table, so that rounding is the same.
+        for summands in self._ngram_ids.summed(ids):
+            known = np.flatnonzero(summands >= 0)
             # In blocks, because a copy of the table may not fit into memory.
             for start in range(0, len(known), _BLOCK_ROWS):
                 places = known[start : start + _BLOCK_ROWS]
-                table[places] += self.rows(prefixes[places])
+                table[places] += self.rows(summands[places])
         return table
 
     def rows(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:

@@ -69,29 +69,34 @@ class Ngrams:
     def longest(self, batch: Batch) -> Rows:
         """Returns only the id of the longest n-gram at each position, if keys are exact.
 
-        The n-grams with ids that it begins with are its `prefixes`.
+        It stands for all n-grams of `summed`.
         """
         return self._ids(batch, self._bits is not None)
 
-    def prefixes(self, ids: NDArray[np.integer]) -> Iterator[NDArray[np.integer]]:
-        """Yields the ids of the known n-grams that n-grams begin with, order by order; or -1.
+    def summed(self, ids: NDArray[np.integer]) -> Iterator[NDArray[np.integer]]:
+        """Yields the n-grams whose rows the longest n-grams stand for, the shortest first.
 
         Args:
-            ids: The ids of longest n-grams, in NumPy.
+            ids: Ids of `longest`, in NumPy.
+
+        Yields:
+            For each id the id of a known n-gram that it begins with, or its own, or -1.
         """
         if self.longest_only or self._bits is None:
             # The rows of a folded model contain those of prefixes, and mixed keys have none.
+            yield ids
             return
-        keys = np.zeros(len(ids), np.int64)
-        is_known = ids < self.num_rows
-        keys[is_known] = self._keys[ids[is_known]]
+        is_unknown = ids >= self.num_rows
+        keys = self._keys[np.where(is_unknown, 0, ids)]
         num_symbols = np.zeros(len(ids), np.int64)
         for place in range(max(self._orders)):
             num_symbols += keys >> self._bits * place > 0
-        for order in self._orders[-2::-1]:
-            num_dropped = np.maximum(num_symbols - order, 0)
-            rows = self._table.lookup(keys >> self._bits * num_dropped)
-            yield np.where(num_dropped > 0, rows, -1)
+        for order in self._orders:
+            num_dropped = num_symbols - order
+            prefixes = keys >> self._bits * np.maximum(num_dropped, 0)
+            is_known = (num_dropped >= 0) & ~is_unknown
+            yield np.where(is_known, self._table.lookup(prefixes), -1)
+        yield np.where(is_unknown, ids, -1)
 
     def _ids(self, batch: Batch, longest_only: bool) -> Rows:
         ops = self._ops

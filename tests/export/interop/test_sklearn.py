@@ -12,7 +12,7 @@ import pytest
 from tests.search.conftest import save_model
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.reader import TextReader
+from tf_charagram.models.text_reader import TextReader
 
 base = pytest.importorskip("sklearn.base")
 
