@@ -12,7 +12,7 @@ import numpy as np
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.reader.choice import Embedder
+from tf_charagram.models.choice import Embedder
 from tf_charagram.search.grouping import check_groups
 from tf_charagram.search.learning import Learned
 from tf_charagram.search.linkage.answers import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import triton_python_backend_utils as triton  # type: ignore[import-not-found]
 
-from tf_charagram.reader import TextReader
+from tf_charagram.models.text_reader import TextReader
 
 
 class TritonPythonModel:
