@@ -83,6 +83,8 @@ def _register() -> None:
 
 if not TYPE_CHECKING:
     # Type checkers would take any name for a lazy one.
-    __getattr__ = lazy_names(__name__, {**_NAMES, **_MODULE_NAMES}, needs_tensorflow=True)
+    __getattr__ = lazy_names(
+        __name__, {**_NAMES, **_MODULE_NAMES}, needs_tensorflow=True, light=["TextReader"]
+    )
 
 when_keras_is_imported(_register)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import MetaPathFinder
@@ -22,7 +22,11 @@ TABLES: dict[str, Mapping[str, str]] = {}
 
 
 def lazy_names(
-    module: str, names: Mapping[str, str], *, needs_tensorflow: bool = False
+    module: str,
+    names: Mapping[str, str],
+    *,
+    needs_tensorflow: bool = False,
+    light: Container[str] = (),
 ) -> Callable[[str], Any]:
     """Returns the `__getattr__` of a module.
 
@@ -30,6 +34,7 @@ def lazy_names(
         module: Name of the module.
         names: Name it offers -> module that has it, or the module itself if it has no such name.
         needs_tensorflow: Whether these modules import TensorFlow, which would log a dozen lines.
+        light: Names whose modules do not.
     """
     TABLES[module] = names
 
@@ -37,7 +42,7 @@ def lazy_names(
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         is_module = names[name] == f"{module}.{name}"
-        if needs_tensorflow and not is_module:
+        if needs_tensorflow and not is_module and name not in light:
             if find_spec("tensorflow") is None:
                 raise ModuleNotFoundError(no_tensorflow(), name="tensorflow")
             load_tensorflow()
