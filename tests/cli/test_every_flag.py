@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import call
 from tf_charagram.cli import COMMANDS
-from tf_charagram.reader import TextReader
+from tf_charagram.models.text_reader import TextReader
 from tf_charagram.search import CharacterTfidf, TextIndex, TextScorer, deduplicate, match
 
 TESTS = Path(__file__).parents[1]

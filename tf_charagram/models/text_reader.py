@@ -50,7 +50,7 @@ class TextReader(EmbeddingAnswers):
     second, works in threads and in forked processes, and can neither be trained nor exported.
     `load` makes one.
 
-    Example:
+    Examples:
         >>> reader = TextReader.load("english")
         >>> reader.encode(["a cat", "two cats"]).shape
         (2, 384)
