@@ -51,5 +51,5 @@ def ids_of(vectorizer, raws):
 
 
 def in_numpy(vectorizer):
-    """Returns what reads the texts of an `NgramVectorizer` and finds their ids, in NumPy."""
+    """Returns the reader and the finder of ids of an `NgramVectorizer`, in NumPy."""
     return text_parts(vectorizer.settings(), vectorizer.state(), vectorizer.dictionary)

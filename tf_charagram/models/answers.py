@@ -46,7 +46,7 @@ class EmbeddingAnswers:
 
     @abstractmethod
     def _ngram_ids(self) -> Ngrams:
-        """Returns what finds the ids of n-grams."""
+        """Returns the finder of ids of n-grams."""
 
     @abstractmethod
     def _row_vectors(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
@@ -54,7 +54,7 @@ class EmbeddingAnswers:
 
     @abstractmethod
     def _encoder_layers(self) -> EncoderLayers:
-        """Returns what the encoder does to the sum of rows."""
+        """Returns the layers of the encoder after the sum of rows."""
 
     def similarity(
         self, left: Iterable[str | bytes], right: Iterable[str | bytes]

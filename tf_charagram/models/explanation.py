@@ -15,7 +15,7 @@ BIAS = "(bias)"
 
 
 class EncoderLayers(NamedTuple):
-    """What an encoder does to the sum of the rows of a text's n-grams.
+    """The layers of an encoder after the sum of the rows of a text's n-grams.
 
     Attributes:
         bias: Added to the sum, float32 `(dim,)`.
@@ -129,7 +129,7 @@ def summands(rows: NDArray[np.floating], layers: EncoderLayers) -> NDArray[np.fl
 
     Args:
         rows: The row of each n-gram, `(num_ngrams, dim)`.
-        layers: What the encoder does to their sum.
+        layers: The layers of the encoder after their sum.
 
     Returns:
         float64 `(num_ngrams + 1, dim)`.
