@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.cluster import hierarchy
 from scipy.sparse import csgraph
+from scipy.spatial import distance
 
 from tf_charagram.errors import ConfigError, unknown_name
 
@@ -19,6 +20,11 @@ GROUPS = ("average", "components")
 _MAX_INNER = 20_000_000
 # All pairs of a group of so many rows take 64 MB. Larger groups are cut before they are joined.
 _MAX_CONNECTED = 4_000
+
+
+# Weight of a third row, and the rows of a group up to which third rows are looked for.
+_THIRD = 0.5
+_MAX_WITH_THIRDS = 200
 
 
 class Group(NamedTuple):
@@ -128,6 +134,7 @@ def group_numbers(
 class Linkage(NamedTuple):
     """Average linkage of rows: the two groups with the largest mean score are joined, repeatedly.
 
+    Two rows that match the same third row have at least half of the product of these two scores.
     Means never rise, so the groups above a threshold are the components of the merges above it
     (Sokal and Michener, *A Statistical Method for Evaluating Systematic Relationships*, 1958).
 
@@ -170,8 +177,7 @@ def average_linkage(
     places = _places(numbers)
     for own in np.split(rest, np.flatnonzero(np.diff(number_of_pair[rest])) + 1):
         if len(own):
-            tree, positions = _tree_of(np.sort(places[pairs[own]], axis=1), scores[own])
-            joined[own] = 1 - hierarchy.cophenet(tree)[positions]
+            tree, joined[own] = _tree_of(places[pairs[own]], scores[own])
             rows = np.empty(len(tree) + 1, np.int64)
             rows[places[pairs[own]]] = pairs[own]
             merges.append(rows[_first_members(tree)])
@@ -181,19 +187,37 @@ def average_linkage(
 
 def _tree_of(
     pairs: NDArray[np.int64], scores: NDArray[np.floating]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Joins the rows of one connected group.
 
     Returns:
-        The merges as SciPy's `linkage` returns them, and the positions of the pairs in its list of
-        the distances of all pairs.
+        The merges as SciPy's `linkage` returns them, and the mean at which the rows of each pair
+        are joined.
     """
     num_rows = int(pairs.max()) + 1
     left, right = pairs.T
-    positions = num_rows * left - left * (left + 1) // 2 + right - left - 1
-    distances = np.ones(num_rows * (num_rows - 1) // 2)
-    distances[positions] -= scores
-    return hierarchy.linkage(distances, "average"), positions
+    matrix = np.zeros((num_rows, num_rows))
+    matrix[left, right] = matrix[right, left] = scores
+    if num_rows <= _MAX_WITH_THIRDS:
+        matrix = _with_thirds(matrix)
+    np.fill_diagonal(matrix, 1)
+    tree = hierarchy.linkage(distance.squareform(1 - matrix, checks=False), "average")
+    joined = 1 - distance.squareform(hierarchy.cophenet(tree))
+    return tree, joined[left, right]
+
+
+def _with_thirds(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Raises the scores of rows that both match a third row to half of the product.
+
+    So a row joins a group by one sure pair, and two groups are joined only by several.
+
+    Args:
+        matrix: Symmetric, `(num_rows, num_rows)`.
+    """
+    raised = matrix.copy()
+    for row in matrix:
+        np.maximum(raised, _THIRD * np.outer(row, row), out=raised)
+    return raised
 
 
 def _first_members(tree: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -38,17 +38,29 @@ def test_degrees():
 
 
 def test_average_linkage_by_hand():
-    """Rows 0 and 1 are joined at 0.9, then with 2 at (0.8 + 0.4) / 2; row 3 at 0.6 / 3 is left."""
+    """Rows 0 and 1 are joined at 0.9, then with row 2 at (0.8 + 0.4) / 2.
+
+    Row 3 matches row 2, so with row 0 it has 0.8 * 0.6 / 2, and with row 1 0.4 * 0.6 / 2. It is
+    joined at (0.6 + 0.24 + 0.12) / 3.
+    """
     pairs = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
     scores = np.array([0.9, 0.8, 0.4, 0.6])
     linkage = average_linkage(5, pairs, scores, 0.3)
-    np.testing.assert_allclose(linkage.means, [0.9, 0.6, 0.2])
-    np.testing.assert_allclose(linkage.joined, [0.9, 0.6, 0.6, 0.2])
+    np.testing.assert_allclose(linkage.means, [0.9, 0.6, 0.32])
+    np.testing.assert_allclose(linkage.joined, [0.9, 0.6, 0.6, 0.32])
     for threshold, expected in ((0.5, [0, 0, 0, 1, 2]), (0.7, [0, 0, 1, 2, 3])):
         found = group_numbers("average", linkage, pairs, scores, threshold)
         assert found.tolist() == expected
         chained = group_numbers("components", linkage, pairs, scores, threshold)
         assert chained.tolist() == components(5, pairs[scores >= threshold]).tolist()
+
+
+def test_one_sure_pair_joins_a_row_and_not_two_groups():
+    pairs = np.array([[0, 1], [1, 2], [3, 4], [2, 3], [5, 6]])
+    scores = np.array([0.99, 0.98, 0.99, 0.9, 0.99])
+    linkage = average_linkage(7, pairs, scores, 0.5)
+    found = group_numbers("average", linkage, pairs, scores, 0.5)
+    assert found.tolist() == [0, 0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -61,6 +73,8 @@ def test_average_linkage_by_loops(seed):
     matrix = np.zeros((num_rows, num_rows))
     matrix[tuple(pairs.T)] = scores
     matrix += matrix.T
+    thirds = [[max(matrix[i] * matrix[j]) / 2 for j in range(num_rows)] for i in range(num_rows)]
+    matrix = np.maximum(matrix, thirds)
     for threshold in (0.4, 0.6, 0.8):
         groups = [[row] for row in range(num_rows)]
         while True:
