@@ -13,6 +13,18 @@ from tf_charagram.layers.xla import stored, with_row_gradient
 PADDING = 2**31 - 1
 
 
+class WeightedIds(NamedTuple):
+    """Ids whose rows count differently; for encoders that sum rows.
+
+    Attributes:
+        ids: int32 `(batch, None)`.
+        weights: The factor of the row of each id, float32 `(num_ids,)`.
+    """
+
+    ids: tf.RaggedTensor
+    weights: tf.Tensor
+
+
 class ChunkedIds(NamedTuple):
     """The ids of a batch, each text cut into chunks of one width.
 
@@ -71,7 +83,7 @@ class ChunkedIds(NamedTuple):
 
 
 #: Ids of a batch: ragged on the CPU, in chunks compiled by XLA.
-Ids: TypeAlias = tf.RaggedTensor | ChunkedIds
+Ids: TypeAlias = tf.RaggedTensor | ChunkedIds | WeightedIds
 
 
 class _Chunks(NamedTuple):

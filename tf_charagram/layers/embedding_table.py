@@ -19,7 +19,7 @@ import tensorflow as tf
 from tf_charagram.devices import CPU
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.chunked import ChunkedIds, Ids
+from tf_charagram.layers.chunked import ChunkedIds, Ids, WeightedIds
 from tf_charagram.layers.ragged import gather_padded, sum_rows, to_padded
 
 # Bytes of a huge page.
@@ -152,7 +152,7 @@ class RaggedEmbeddingSum(_EmbeddingTable):
     `_EmbeddingTable`.
 
     Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`, or `ChunkedIds`.
+        ids: `tf.RaggedTensor` int32 `(batch, None)`, `ChunkedIds` or `WeightedIds`.
         training: Whether the gradient of the table may be sparse.
 
     Returns:
@@ -164,11 +164,14 @@ class RaggedEmbeddingSum(_EmbeddingTable):
         table = self.table.value
         if isinstance(ids, ChunkedIds):
             return ids.sum_by_text(ids.vectors(table))
+        weights = None
+        if isinstance(ids, WeightedIds):
+            ids, weights = ids
         is_sparse = training and self._has_sparse_gradient()
         if is_sparse or _is_elsewhere(table):
             rows, positions = self.touched_rows(ids, training)
-            return sum_rows(rows, positions)
-        return sum_rows(tf.convert_to_tensor(table), ids)
+            return sum_rows(rows, positions, weights)
+        return sum_rows(tf.convert_to_tensor(table), ids, weights)
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""

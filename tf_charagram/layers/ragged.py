@@ -37,7 +37,9 @@ def _row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
 
 
 @on_cpu
-def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
+def sum_rows(
+    table: tf.Tensor, ids: tf.RaggedTensor, weights: tf.Tensor | None = None
+) -> tf.Tensor:
     """Sums the rows of a table over each row of ids, with a dense gradient.
 
     Repeated ids count repeatedly; an empty row gives zeros.
@@ -45,12 +47,15 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
     Args:
         table: float32 `(num_rows, dim)`, at least one row.
         ids: int32 or int64 `(batch, None)`, values in `[0, num_rows)`.
+        weights: A factor for the row of each id, float32 `(num_ids,)`. Default: 1.
 
     Returns:
         float32 `(batch, dim)`.
     """
     function = _sum_rows.python_function if tf.executing_eagerly() else _sum_rows
-    sums = function(table, _entries(ids), ids.nrows(tf.int64))
+    if weights is None:
+        weights = tf.ones([tf.size(ids.values)])
+    sums = function(table, _entries(ids), weights, ids.nrows(tf.int64))
     sums.set_shape([ids.shape[0], table.shape[1]])
     return sums
 
@@ -65,24 +70,28 @@ def _entries(ids: tf.RaggedTensor) -> tf.Tensor:
 
 
 class _Counts(NamedTuple):
-    """The sparse matrix of how often each row of ids names each row of a table.
+    """The sparse matrix of how much each row of ids counts each row of a table.
 
     Attributes:
         batch: Number of rows of ids, int64 `()`.
         indices: Row of ids and row of the table of each id, int64 `(num_ids, 2)`.
+        weights: What each id counts, float32 `(num_ids,)`.
         shape: Shape of the matrix, int64 `(2,)`.
     """
 
     batch: tf.Tensor
     indices: tf.Tensor
+    weights: tf.Tensor
     shape: tf.Tensor
 
     @classmethod
-    def of(cls, entries: tf.Tensor, batch: tf.Tensor, num_rows: tf.Tensor) -> _Counts:
+    def of(
+        cls, entries: tf.Tensor, weights: tf.Tensor, batch: tf.Tensor, num_rows: tf.Tensor
+    ) -> _Counts:
         """Counts the result of `_entries`."""
         # TensorFlow aborts the process on a matrix without rows.
         shape = tf.stack([tf.maximum(batch, 1), tf.cast(num_rows, tf.int64)])
-        return cls(batch, entries, shape)
+        return cls(batch, entries, weights, shape)
 
     def product(self, table: tf.Tensor) -> tf.Tensor:
         """Returns the product with a table."""
@@ -97,9 +106,8 @@ class _Counts(NamedTuple):
         return tf.raw_ops.SparseMatrixMatMul(a=transposed, b=upstream)
 
     def _matrix(self) -> tf.Tensor:
-        ones = tf.ones([tf.shape(self.indices)[0]])
         return tf.raw_ops.SparseTensorToCSRSparseMatrix(
-            indices=self.indices, values=ones, dense_shape=self.shape
+            indices=self.indices, values=self.weights, dense_shape=self.shape
         )
 
 
@@ -108,13 +116,16 @@ class _Counts(NamedTuple):
     input_signature=[
         tf.TensorSpec([None, None], tf.float32),
         tf.TensorSpec([None, 2], tf.int64),
+        tf.TensorSpec([None], tf.float32),
         tf.TensorSpec([], tf.int64),
     ],
     autograph=False,
 )
 @on_cpu
-def _sum_rows(table: tf.Tensor, entries: tf.Tensor, batch: tf.Tensor) -> tf.Tensor:
-    counts = _Counts.of(entries, batch, tf.shape(table)[0])
+def _sum_rows(
+    table: tf.Tensor, entries: tf.Tensor, weights: tf.Tensor, batch: tf.Tensor
+) -> tf.Tensor:
+    counts = _Counts.of(entries, weights, batch, tf.shape(table)[0])
 
     @tf.custom_gradient
     def product(table: tf.Tensor) -> tuple[tf.Tensor, Any]:

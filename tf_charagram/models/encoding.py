@@ -11,6 +11,7 @@ import tensorflow as tf
 from keras.layers import Layer
 
 from tf_charagram.encoders.base import is_padded
+from tf_charagram.layers.chunked import WeightedIds
 from tf_charagram.layers.ragged import by_length
 from tf_charagram.models.base import TEXTS
 
@@ -23,12 +24,25 @@ _MAX_STEPS = 32_768
 _MIN_BYTES = 4_000
 
 
-def encoded(encoder: Layer, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+def encoded(
+    encoder: Layer,
+    ids: tf.RaggedTensor,
+    weights: tf.Tensor | None = None,
+    training: bool = False,
+) -> tf.Tensor:
     """Returns the vectors of texts, float32 `(batch, dim)`, from their ids.
 
     Outside training, an encoder that pads gets groups of texts of similar length: padded together,
     seven texts would take gigabytes if one of them has 50,000 characters.
+
+    Args:
+        encoder: The encoder.
+        ids: int32 `(batch, None)`.
+        weights: The factor of the row of each id, for an encoder that sums rows; `None` for 1.
+        training: Whether the encoder is trained.
     """
+    if weights is not None:
+        return encoder(WeightedIds(ids, weights), training=training)
     if training or not is_padded(encoder):
         return encoder(ids, training=training)
     compose = partial(encoder, training=False)

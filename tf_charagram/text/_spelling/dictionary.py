@@ -23,6 +23,10 @@ _LOG_COUNTS = "dictionary_log_counts"
 # Files keep the name they were first written with.
 _ACCEPTED_WORDS = "dictionary_right_words"
 _SURENESS = "dictionary_sureness"
+_WEIGHTS = "dictionary_weights"
+#: A weight is stored as a number of these steps, one byte, less than `MAX_WEIGHT_STEPS`.
+STEPS_PER_WEIGHT = 32
+MAX_WEIGHT_STEPS = 128
 
 
 class Dictionary:
@@ -41,6 +45,8 @@ class Dictionary:
         words: The words.
         accepted_words: Further correctly spelled words, or `None`.
         sureness: The weights of `Sureness`, or `None`.
+        weight_steps: How much the n-grams of each word count, and last, those of all other words,
+            in steps of `1 / STEPS_PER_WEIGHT`, uint8 `(num_words + 1,)`; `None` if all count 1.
 
     Raises:
         ConfigError: There is no word of letters only.
@@ -62,7 +68,7 @@ class Dictionary:
         log_counts = np.array([math.log2(summed[word]) for word in words])
         steps = np.round(_STEPS_PER_BIT * log_counts)
         steps = np.minimum(steps, _MAX_STEPS)
-        self._use(words, steps.astype(np.uint8), accepted_words, sureness)
+        self._use(words, steps.astype(np.uint8), accepted_words, sureness, None)
 
     def _use(
         self,
@@ -70,6 +76,7 @@ class Dictionary:
         steps: NDArray[np.uint8],
         accepted_words: WordFilter | None,
         sureness: NDArray[np.int32] | None,
+        weight_steps: NDArray[np.uint8] | None,
     ) -> None:
         # Negative bytes would wrap around; a stable sort keeps equal counts by code point.
         order = np.argsort(-steps.astype(np.int16), kind="stable")
@@ -77,6 +84,9 @@ class Dictionary:
         self._steps = steps[order]
         self.accepted_words = accepted_words
         self.sureness = sureness
+        self.weight_steps = None
+        if weight_steps is not None:
+            self.weight_steps = weight_steps[np.append(order, len(words))]
 
     def __len__(self) -> int:
         return len(self.words)
@@ -89,11 +99,24 @@ class Dictionary:
 
     def with_accepted_words(self, accepted_words: WordFilter) -> Dictionary:
         """Returns this dictionary with other accepted words."""
-        return self._of(self.words, self._steps, accepted_words, self.sureness)
+        return self._of(self.words, self._steps, accepted_words, self.sureness, self.weight_steps)
 
     def with_sureness(self, sureness: NDArray[np.int32]) -> Dictionary:
         """Returns this dictionary with other weights of `Sureness`."""
-        return self._of(self.words, self._steps, self.accepted_words, sureness)
+        return self._of(self.words, self._steps, self.accepted_words, sureness, self.weight_steps)
+
+    def with_weights(self, weights: Mapping[str, float], other: float) -> Dictionary:
+        """Returns this dictionary with weights of words.
+
+        Args:
+            weights: The weight of each word, at least 0 and below 4; words that are missing here
+                have the weight `other`.
+            other: The weight of all words that are not in the dictionary.
+        """
+        values = np.array([*(weights.get(word, other) for word in self.words), other])
+        steps = np.round(values * STEPS_PER_WEIGHT)
+        steps = np.clip(steps, 0, MAX_WEIGHT_STEPS - 1).astype(np.uint8)
+        return self._of(self.words, self._steps, self.accepted_words, self.sureness, steps)
 
     def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
         """Respells words with non-ASCII letters; merges words that become equal, adds their counts.
@@ -111,13 +134,23 @@ class Dictionary:
         for word, log_count in zip(self.words, log_counts, strict=True):
             new = spelling.get(word, word)
             counts[new] += round(2**log_count)
-        return Dictionary(counts, self.accepted_words, self.sureness)
+        dictionary = Dictionary(counts, self.accepted_words, self.sureness)
+        dictionary.weight_steps = self._weight_steps_of(dictionary.words)
+        return dictionary
+
+    def _weight_steps_of(self, words: Sequence[str]) -> NDArray[np.uint8] | None:
+        """Returns the `weight_steps` of other words; new ones have the weight of other words."""
+        if self.weight_steps is None:
+            return None
+        *known, other = self.weight_steps.tolist()
+        steps = dict(zip(self.words, known, strict=True))
+        return np.array([*(steps.get(word, other) for word in words), other], np.uint8)
 
     def merged(self, other: Dictionary | None) -> Dictionary:
         """Adds the words of another dictionary; for common words, counts of this one are kept.
 
         Filters of accepted words and weights of sureness cannot be merged: those of this dictionary
-        are kept, if any.
+        are kept, if any. Words that it lacks have its weight of other words.
         """
         if other is None:
             return self
@@ -127,7 +160,8 @@ class Dictionary:
         merged_steps = np.array([steps[word] for word in words], np.uint8)
         accepted_words = self.accepted_words or other.accepted_words
         sureness = other.sureness if self.sureness is None else self.sureness
-        return self._of(words, merged_steps, accepted_words, sureness)
+        weight_steps = self._weight_steps_of(words)
+        return self._of(words, merged_steps, accepted_words, sureness, weight_steps)
 
     @classmethod
     def _of(cls, *parts: Any) -> Dictionary:
@@ -148,6 +182,8 @@ class Dictionary:
             arrays[_ACCEPTED_WORDS] = self.accepted_words.bits
         if self.sureness is not None:
             arrays[_SURENESS] = self.sureness
+        if self.weight_steps is not None:
+            arrays[_WEIGHTS] = self.weight_steps[[*order, len(self)]]
         return arrays
 
     @classmethod
@@ -180,7 +216,15 @@ class Dictionary:
         sureness = arrays.get(_SURENESS)
         if sureness is not None and sureness.shape != (NUM_WEIGHTS,):
             raise ValueError(f"the sureness of the dictionary must be {NUM_WEIGHTS} weights")
-        return cls._of(words, steps, accepted_words, sureness)
+        weight_steps = arrays.get(_WEIGHTS)
+        if weight_steps is not None:
+            is_whole = _is_bytes(weight_steps) and len(weight_steps) == len(words) + 1
+            if not is_whole or weight_steps.max() >= MAX_WEIGHT_STEPS:
+                raise ValueError(
+                    "the weights of the dictionary must be bytes below "
+                    f"{MAX_WEIGHT_STEPS}, for each word and for all others"
+                )
+        return cls._of(words, steps, accepted_words, sureness, weight_steps)
 
 
 def _is_bytes(array: np.ndarray) -> bool:
@@ -189,7 +233,7 @@ def _is_bytes(array: np.ndarray) -> bool:
 
 def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Drops the arrays of `Dictionary.to_arrays`."""
-    own = {_UTF8, _LOG_COUNTS, _ACCEPTED_WORDS, _SURENESS}
+    own = {_UTF8, _LOG_COUNTS, _ACCEPTED_WORDS, _SURENESS, _WEIGHTS}
     return {name: array for name, array in arrays.items() if name not in own}
 
 
