@@ -72,5 +72,11 @@ python "$recipes/accepted_words.py" runs/known data/accepted-words.txt --misspel
 python "$recipes/sureness.py" runs/known data/sureness.txt --misspellings data/pairs/misspellings.tsv \
     --headwords data/pairs/wordnet-word-gloss.tsv.gz data/pairs/wordset-word-gloss-not-in-wordnet.tsv.gz \
     --texts data/texts/tatoeba-english.txt.gz data/texts/wikipedia-newarticles.txt.gz data/texts/headlines-clickbait.txt.gz
-python "$recipes/ship.py" runs/known english --accepted-words data/accepted-words.txt --sureness data/sureness.txt \
+python "$recipes/ship.py" runs/known sure --accepted-words data/accepted-words.txt --sureness data/sureness.txt \
+    --facts "$recipes/english-facts.yaml" --table-dtype int4 --to runs
+
+# Rare n-grams, rare words, numbers and negations count more; signs without n-grams get rows.
+python "$recipes/scale_ngrams.py" runs/sure runs/rare --rarity 0.05
+python "$recipes/word_weights.py" runs/sure data/weights.tsv
+python "$recipes/ship.py" runs/rare english --word-weights data/weights.tsv --hash-signs \
     --facts "$recipes/english-facts.yaml" --table-dtype int4

@@ -5,7 +5,8 @@ r"""Multiplies the vectors of kinds of n-grams by factors.
 
 An n-gram is of the first kind that fits: with a `digit`; with `punctuation`, which is anything but
 letters and spaces; `across` a space between words; at the `start` or the `end` of a word, or a
-`whole` word; else `inside` a word. Other kinds keep their vectors.
+`whole` word; else `inside` a word. Other kinds keep their vectors. With `--rarity 0.1`, vectors are
+also multiplied by the information of their n-grams to this power.
 """
 
 from __future__ import annotations
@@ -64,12 +65,25 @@ def factor_of_rows(ngrams: Sequence[str], factors: Mapping[str, float]) -> np.nd
     return np.array([factors.get(kind_of(ngram), 1.0) for ngram in ngrams], np.float32)
 
 
+def factor_of_rarity(counts: np.ndarray, power: float) -> np.ndarray:
+    """Returns a factor of each n-gram that grows with its rarity, float32 `(num_ngrams,)`.
+
+    Args:
+        counts: Occurrences of each n-gram, `(num_ngrams,)`.
+        power: Power of the information; 0 gives 1.
+    """
+    # An n-gram that starts at every 20th position has none; this constant matters little.
+    information = np.log(counts.sum() / (20 * np.maximum(counts, 1)))
+    return ((np.maximum(information, 0.5) / 8) ** power).astype(np.float32)
+
+
 def make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="python recipes/scale_ngrams.py", description=__doc__)
     parser.add_argument("model", help=MODEL_HELP)
     parser.add_argument("out", help="model folder to write")
-    parser.add_argument("--factors", required=True, help="KIND=FACTOR, separated by commas")
+    parser.add_argument("--factors", help="KIND=FACTOR, separated by commas [1]")
+    parser.add_argument("--rarity", type=float, default=0.0, help="power of the information [0]")
     return parser
 
 
@@ -79,7 +93,10 @@ def run(arguments: Sequence[str]) -> int:
     from tf_charagram.models.embedder import TextEmbedder
 
     model = TextEmbedder.load(values.model)
-    factors = factor_of_rows(model.vectorizer.vocabulary.ngrams(), parsed_factors(values.factors))
+    vocabulary = model.vectorizer.vocabulary
+    factors = factor_of_rarity(vocabulary.counts, values.rarity)
+    if values.factors is not None:
+        factors *= factor_of_rows(vocabulary.ngrams(), parsed_factors(values.factors))
     table = model.encoder.ngram_table.numpy()
     # Rows after those of the n-grams are for unknown characters.
     table[: len(factors)] *= factors[:, None]

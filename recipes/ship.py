@@ -28,7 +28,7 @@ from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.models.locations import CARD, PRETRAINED, WORDS
 
-MAX_BYTES = 10_000_000
+MAX_BYTES = 10_500_000
 _REQUIRED = ("summary", "licence", "data", "scores", "recipe")
 _OPTIONAL = ("teachers", "notes")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -99,7 +99,7 @@ def ship(
         The card.
 
     Raises:
-        ConfigError: The name has another form, or the files are more than 10 MB together.
+        ConfigError: The name has another form, or the files are more than 10.5 MB together.
         RunError: It cannot be written.
     """
     from tf_charagram.models.saved_model import replaced_folder
@@ -241,6 +241,27 @@ def _with_sureness(model: Any, path: str) -> Any:
     return model.from_parts(vectorizer, *others, task=model.task)
 
 
+def _with_weights(model: Any, path: str) -> Any:
+    """Returns an embedder that weighs words as a file says; needs a dictionary."""
+    vectorizer, *others = model.parts
+    if vectorizer.dictionary is None:
+        raise ConfigError("--word-weights needs a model with a dictionary, or --dictionary.")
+    lines = [line.split("\t") for _, line in read_lines(path)]
+    weights = {word: float(weight) for word, weight in lines}
+    dictionary = vectorizer.dictionary.with_weights(weights, weights["*"])
+    vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
+    return model.from_parts(vectorizer, *others, task=model.task)
+
+
+def _with_signs(model: Any) -> Any:
+    """Returns an embedder in which signs without n-grams share the rows of unknown characters."""
+    vectorizer, *others = model.parts
+    vectorizer = vectorizer.with_parts(
+        vectorizer.vocabulary, vectorizer.dictionary, hash_signs=True
+    )
+    return model.from_parts(vectorizer, *others, task=model.task)
+
+
 def _training_facts(model: str) -> dict[str, Any]:
     """Returns the settings of the run, without local paths."""
     from tf_charagram.export.serving.card import about_run
@@ -261,7 +282,7 @@ def make_parser() -> Parser:
     parser.add_argument("name", help="name of the model")
     parser.add_argument("--words", help="words to search, most frequent first")
     parser.add_argument(
-        "--dictionary", 
+        "--dictionary",
         help="in the place of --words: words and their counts; misspelled ones are read as these "
         "[the dictionary of the model]",
     )  # fmt: skip
@@ -271,6 +292,14 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--sureness", help="weights of the sureness of readings, from recipes/sureness.py"
     )
+    parser.add_argument(
+        "--word-weights",
+        help="weights of the words of the dictionary, from recipes/word_weights.py [1]",
+    )
+    parser.add_argument(
+        "--hash-signs", action="store_true",
+        help="give signs without n-grams the rows of unknown characters [no]",
+    )  # fmt: skip
     parser.add_argument("--facts", required=True, help="YAML or JSON file, see above")
     parser.add_argument("--max-words", type=int, help="keep the first [all]")
     parser.add_argument("--max-ngrams", type=int, help="keep those that matter most [all]")
@@ -324,6 +353,10 @@ def run(arguments: Sequence[str]) -> int:
         model = _with_accepted_words(model, values.accepted_words)
     if values.sureness is not None:
         model = _with_sureness(model, values.sureness)
+    if values.word_weights is not None:
+        model = _with_weights(model, values.word_weights)
+    if values.hash_signs:
+        model = _with_signs(model)
     facts = {**facts, **_training_facts(values.model)}
     card = ship(model, values.name, words, facts, values.to, values.table_dtype)
     folder = Path(values.to, values.name)

@@ -13,10 +13,10 @@ from tf_charagram.models.locations import read_card, shipped_models
 NAME = "english"
 #: Pairs, and the cosines of their vectors when the model was shipped.
 PAIRS = [
-    ("vehicals on the rode", "vehicles on the road", 0.6034),
-    ("how do i resett my pasword", "How can I change my password?", 0.7851),
-    ("colour", "color", 0.9403),
-    ("a dog", "two cats", 0.1140),
+    ("vehicals on the rode", "vehicles on the road", 0.5876),
+    ("how do i resett my pasword", "How can I change my password?", 0.7855),
+    ("colour", "color", 0.9390),
+    ("a dog", "two cats", 0.1033),
 ]
 QUESTIONS = [
     "How can I change my password?", "Where is my order?", "How do I return an item?",

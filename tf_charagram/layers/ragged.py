@@ -37,9 +37,7 @@ def _row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
 
 
 @on_cpu
-def sum_rows(
-    table: tf.Tensor, ids: tf.RaggedTensor, weights: tf.Tensor | None = None
-) -> tf.Tensor:
+def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor, weights: tf.Tensor | None = None) -> tf.Tensor:
     """Sums the rows of a table over each row of ids, with a dense gradient.
 
     Repeated ids count repeatedly; an empty row gives zeros.

@@ -161,12 +161,13 @@ class EmbeddingAnswers:
 
     def _parts(self, ngram_ids: Ngrams, batch: Batch) -> Parts:
         """Returns the first text of a batch as the sum of its n-grams."""
-        spans, ids = ngram_ids.spans(batch)
+        spans, ids, weights = ngram_ids.spans(batch)
         rows = self._row_vectors(np.array([*chain(*ids)], np.int64))
         sums = np.zeros((len(ids), rows.shape[1]), np.float32)
         # A hashed n-gram has several rows, which are added up.
         owners = np.repeat(np.arange(len(ids)), [len(each) for each in ids])
         np.add.at(sums, owners, rows)
+        sums *= np.array(weights, np.float32).reshape(-1, 1)
         vectors = summands(sums, self._encoder_layers())
         return Parts(self.symbols.string(batch), spans, vectors)
 

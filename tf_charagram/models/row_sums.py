@@ -35,16 +35,19 @@ class RowSums:
         self._ngram_ids = ngram_ids
         self._has_read_many = False
 
-    def sums(self, ids: Rows) -> NDArray[np.float32]:
+    def sums(self, ids: Rows, weights: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
         """Sums the rows of each text, float32 `(num_texts, dim)`.
 
         Args:
             ids: The rows of the longest n-grams of each text.
+            weights: The factor of each row, float32 `(num_ids,)`. Default: 1.
         """
         num_rows = len(self._stored.rows)
         is_many = len(ids.values) > num_rows
+        if weights is None:
+            weights = np.ones(len(ids.values), np.float32)
         if is_many and self._has_read_many:
-            return _products(ids, self._summed)
+            return _products(ids, weights, self._summed)
         # Restoring the whole table takes longer than one batch, and much memory.
         self._has_read_many |= is_many
         is_read = np.zeros(num_rows, bool)
@@ -53,11 +56,11 @@ class RowSums:
         places = np.cumsum(is_read, dtype=np.int32) - 1
         rows = places[ids.values]
         if is_many:
-            return _products(Rows(rows, ids.splits), table)
+            return _products(Rows(rows, ids.splits), weights, table)
         num_texts = len(ids.splits) - 1
         sums = np.zeros((num_texts, self.dim), np.float32)
         for text, (start, end) in enumerate(pairwise(ids.splits.tolist())):
-            sums[text] = table[rows[start:end]].sum(axis=0)
+            sums[text] = weights[start:end] @ table[rows[start:end]]
         return sums
 
     @cached_property
@@ -89,13 +92,14 @@ class RowSums:
         return table
 
 
-def _products(ids: Rows, table: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Sums rows of a table, as the product with a sparse matrix of ones."""
+def _products(
+    ids: Rows, weights: NDArray[np.float32], table: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Sums rows of a table, as the product with a sparse matrix of weights."""
     # Importing it takes as long as NumPy, and few texts do not need it.
     from scipy import sparse
 
-    ones = np.ones(len(ids.values), np.float32)
     shape = (len(ids.splits) - 1, len(table))
     # SciPy is slower with larger integers, and converts mixed ones.
-    matrix = sparse.csr_matrix((ones, ids.values, ids.splits.astype(np.int32)), shape)
+    matrix = sparse.csr_matrix((weights, ids.values, ids.splits.astype(np.int32)), shape)
     return matrix @ table

@@ -160,8 +160,9 @@ class TextReader(EmbeddingAnswers):
 
     def _encoded(self, texts: Sequence[str | bytes]) -> NDArray[np.float32]:
         readings = self.symbols.readings(texts)
-        ids = self._ngrams.longest(stacked(arrays, readings.read, readings.written))
-        both = self._layers.applied(self._table.sums(ids))
+        batch = stacked(arrays, readings.read, readings.written)
+        ids, weights = self._ngrams.weighted(batch, longest=True)
+        both = self._layers.applied(self._table.sums(ids, weights))
         vectors = both[: len(texts)]
         shares = np.expand_dims(readings.shares, 1)
         mixed = shares * vectors[readings.changed] + (1 - shares) * both[len(texts) :]
@@ -244,6 +245,8 @@ def text_parts(
         rows_per_ngram=settings["rows_per_ngram"],
         longest_only=settings["longest_only"],
         unknown_rows=unknown_rows,
+        # Older models lack it.
+        hash_signs=settings.get("hash_signs", False),
     )
     symbols = Symbols(
         alphabet,

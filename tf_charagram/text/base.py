@@ -24,7 +24,7 @@ DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError, tf.errors.Op
 # Settings of every layer, which change no ids.
 _LAYER_SETTINGS = ("name", "trainable", "dtype", "frozen")
 # Settings that vectorizers of new texts lack; a model that grows keeps its own.
-_OF_MODELS = ("fold_characters", "unknown_rows")
+_OF_MODELS = ("fold_characters", "unknown_rows", "hash_signs")
 # Key of the vocabulary in the config of a vectorizer.
 _STATE = "vocabulary_arrays"
 
@@ -120,14 +120,12 @@ class TextVectorizer(keras.layers.Layer):
         check_shape(texts)
         return self._ids(texts)
 
-    def embedded(
-        self, texts: tf.Tensor, embed: Callable[[tf.RaggedTensor], tf.Tensor]
-    ) -> tf.Tensor:
+    def embedded(self, texts: tf.Tensor, embed: Callable[..., tf.Tensor]) -> tf.Tensor:
         """Embeds texts, float32 `(batch, dim)`.
 
         Args:
             texts: String tensor `(batch,)`.
-            embed: Returns the vectors of ids.
+            embed: Returns the vectors of ids, and optionally of the weights of ids.
         """
         return embed(self(texts))
 

@@ -41,11 +41,14 @@ class Batch(NamedTuple):
         starts: Position of the space before each text, `(batch,)`, non-decreasing; int64, or int32
             in TensorFlow.
         ends: Position of the space after each text, `(batch,)`.
+        weights: How much the n-grams count that start at each symbol, in the steps of
+            `Dictionary.weight_steps`, int32 `(num_symbols,)`; `None` if all count 1.
     """
 
     symbols: Array
     starts: Array
     ends: Array
+    weights: Array | None = None
 
 
 class Readings(NamedTuple):
@@ -170,7 +173,13 @@ def collapse(
 
 
 def replaced(
-    ops: Ops, batch: Batch, starts: Array, ends: Array, others: Array, lengths: Array
+    ops: Ops,
+    batch: Batch,
+    starts: Array,
+    ends: Array,
+    others: Array,
+    lengths: Array,
+    other_weights: Array | None = None,
 ) -> Batch:
     """Replaces parts of a batch.
 
@@ -181,6 +190,7 @@ def replaced(
         ends: Where they end.
         others: The symbols of all replacements.
         lengths: The number of symbols of each replacement, int64 `(num_parts,)`.
+        other_weights: The weights of `others`, if the batch has weights.
     """
     size = ops.reshape(ops.size(batch.symbols), [1])
     other_splits = size + ops.padded(ops.sums_up_to(lengths), 1, 0)
@@ -198,14 +208,18 @@ def replaced(
         num_parts_before = ops.searchsorted(starts, ops.int64(edges))
         return edges + ops.like(ops.take(growth, num_parts_before), edges)
 
-    symbols = ops.take(every, ops.positions(firsts, lasts))
-    return Batch(symbols, moved(batch.starts), moved(batch.ends))
+    places = ops.positions(firsts, lasts)
+    weights = None
+    if batch.weights is not None:
+        weights = ops.take(ops.concat([batch.weights, other_weights]), places)
+    return Batch(ops.take(every, places), moved(batch.starts), moved(batch.ends), weights)
 
 
 def certain(ops: Ops, batch: Batch) -> Readings:
     """Returns the readings of a batch in which no text has two vectors."""
     none = batch.starts[:0]
-    nothing = Batch(batch.symbols[:0], none, none)
+    no_weights = None if batch.weights is None else batch.weights[:0]
+    nothing = Batch(batch.symbols[:0], none, none, no_weights)
     return Readings(batch, nothing, ops.int64(none), ops.cast_to(none, "float32"))
 
 
@@ -215,17 +229,22 @@ def some_texts(ops: Ops, batch: Batch, rows: Array) -> Batch:
     # With the space after it.
     ends = ops.take(batch.ends, rows) + 1
     splits = ops.padded(ops.sums_up_to(ends - starts), 1, 0)
-    symbols = ops.take(batch.symbols, ops.positions(starts, ends))
-    return Batch(symbols, splits[:-1], splits[1:] - 1)
+    places = ops.positions(starts, ends)
+    weights = None if batch.weights is None else ops.take(batch.weights, places)
+    return Batch(ops.take(batch.symbols, places), splits[:-1], splits[1:] - 1, weights)
 
 
 def stacked(ops: Ops, first: Batch, second: Batch) -> Batch:
     """Puts the texts of two batches into one."""
     size = ops.like(ops.size(first.symbols), first.starts)
+    weights = None
+    if first.weights is not None:
+        weights = ops.concat([first.weights, second.weights])
     return Batch(
         ops.concat([first.symbols, second.symbols]),
         ops.concat([first.starts, second.starts + size]),
         ops.concat([first.ends, second.ends + size]),
+        weights,
     )
 
 

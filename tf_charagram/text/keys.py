@@ -100,7 +100,7 @@ def _remaining(ops: Ops, batch: Batch) -> tuple[Array, Array]:
         `(num_starts,)`, at most 0 past the end of a truncated text; and the row splits of the texts
         over those positions, `(batch + 1,)`.
     """
-    symbols, starts, ends = batch
+    symbols, starts, ends, _ = batch
     last = ops.like(ops.reshape(ops.size(symbols) - 1, [1]), starts)
     splits = ops.concat([starts, last])
     # Counts down from the length of each text.

@@ -175,7 +175,7 @@ class Symbols:
         They are normalized, folded, corrected and cut, without the spaces at both ends. Characters
         that all have one symbol are U+FFFD.
         """
-        symbols, starts, ends = self(texts)
+        symbols, starts, ends, _ = self(texts)
         firsts = self._ops.minimum(starts + 1, ends)
         return self._ops.encode(self._code_points_of(symbols), firsts, ends)
 
@@ -208,7 +208,7 @@ class Symbols:
         It is 1 for a text without visible characters, and without an alphabet.
         """
         ops = self._ops
-        symbols, starts, ends = self(ops.text_batch(texts))
+        symbols, starts, ends, _ = self(ops.text_batch(texts))
         if self._alphabet is None:
             return ops.full_like(starts, 1, np.float32)
         # The space before a text is not one of its characters.

@@ -15,7 +15,7 @@ from tf_charagram.text import graph
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.flat import Batch, stacked
-from tf_charagram.text.ids import Ngrams
+from tf_charagram.text.ids import MAX_WEIGHTED_ROWS, Ngrams
 from tf_charagram.text.tensors import check_orders, check_shape, ragged
 from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -50,6 +50,8 @@ class NgramVectorizer(TextVectorizer):
             alphabet are hashed: each one, and each with the character after it, has two of them.
             These ids come last. If 0, characters outside the alphabet have no row. Only with a
             vocabulary with exact keys.
+        hash_signs: Whether two characters, one of them a sign, where no n-gram with a row starts,
+            have one of the `unknown_rows`. So `c++` and `c#` differ.
         **kwargs: `name` and `dtype` of the layer.
 
     Raises:
@@ -70,11 +72,16 @@ class NgramVectorizer(TextVectorizer):
         dictionary: Dictionary | None = None,
         fold_characters: bool = False,
         unknown_rows: int = 0,
+        hash_signs: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         _check_rows(hash_buckets, rows_per_ngram, unknown_rows)
-        check_switches(longest_only=longest_only, fold_characters=fold_characters)
+        check_switches(
+            longest_only=longest_only, fold_characters=fold_characters, hash_signs=hash_signs
+        )
+        if hash_signs and not unknown_rows:
+            raise ConfigError("`hash_signs` needs `unknown_rows`. Received: 0")
         if fold_characters and not lowercase:
             raise ConfigError("`fold_characters` needs `lowercase`.")
         self.orders = check_orders(orders)
@@ -83,6 +90,7 @@ class NgramVectorizer(TextVectorizer):
         self.longest_only = longest_only
         self.fold_characters = fold_characters
         self.unknown_rows = unknown_rows
+        self.hash_signs = hash_signs
         self._use(vocabulary, dictionary)
 
     @on_cpu
@@ -116,7 +124,13 @@ class NgramVectorizer(TextVectorizer):
             rows_per_ngram=self.rows_per_ngram,
             longest_only=self.longest_only,
             unknown_rows=self.unknown_rows,
+            hash_signs=self.hash_signs,
         )
+        if self._has_weights and self._num_ids() > MAX_WEIGHTED_ROWS:
+            raise ConfigError(
+                f"Weights of words need at most {MAX_WEIGHTED_ROWS:,} rows. Received: "
+                f"{self._num_ids():,}"
+            )
         self.reader = self._make_reader(
             alphabet,
             dictionary,
@@ -179,15 +193,21 @@ class NgramVectorizer(TextVectorizer):
     def _num_ids(self) -> int:
         return (self.hash_buckets or 0) + len(self.vocabulary or ()) + self.unknown_rows
 
-    def embedded(
-        self, texts: tf.Tensor, embed: Callable[[tf.RaggedTensor], tf.Tensor]
-    ) -> tf.Tensor:
+    @property
+    def _has_weights(self) -> bool:
+        """Whether words count differently."""
+        return self.dictionary is not None and self.dictionary.weight_steps is not None
+
+    def embedded(self, texts: tf.Tensor, embed: Callable[..., tf.Tensor]) -> tf.Tensor:
         """Embeds texts; changed texts get the mean of two vectors, as read and as written."""
-        if self.dictionary is None or self.dictionary.sureness is None:
+        has_shares = self.dictionary is not None and self.dictionary.sureness is not None
+        if not (has_shares or self._has_weights):
             return super().embedded(texts, embed)
         check_shape(texts)
-        ids, changed, shares = self._read_and_written(texts)
-        vectors = embed(ids)
+        ids, weights, changed, shares = self._read_and_written(texts)
+        vectors = embed(ids, weights)
+        if not has_shares:
+            return vectors
         num_texts = tf.size(texts)
         read = vectors[:num_texts]
         shares = shares[:, tf.newaxis]
@@ -195,14 +215,17 @@ class NgramVectorizer(TextVectorizer):
         return graph.put(read, changed, mixed)
 
     @on_cpu
-    def _read_and_written(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor]:
+    def _read_and_written(
+        self, texts: tf.Tensor
+    ) -> tuple[tf.RaggedTensor, tf.Tensor | None, tf.Tensor, tf.Tensor]:
         """Returns the ids of texts as read, then of changed texts as written.
 
-        Also returns the rows of the changed texts, and the shares of their readings.
+        Also returns the weights of the ids, or `None`; the rows of the changed texts; and the
+        shares of their readings.
         """
         readings = self.reader.readings(texts)
-        ids = self._ids_of(stacked(graph, readings.read, readings.written))
-        return ids, readings.changed, readings.shares
+        ids, weights = self.ngram_ids.weighted(stacked(graph, readings.read, readings.written))
+        return ragged(*ids), weights, readings.changed, readings.shares
 
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
         return self._ids_of(self.reader(texts))
@@ -224,7 +247,7 @@ class NgramVectorizer(TextVectorizer):
         """
         batch = self.reader([text])
         read = self.reader.string(batch)
-        spans, ids = self.ngram_ids.spans(batch)
+        spans, ids, _ = self.ngram_ids.spans(batch)
         names = [read[start:stop] for start, stop in spans]
         return list(zip(names, ids, strict=True))
 
@@ -251,7 +274,7 @@ class NgramVectorizer(TextVectorizer):
             ConfigError: Only the longest n-gram at each position has an id.
         """
         batch = self.reader([text])
-        spans, _ = self.ngram_ids.spans(batch)
+        spans, *_ = self.ngram_ids.spans(batch)
         return self.reader.string(batch), spans
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
@@ -299,6 +322,7 @@ class NgramVectorizer(TextVectorizer):
             "longest_only": self.longest_only,
             "fold_characters": self.fold_characters,
             "unknown_rows": self.unknown_rows,
+            "hash_signs": self.hash_signs,
         }
 
     def state(self) -> dict[str, np.ndarray]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tf_charagram.text._spelling.candidates import CandidateTable
-from tf_charagram.text._spelling.dictionary import Dictionary
+from tf_charagram.text._spelling.dictionary import STEPS_PER_WEIGHT, Dictionary
 from tf_charagram.text._spelling.letters import (
     MAX_LETTERS,
     MIN_LETTERS,
@@ -36,6 +36,7 @@ from tf_charagram.text.flat import (
     Readings,
     Rows,
     certain,
+    interleaved,
     num_between,
     replaced,
     rows_of,
@@ -59,6 +60,9 @@ class WordCorrector:
         code_points: The code point of each symbol, `(num_symbols,)`; -1 for symbols of no or
             several code points. Symbols from `num_symbols` on, such as emoji, are between words.
         ops: Operations.
+
+    With `weight_steps`, the batch gets the weights of its words. A space counts as the word after
+    it, an unknown word as the word that it is read as, and signs count 1.
 
     Attributes:
         resources: Lookup tables, which a SavedModel must track.
@@ -85,6 +89,11 @@ class WordCorrector:
         self._letter_numbers = ops.constant(letter_numbers(read_codes))
         self._values = ops.constant(values)
         self._powers = powers(MAX_LETTERS + 1)
+        self._weights = None
+        if dictionary.weight_steps is not None:
+            # Two more, of no word and of a space.
+            steps = dictionary.weight_steps[np.append(kept, [-1, -1])]
+            self._weights = ops.constant(steps.astype(np.int32))
         self._known = self._known_words(letters, splits)
         patterns = Patterns(values[letters], splits, dictionary.log_counts[kept])
         self._candidates = CandidateTable(patterns, ops)
@@ -108,9 +117,15 @@ class WordCorrector:
             self._accepted_bits = ops.constant(dictionary.accepted_words.bits)
 
     def _known_words(self, letters: np.ndarray, splits: np.ndarray) -> Array:
-        """Returns a table of the keys of known words of a suitable length; other keys give -1."""
+        """Returns a table of the keys of known words; other keys give -1.
+
+        Only words of a suitable length are looked up, or, for their weights, short ones, too.
+        """
         words = np.stack([splits[:-1], splits[1:]], axis=1)
-        rows = np.flatnonzero(is_suitable(words))
+        is_key = is_suitable(words)
+        if self._weights is not None:
+            is_key = np.diff(splits) <= MAX_LETTERS
+        rows = np.flatnonzero(is_key)
         symbols = self._ops.constant(letters)
         keys = self._window_keys(symbols, self._ops.constant(words[rows]))
         # A table must not be empty.
@@ -129,9 +144,14 @@ class WordCorrector:
         batch = batch._replace(symbols=marked & SYMBOL)
         symbols = ops.minimum(batch.symbols, self._last_symbol)
         words = word_spans(ops, marked > SYMBOL)
-        words = ops.selected(words, is_suitable(words))
+        if self._weights is None:
+            words = ops.selected(words, is_suitable(words))
         rows = self._known.lookup(self._window_keys(symbols, words))
-        unknown = ops.selected(words, rows < 0)
+        is_unknown = rows < 0
+        if self._weights is not None:
+            is_unknown &= is_suitable(words)
+            batch = batch._replace(weights=self._position_weights(words, rows, ops.size(symbols)))
+        unknown = ops.selected(words, is_unknown)
         # A batch without unknown words skips the search for readings.
         return ops.cond(
             ops.size(unknown) > 0,
@@ -139,10 +159,30 @@ class WordCorrector:
             lambda: certain(ops, batch),
         )
 
+    def _position_weights(self, words: Array, rows: Array, num_symbols: Array) -> Array:
+        """Returns the weight of each position of a batch, int32 `(num_symbols,)`.
+
+        Args:
+            words: Starts and ends of all words, int64 `(num_words, 2)`.
+            rows: The row of each word; negative for unknown words.
+            num_symbols: Number of symbols of the batch.
+        """
+        ops = self._ops
+        no_word = np.int32(self._candidates.no_word)
+        of_words = ops.take(self._weights, ops.where(rows < 0, no_word, rows))
+        weights = interleaved(ops, ops.full_like(of_words, STEPS_PER_WEIGHT, np.int32), of_words)
+        weights = ops.padded(weights, 0, 1, STEPS_PER_WEIGHT)
+        # Each word with the space or sign before it, and what is between.
+        edges = interleaved(ops, words[:, 0] - 1, words[:, 1])
+        edges = ops.concat([edges, ops.int64(ops.reshape(num_symbols, [1]))])
+        lengths = edges - ops.padded(edges[:-1], 1, 0)
+        return ops.repeat(weights, lengths)
+
     def _window_keys(self, symbols: Array, words: Array) -> Array:
         """Returns a key for each word, int64 `(num_words,)`.
 
-        It is a sum over adjacent windows of a few letters; the last windows end with the word.
+        It is a sum over adjacent windows of a few letters; the last windows end with the word. A
+        word that is shorter than a window is the first part of one.
 
         Args:
             symbols: Symbols of letters, int32 `(num_symbols,)`.
@@ -151,6 +191,8 @@ class WordCorrector:
         ops = self._ops
         # `windows[i]` packs the symbols `i` to `i + width - 1`; each pass doubles the width.
         windows = symbols
+        if self._weights is not None:
+            windows = ops.padded(windows, 0, self._width - 1)
         width = 1
         while width < self._width:
             shift = self._bits * width
@@ -163,10 +205,19 @@ class WordCorrector:
         last_begins = ends - width
         length_factor, *window_factors = self._factors
         # The length tells words apart whose windows are equal because the last ones repeat.
-        keys = (ends - starts) * length_factor
+        lengths = ends - starts
+        keys = lengths * length_factor
+        if self._weights is None:
+            for index, factor in enumerate(window_factors):
+                begins = ops.minimum(starts + index * width, last_begins)
+                keys += ops.int64(ops.take(windows, begins)) * factor
+            return keys
+        last_begins = ops.maximum(last_begins, starts)
+        num_lost = ops.maximum(width - lengths, 0) * self._bits
         for index, factor in enumerate(window_factors):
             begins = ops.minimum(starts + index * width, last_begins)
-            keys += ops.int64(ops.take(windows, begins)) * factor
+            window = ops.int64(ops.take(windows, begins))
+            keys += ops.shift_right(window, num_lost) * factor
         return keys
 
     def _corrected(
@@ -202,9 +253,22 @@ class WordCorrector:
             spaces[:, 2],
             rows[:, 2],
         ]
-        letters, lengths = rows_of(ops, self._letters, ops.stack(pieces, axis=1))
+        pieces = ops.stack(pieces, axis=1)
+        letters, lengths = rows_of(ops, self._letters, pieces)
         starts = words[:, 0]
-        read = replaced(ops, batch, starts, words[:, 1], letters, lengths)
+        ends = words[:, 1]
+        weights = None
+        if self._weights is not None:
+            of_rows = ops.take(self._weights, rows)
+            # A space counts as the word after it.
+            weights = ops.stack([of_rows[:, row] for row in (0, 1, 1, 2, 2)], axis=1)
+            num_letters = ops.take(self._letters.splits, pieces + 1)
+            num_letters -= ops.take(self._letters.splits, pieces)
+            weights = ops.repeat(ops.reshape(weights, [-1]), ops.reshape(num_letters, [-1]))
+            of_written = ops.repeat(of_rows[:, 0], ends - starts + 1)
+            places = ops.positions(starts - 1, ends)
+            batch = batch._replace(weights=ops.put(batch.weights, places, of_written))
+        read = replaced(ops, batch, starts, ends, letters, lengths, weights)
         if self._shares is None:
             return certain(ops, read)
         changed, shares = self._by_text(batch, starts, ops.selected(shares, is_found))
