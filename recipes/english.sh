@@ -80,3 +80,8 @@ python "$recipes/scale_ngrams.py" runs/sure runs/rare --rarity 0.05
 python "$recipes/word_weights.py" runs/sure data/weights.tsv
 python "$recipes/ship.py" runs/rare english --word-weights data/weights.tsv --hash-signs \
     --facts "$recipes/english-facts.yaml" --table-dtype int4
+
+# The same in one megabyte, from 150,000 lines.
+head -n 150000 data/lines.txt > data/mini-lines.txt
+python "$recipes/small_model.py" english data/mini-lines.txt runs/small --max-ngrams 12000 --dim 128
+python "$recipes/ship.py" runs/small english-mini --facts "$recipes/english-mini-facts.yaml" --table-dtype int4

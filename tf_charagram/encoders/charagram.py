@@ -11,7 +11,7 @@ from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharagramOptions
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
-from tf_charagram.layers.chunked import Ids
+from tf_charagram.layers.chunked import Ids, WeightedIds
 from tf_charagram.layers.embedding_table import RaggedEmbeddingSum
 
 
@@ -86,7 +86,7 @@ class Charagram(Encoder, ConfiguredLayer):
         """Loads the bias."""
         self.bias.assign(store["bias"])
 
-    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids | WeightedIds, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as n-gram ids."""
         embedding = self._function(self.sum(ids, training=training) + self.bias)
         return embedding if self.dense is None else self.dense(embedding)

@@ -83,7 +83,7 @@ class ChunkedIds(NamedTuple):
 
 
 #: Ids of a batch: ragged on the CPU, in chunks compiled by XLA.
-Ids: TypeAlias = tf.RaggedTensor | ChunkedIds | WeightedIds
+Ids: TypeAlias = tf.RaggedTensor | ChunkedIds
 
 
 class _Chunks(NamedTuple):

@@ -159,7 +159,7 @@ class RaggedEmbeddingSum(_EmbeddingTable):
         float32 `(batch, dim)`; zeros for an empty row.
     """
 
-    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
+    def call(self, ids: Ids | WeightedIds, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
         table = self.table.value
         if isinstance(ids, ChunkedIds):

@@ -187,11 +187,11 @@ class Ngrams:
                 "is not folded."
             )
         ops = self._ops
-        known = without_unknown(ops, batch)
-        keys, _ = ngram_keys(ops, known, self._orders, self._bits)
+        read = without_unknown(ops, batch)
+        keys, _ = ngram_keys(ops, read, self._orders, self._bits)
         rows = np.where(np.asarray(keys) > 0, 0, -1)
         if self._table is not None:
-            rows = np.asarray(rows_of_keys(ops, keys, known, self._table.lookup, self._signs))
+            rows = np.asarray(rows_of_keys(ops, keys, read, self._table.lookup, self._signs))
         starts, columns = np.nonzero(rows >= 0)
         lengths = np.array([*self._orders, 1])[columns]
         # Two characters with a hashed id are in the column of the lowest order.
