@@ -72,7 +72,7 @@ def factor_of_rarity(counts: np.ndarray, power: float) -> np.ndarray:
         counts: Occurrences of each n-gram, `(num_ngrams,)`.
         power: Power of the information; 0 gives 1.
     """
-    # An n-gram that starts at every 20th position has none; this constant matters little.
+    # The information of an n-gram that starts at every 20th position is 0.
     information = np.log(counts.sum() / (20 * np.maximum(counts, 1)))
     return ((np.maximum(information, 0.5) / 8) ** power).astype(np.float32)
 

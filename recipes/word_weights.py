@@ -30,7 +30,8 @@ _FACTORS = {
     1.4: "one two three four five six seven eight nine ten eleven twelve hundred thousand million "
     "billion",
     # As dictionaries have no apostrophes, "isn't" begins with "isn".
-    1.6: "not no never none nobody nothing neither nor nowhere cannot without isn aren wasn weren "
+    1.6: "not no never "
+    "none nobody nothing neither nor nowhere cannot without isn aren wasn weren "
     "don doesn didn won wouldn couldn shouldn hasn haven hadn ain",
 }
 

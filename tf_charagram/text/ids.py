@@ -115,7 +115,7 @@ class Ngrams:
             For each id the id of a known n-gram that it begins with, or its own, or -1.
         """
         if self.longest_only or self._bits is None:
-            # The rows of a folded model contain those of prefixes, and mixed keys have none.
+            # Rows of a folded model contain the rows of prefixes; mixed keys have no prefixes.
             yield ids
             return
         is_unknown = ids >= self.num_rows

@@ -172,7 +172,7 @@ class WordCorrector:
         of_words = ops.take(self._weights, ops.where(rows < 0, no_word, rows))
         weights = interleaved(ops, ops.full_like(of_words, STEPS_PER_WEIGHT, np.int32), of_words)
         weights = ops.padded(weights, 0, 1, STEPS_PER_WEIGHT)
-        # Each word with the space or sign before it, and what is between.
+        # Each word with the space or sign before it, and the characters between two of them.
         edges = interleaved(ops, words[:, 0] - 1, words[:, 1])
         edges = ops.concat([edges, ops.int64(ops.reshape(num_symbols, [1]))])
         lengths = edges - ops.padded(edges[:-1], 1, 0)
