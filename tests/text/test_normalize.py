@@ -35,7 +35,7 @@ def normalize(ops, raws, lowercase=True, max_chars=None, unicode_form=None):
 
 
 def strings(batch):
-    symbols, starts, ends = (part.tolist() for part in arrays_of(batch))
+    symbols, starts, ends = (part.tolist() for part in arrays_of(batch[:3]))
     rows = zip(starts, ends, strict=True)
     return ["".join(map(chr, symbols[a : b + 1])) if a < b else "" for a, b in rows]
 
