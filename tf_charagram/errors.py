@@ -63,7 +63,7 @@ def no_tensorflow() -> str:
     """Words the error of what needs TensorFlow where it is not installed."""
     return (
         "Training, export, serving, and models that do not sum n-grams need TensorFlow: "
-        f"{install_advice()}. `tf_charagram.TextReader` embeds texts without it."
+        f"`{install_advice()}`. `tf_charagram.TextReader` embeds texts without it."
     )
 
 

@@ -130,7 +130,7 @@ def test_other_commands_name_tensorflow(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pairs.tsv").write_text("text1\ttext2\na cat\tcats\nhouse\thome\n")
     assert call(*command) == 1
-    assert "need TensorFlow: pip install " in capsys.readouterr().err
+    assert "need TensorFlow: `pip install " in capsys.readouterr().err
 
 
 @pytest.mark.skipif(find_spec("tensorflow") is not None, reason="TensorFlow is installed")
@@ -139,7 +139,9 @@ def test_other_commands_name_tensorflow(command, tmp_path, monkeypatch, capsys):
     ("tf_charagram.layers", "BiLstm"),
 ])  # fmt: skip
 def test_names_of_tensorflow(module, name):
-    with pytest.raises(ImportError, match=r"need TensorFlow: pip install .*reader\.TextReader"):
+    with pytest.raises(
+        ImportError, match=r"need TensorFlow: `pip install .*`tf_charagram\.TextReader`"
+    ):
         getattr(import_module(module), name)
 
 

@@ -33,7 +33,7 @@ def test_other_encoders_need_tensorflow(monkeypatch, tmp_path):
     TextEmbedder(vectorizer, WordAverage(num_rows=vectorizer.num_rows, dim=2)).save(tmp_path)
     assert isinstance(choice.load_embedder(tmp_path, 0), TextEmbedder)
     without_tensorflow(monkeypatch)
-    with pytest.raises(ConfigError, match="need TensorFlow: pip install "):
+    with pytest.raises(ConfigError, match="need TensorFlow: `pip install "):
         choice.load_embedder(tmp_path, 0)
 
 

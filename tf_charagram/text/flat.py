@@ -13,6 +13,7 @@ All algorithms on texts are written once: they get their operations as `ops`, wh
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,6 +29,21 @@ Ops: TypeAlias = ModuleType
 _MAX_CHAR_BYTES = 64
 # No version of Unicode assigns this code point.
 _NONCHARACTER = 0xFDD0
+
+
+class OnExecutor:
+    """Base of objects that compute by the operations of an executor.
+
+    Pickle cannot keep a module, so it keeps its name.
+    """
+
+    _ops: Ops
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ops": self._ops.__name__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _ops=import_module(state["_ops"]))
 
 
 class Batch(NamedTuple):

@@ -13,7 +13,16 @@ import numpy as np
 
 from tf_charagram.text.alphabet import OTHER_SYMBOL, Alphabet
 from tf_charagram.text.code_points import FIRST_BEYOND_ASCII
-from tf_charagram.text.flat import Array, Batch, Ops, Rows, is_in_ranges, replaced, rows_of
+from tf_charagram.text.flat import (
+    Array,
+    Batch,
+    OnExecutor,
+    Ops,
+    Rows,
+    is_in_ranges,
+    replaced,
+    rows_of,
+)
 from tf_charagram.text.forms import (
     FACTOR,
     FIRST_JAMO,
@@ -25,7 +34,7 @@ from tf_charagram.text.forms import (
 )
 
 
-class CharacterFolder:
+class CharacterFolder(OnExecutor):
     """Maps code points to one form.
 
     Every character that the alphabet lacks, or that has another compatibility form (NFKC), becomes

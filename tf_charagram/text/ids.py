@@ -12,7 +12,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text._spelling.dictionary import STEPS_PER_WEIGHT
 from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN, Alphabet, symbol_bits
 from tf_charagram.text.code_points import SPACE
-from tf_charagram.text.flat import Array, Batch, Ops, Rows, interleaved
+from tf_charagram.text.flat import Array, Batch, OnExecutor, Ops, Rows, interleaved
 from tf_charagram.text.hashing import ROW_STEP, ROWS_OF_UNKNOWN, mixed
 from tf_charagram.text.keys import ngram_keys, padded_keys
 from tf_charagram.text.unicode import is_in_class
@@ -28,7 +28,7 @@ Signs = Callable[[Batch], Array | None]
 MAX_WEIGHTED_ROWS = 1 << _WEIGHT_SHIFT
 
 
-class Ngrams:
+class Ngrams(OnExecutor):
     """Finds the ids of the n-grams of a batch.
 
     Args:

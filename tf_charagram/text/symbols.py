@@ -17,6 +17,7 @@ from tf_charagram.text.code_points import FIRST_BEYOND_ASCII, SPACE, normalized_
 from tf_charagram.text.flat import (
     Array,
     Batch,
+    OnExecutor,
     Ops,
     Readings,
     certain,
@@ -29,7 +30,7 @@ from tf_charagram.text.folding import CharacterFolder
 from tf_charagram.text.word_boundaries import SYMBOL, replaced_words, words_of_prose
 
 
-class Symbols:
+class Symbols(OnExecutor):
     """Turns texts into symbols of an alphabet, or into code points.
 
     Args:

@@ -40,13 +40,13 @@ from tf_charagram.text._spelling.sureness import (
     LAST,
     NUM_PLACES,
 )
-from tf_charagram.text.flat import Array, Ops
+from tf_charagram.text.flat import Array, OnExecutor, Ops
 
 # Wrong, missing, added and swapped letters.
 _NUM_KINDS = 4
 
 
-class CandidateTable:
+class CandidateTable(OnExecutor):
     """Finds the most probable readings of unknown words.
 
     Args:

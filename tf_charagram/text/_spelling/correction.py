@@ -32,6 +32,7 @@ from tf_charagram.text.code_points import SPACE
 from tf_charagram.text.flat import (
     Array,
     Batch,
+    OnExecutor,
     Ops,
     Readings,
     Rows,
@@ -47,7 +48,7 @@ from tf_charagram.text.word_boundaries import CAPITAL, LETTER, SMALL, SYMBOL
 _SEED = 2016
 
 
-class WordCorrector:
+class WordCorrector(OnExecutor):
     """Replaces misspelled words of a batch by words of a dictionary; splits joined words.
 
     A word is a run of letters, digits and combining marks. It is unchanged if it is known or among

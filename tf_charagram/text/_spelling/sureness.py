@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.text.flat import Array, Ops
+from tf_charagram.text.flat import Array, OnExecutor, Ops
 
 #: Kinds of typos, in the order of the candidates; DOUBLED is an added letter equal to the one
 #: before. Each is counted at the first letter, inside the word, and at its last letter.
@@ -146,7 +146,7 @@ def triples_of(ops: Ops, letters: Array, lengths: Array) -> tuple[Array, Array]:
     return pairs * NUM_LETTERS + letters, is_counted
 
 
-class Shares:
+class Shares(OnExecutor):
     """Computes how much of the vector of an unknown word is that of its reading.
 
     Args:
