@@ -6,6 +6,7 @@ from tf_charagram.lazy import lazy_names
 
 if TYPE_CHECKING:
     from tf_charagram.search.grouping import Group, WeakLink
+    from tf_charagram.search.growing import Added, GroupedRows
     from tf_charagram.search.learning import Learned
     from tf_charagram.search.linkage.answers import Match, RecordGroups, RecordMatches
     from tf_charagram.search.linkage.estimates import Estimate
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 else:
     _HOMES = {
         "grouping": ["Group", "WeakLink"],
+        "growing": ["Added", "GroupedRows"],
         "learning": ["Learned"],
         "linkage.answers": ["Match", "RecordGroups", "RecordMatches"],
         "linkage.estimates": ["Estimate"],
@@ -38,12 +40,14 @@ else:
     )
 
 __all__ = [
+    "Added",
     "CharacterTfidf",
     "ColumnKind",
     "Duplicates",
     "Estimate",
     "Evidence",
     "Group",
+    "GroupedRows",
     "Hit",
     "Learned",
     "Linker",

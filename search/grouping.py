@@ -18,13 +18,14 @@ from tf_charagram.errors import ConfigError, unknown_name
 GROUPS = ("average", "components")
 # Pairs inside of groups that are looked at in addition to the candidates.
 _MAX_INNER = 20_000_000
-# All pairs of a group of so many rows take 64 MB. Larger groups are cut before they are joined.
-_MAX_CONNECTED = 4_000
+#: All pairs of a group of so many rows take 64 MB. Larger groups are cut before they are joined.
+MAX_CONNECTED = 4_000
 
 
-# Weight of a third row, and the rows of a group up to which third rows are looked for.
+# Weight of a third row.
 _THIRD = 0.5
-_MAX_WITH_THIRDS = 200
+#: Rows of a group up to which third rows are looked for.
+MAX_WITH_THIRDS = 200
 
 
 class Group(NamedTuple):
@@ -162,13 +163,13 @@ def average_linkage(
         scores: Their scores, in [0, 1].
         threshold: Rows are joined only if a chain of pairs above it connects them.
     """
-    numbers = _bounded_components(num_rows, pairs, scores, threshold)
+    numbers = bounded_components(num_rows, pairs, scores, threshold)
     sizes = np.bincount(numbers, minlength=1)
     number_of_pair = numbers[pairs[:, 0]]
     size_of_pair = sizes[number_of_pair]
     is_inside = number_of_pair == numbers[pairs[:, 1]]
     # Groups of two rows; and large ones whose pairs are all equal, or they would have been cut.
-    is_simple = is_inside & ((size_of_pair == 2) | (size_of_pair > _MAX_CONNECTED))
+    is_simple = is_inside & ((size_of_pair == 2) | (size_of_pair > MAX_CONNECTED))
     merges = [pairs[is_simple]]
     means = [scores[is_simple].astype(np.float64)]
     joined = np.where(is_simple, scores, 0.0)
@@ -198,15 +199,15 @@ def _tree_of(
     left, right = pairs.T
     matrix = np.zeros((num_rows, num_rows))
     matrix[left, right] = matrix[right, left] = scores
-    if num_rows <= _MAX_WITH_THIRDS:
-        matrix = _with_thirds(matrix)
+    if num_rows <= MAX_WITH_THIRDS:
+        matrix = with_thirds(matrix)
     np.fill_diagonal(matrix, 1)
     tree = hierarchy.linkage(distance.squareform(1 - matrix, checks=False), "average")
     joined = 1 - distance.squareform(hierarchy.cophenet(tree))
     return tree, joined[left, right]
 
 
-def _with_thirds(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def with_thirds(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Raises the scores of rows that both match a third row to half of the product.
 
     So a row joins a group by one sure pair, and two groups are joined only by several.
@@ -238,7 +239,7 @@ def _places(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return places
 
 
-def _bounded_components(
+def bounded_components(
     num_rows: int, pairs: NDArray[np.int64], scores: NDArray[np.floating], threshold: float
 ) -> NDArray[np.int64]:
     """Returns the numbers of connected rows; large groups are cut at their weakest pairs."""
@@ -248,7 +249,7 @@ def _bounded_components(
         sizes = np.bincount(numbers, minlength=1)
         number_of_pair = numbers[pairs[:, 0]]
         is_cut = np.zeros(len(pairs), bool)
-        for number in np.flatnonzero(sizes > _MAX_CONNECTED).tolist():
+        for number in np.flatnonzero(sizes > MAX_CONNECTED).tolist():
             own = np.flatnonzero(is_kept & (number_of_pair == number))
             weakest = scores[own].min()
             # The stronger half stays, or all pairs but the weakest if most are equal.
@@ -281,7 +282,7 @@ def with_inner_pairs(
     Returns:
         Pairs, sorted, and their scores.
     """
-    inner = inner_pairs(_bounded_components(num_rows, pairs, scores, threshold), _MAX_INNER)
+    inner = inner_pairs(bounded_components(num_rows, pairs, scores, threshold), _MAX_INNER)
     known = pairs[:, 0] * num_rows + pairs[:, 1]
     keys = inner[:, 0] * num_rows + inner[:, 1]
     keys = keys[~np.isin(keys, known, assume_unique=True)]

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from tf_charagram._files.writing import FolderLock
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.table_flags import check_table_output, read_input
 from tf_charagram.search.commands.match import add_threshold_flags, say_scores
 from tf_charagram.search.commands.records import (
     add_record_flags,
     check_record_flags,
+    columns_of,
     dedupe_records,
     evidence_text,
+    identifying_of,
+    kinds_of,
     labels_of,
+    say_kinds,
     say_learned,
 )
 from tf_charagram.search.commands.search import add_scoring_flags, model_of
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from tf_charagram.data.tables import Table
     from tf_charagram.search.grouping import WeakLink
+    from tf_charagram.search.growing import GroupedRows
     from tf_charagram.search.linkage.answers import RecordGroups
     from tf_charagram.search.matching import Duplicates
 
 # Weak links that are shown.
 _NUM_SHOWN = 5
+# Flags that need all rows at once, and flags that hold for all rows of a folder.
+_AT_ONCE = ("drop", "explain", "groups", "labels")
+_FIXED = ("on", "model", "vectors_only", "threshold", "column", "identifies")
 
 
 def _make_parser() -> Parser:
@@ -47,6 +60,16 @@ def _make_parser() -> Parser:
         action="store_true",
         help="write one row of each group [all rows, with columns group, kept and score]",
     )
+    parser.add_argument(
+        "--into",
+        metavar="FOLDER",
+        help="add the rows to the groups of a folder, whose numbers stay; the first call makes it",
+    )
+    parser.add_argument(
+        "--merge",
+        action="store_true",
+        help="old groups become one if new rows connect them [they stay, with a warning]",
+    )
     return parser
 
 
@@ -57,7 +80,11 @@ def dedupe(arguments: Sequence[str]) -> int:
     check_record_flags(parser, values)
     if values.drop:
         parser.refuse(values, ("explain",), "does not go with --drop")
+    if values.into is None:
+        parser.refuse(values, ("merge",), "is for --into")
     check_table_output(values, values.table)
+    if values.into is not None:
+        return _add_rows(parser, values)
     from tf_charagram.search.matching import deduplicate
 
     table = read_input(values.table, values, values.on)
@@ -92,6 +119,81 @@ def dedupe(arguments: Sequence[str]) -> int:
         f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
     )
     return 0
+
+
+def _add_rows(parser: Parser, values: Namespace) -> int:
+    """Adds the rows of a table to the groups of a folder; returns the exit status."""
+    from tf_charagram.search.growing import GroupedRows
+
+    parser.refuse(values, _AT_ONCE, "does not go with --into")
+    folder = Path(values.into)
+    with FolderLock(folder) if folder.exists() else nullcontext():
+        if folder.exists():
+            parser.refuse(values, _FIXED, f"was chosen when {folder} was made")
+            grouped = GroupedRows.load(folder)
+            num_old = len(grouped)
+            table = read_input(values.table, values, grouped.on)
+            added = grouped.add(_compared(table, grouped.on), merge=values.merge)
+            groups = added.groups
+            _say_merges(added.merges, values.merge)
+        else:
+            table = read_input(values.table, values, values.on)
+            grouped = _first_groups(values, table)
+            num_old = 0
+            groups = grouped.groups
+        grouped.save(folder)
+    # Numbers that were written are never given again, so the folder comes first.
+    table.add("group", groups)
+    table.write(values.output)
+    old_groups = set(grouped.groups[:num_old])
+    num_joined = sum(group in old_groups for group in groups)
+    sys.stderr.write(
+        f"{num_joined:,} of {len(table):,} rows joined old groups; {folder}: {len(grouped):,} rows "
+        f"in {len(set(grouped.groups)):,} groups, threshold {grouped.threshold:.2f}\n"
+    )
+    return 0
+
+
+def _first_groups(values: Namespace, table: Table) -> GroupedRows:
+    """Groups the rows of the first table."""
+    from tf_charagram.search.growing import GroupedRows
+    from tf_charagram.search.linkage.linker import Linker
+
+    rows = _compared(table, values.on)
+    model = model_of(values)
+    if len(values.on) < 2:
+        return GroupedRows(
+            rows,
+            model,
+            on=list(rows) if values.on else None,
+            lexical=not values.vectors_only,
+            threshold=values.threshold,
+        )
+    linker = Linker(
+        list(rows),
+        kinds=kinds_of(values, table),
+        identifies=identifying_of(values, table),
+        threshold=values.threshold,
+        model=model,
+    )
+    linker.fit(rows)
+    say_kinds(linker.links.columns)
+    return GroupedRows(rows, linker=linker)
+
+
+def _compared(table: Table, on: Sequence[str]) -> Any:
+    """Returns the columns that are compared, or the texts if none is named."""
+    return columns_of(table, on) if on else table.text_of()
+
+
+def _say_merges(merges: Sequence[Sequence[int]], is_done: bool) -> None:
+    """Tells of old groups that new rows connect."""
+    for groups in merges[:_NUM_SHOWN]:
+        names = ", ".join(map(str, groups))
+        result = f"they are {groups[0]} now" if is_done else "they stay apart without --merge"
+        sys.stderr.write(f"warning: new rows connect the groups {names}; {result}\n")
+    if len(merges) > _NUM_SHOWN:
+        sys.stderr.write(f"warning: {len(merges) - _NUM_SHOWN:,} more such groups\n")
 
 
 def _warn(links: Sequence[WeakLink]) -> None:

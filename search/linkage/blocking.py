@@ -24,7 +24,9 @@ _MAX_ALL_POSTINGS = 1_500_000_000
 _BATCH = 2000
 
 
-def candidate_pairs(columns: Sequence[Column], k: int = NUM_CANDIDATES) -> NDArray[np.int64]:
+def candidate_pairs(
+    columns: Sequence[Column], k: int = NUM_CANDIDATES, first: int = 0
+) -> NDArray[np.int64]:
     """Finds the k most similar right rows of each left row.
 
     Two rows are similar if they share rare values and rare trigrams of values, in the same column.
@@ -32,6 +34,7 @@ def candidate_pairs(columns: Sequence[Column], k: int = NUM_CANDIDATES) -> NDArr
     Args:
         columns: The columns.
         k: Candidates per left row.
+        first: With one table, rows from this one on are looked up.
 
     Returns:
         Rows of both tables, `(num_pairs, 2)`, sorted. With one table, each pair once, and the left
@@ -39,7 +42,7 @@ def candidate_pairs(columns: Sequence[Column], k: int = NUM_CANDIDATES) -> NDArr
     """
     left = _keys(columns, "left")
     if columns[0].right is columns[0].left:
-        pairs = _pairs_in_one_table(columns, left, k)
+        pairs = _pairs_in_one_table(columns, left, k, first)
     else:
         pairs = _nearest(left, _keys(columns, "right"), k)
     num_right = max(len(columns[0].right), 1)
@@ -48,7 +51,7 @@ def candidate_pairs(columns: Sequence[Column], k: int = NUM_CANDIDATES) -> NDArr
 
 
 def _pairs_in_one_table(
-    columns: Sequence[Column], keys: sparse.csr_array, k: int
+    columns: Sequence[Column], keys: sparse.csr_array, k: int, first: int
 ) -> NDArray[np.int64]:
     """Finds the candidates in one table, the smaller row first.
 
@@ -59,11 +62,14 @@ def _pairs_in_one_table(
     all_rows = np.arange(len(values))
     first_of = firsts[numbers.ravel()]
     # Rows without values say nothing.
-    is_copy = (first_of != all_rows) & (values != MISSING).any(axis=1)
+    is_copy = (first_of != all_rows) & (values != MISSING).any(axis=1) & (all_rows >= first)
     copies = np.stack([first_of, all_rows], axis=1)[is_copy]
     rows = np.sort(firsts)
     # A row finds itself, too.
-    pairs = rows[_nearest(keys[rows], keys[rows], k + 1)]
+    skipped = np.searchsorted(rows, first)
+    places = _nearest(keys[rows[skipped:]], keys[rows], k + 1)
+    places[:, 0] += skipped
+    pairs = rows[places]
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     return np.concatenate([np.sort(pairs, axis=1), copies])
 

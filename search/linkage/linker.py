@@ -178,13 +178,25 @@ class Linker:
             raise ConfigError("`deduplicate` groups the rows of one table. Use `match` for two.")
         return groups_of(links, self.threshold, self.groups)
 
-    def _links_of(self, left: Any, right: Any) -> Links:
+    def links_of_new(self, table: Any, first: int) -> Links:
+        """Returns links of the new rows of a table to all of its rows, with the fitted weights.
+
+        Args:
+            table: A table.
+            first: The first new row; new rows come last.
+
+        Raises:
+            ConfigError: `fit` was not called, or a column is missing.
+        """
+        return self._links_of(table, None, first)
+
+    def _links_of(self, left: Any, right: Any, first: int = 0) -> Links:
         if left is None:
             return self.links
         if self._mixture is None:
             raise ConfigError("Call `fit` first, or `load` a linker that was fitted.")
         columns = read_columns(left, right, self.on, self.on_right, self.kinds, self.identifies)
-        links = find_links(columns, model=self.model, fitted=self._mixture)
+        links = find_links(columns, model=self.model, fitted=self._mixture, first=first)
         if self._learned is not None:
             links.use_weights(*self._learned, self.model)
         return links

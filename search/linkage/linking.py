@@ -346,6 +346,7 @@ def find_links(
     labels: Iterable[Label] | None = None,
     model: str | Path | Embedder | None = None,
     fitted: Mixture | None = None,
+    first: int = 0,
 ) -> Links:
     """Finds candidates and their probabilities.
 
@@ -355,12 +356,13 @@ def find_links(
         model: The model that compares the rows as a whole if there are labels.
         fitted: A model that was fitted to tables with the same columns. Default: it is fitted to
             these tables.
+        first: With one table, partners are found for the rows from this one on.
 
     Raises:
         ConfigError: A label names no row.
     """
     columns = list(columns)
-    pairs = candidate_pairs(columns)
+    pairs = candidate_pairs(columns, first=first)
     if len(columns) == 1 and columns[0].is_whole:
         agreements = compare_columns(columns, pairs)
         probabilities = expit(TextOdds().log_odds(TextOdds().column_evidence(agreements)))

@@ -12,7 +12,15 @@ import pytest
 from tests.commands import call
 from tf_charagram.cli import COMMANDS
 from tf_charagram.models.text_reader import TextReader
-from tf_charagram.search import CharacterTfidf, TextIndex, TextScorer, deduplicate, match
+from tf_charagram.search import (
+    CharacterTfidf,
+    GroupedRows,
+    Linker,
+    TextIndex,
+    TextScorer,
+    deduplicate,
+    match,
+)
 
 TESTS = Path(__file__).parents[1]
 
@@ -88,6 +96,8 @@ FLAGS: dict[tuple[str, str], tuple[str, str | None]] = {
     ("dedupe", "--explain"): ("--explain", "--explain is for several columns"),
     ("dedupe", "--groups"): ("--groups nosuch", "invalid choice: 'nosuch'"),
     ("dedupe", "--drop"): ("--drop", None),
+    ("dedupe", "--into"): ("--into groups", None),
+    ("dedupe", "--merge"): ("--merge", "--merge is for --into"),
     ("match several", "--on"): ("--on name,name", "--on must name a column once"),
     ("match several", "--model"): ("--model nosuch", "nosuch is not a model folder"),
     ("match several", "--vectors-only"): ("--vectors-only", "--vectors-only is for one column"),
@@ -102,6 +112,7 @@ FLAGS: dict[tuple[str, str], tuple[str, str | None]] = {
     ("dedupe several", "--column"): ("--column name:code", None),
     ("dedupe several", "--labels"): ("--labels rows.csv --key name", None),
     ("dedupe several", "--key"): ("--key name", "--key is for --labels"),
+    ("dedupe several", "--into"): ("--into groups --drop", "--drop does not go with --into"),
     ("dedupe several", "--explain"): ("--explain --drop", "--explain does not go with --drop"),
 }
 
@@ -139,6 +150,18 @@ FUNCTIONS = {
             "labels": {"labels": [("tv", "TV", 2)]},
             "groups": {"groups": "nosuch"},
             "shows_progress": {"shows_progress": True, "on": ["a"], "texts": TABLE},
+        },
+    ),
+    GroupedRows: (
+        {"rows": TEXTS, "model": None},
+        {
+            "rows": {"rows": TEXTS[1:]},
+            "model": {"model": "nosuch"},
+            "on": {"on": ["a"], "rows": {"a": TEXTS[1:]}},
+            "lexical": {"lexical": False},
+            "threshold": {"threshold": 0.3},
+            "statistics": {"statistics": TextScorer(["sony"], None).statistics, "lexical": False},
+            "linker": {"linker": Linker(["a", "b"]).fit(TABLE), "rows": TABLE},
         },
     ),
     TextIndex: (
@@ -243,6 +266,8 @@ def outcome(function, arguments):
         return str(found.search("sony"))
     if isinstance(found, TextScorer):
         return str(found.score(["sony phones"], ["sonny phone"]))
+    if isinstance(found, GroupedRows):
+        return str(found.groups)
     return str(found)
 
 

@@ -101,6 +101,52 @@ def test_dedupe_warns_of_weak_links(tmp_path, capsys):
     assert streams.out.splitlines()[1:] == ["apple pear plum"]
 
 
+@pytest.mark.parametrize("on", ["", "name", "name,city"])
+def test_dedupe_into_groups(tmp_path, capsys, on):
+    texts = ["Horse and Sons", "Doggedly Limited", "Byrd Carpets", "Ann Lee Bakery"] * 2
+    first = Table(["name", "city"], [texts[:4], ["Rome", "Oslo", "Bern", "Paris"]])
+    new = Table(["name", "city"], [["Byrd Carpet", "Quince"], ["Bern", "Rome"]])
+    first.write(tmp_path / "first.csv")
+    new.write(tmp_path / "new.csv")
+    folder = tmp_path / "groups"
+    output = tmp_path / "out.csv"
+    more = ["--on", on] if on else []
+    arguments = ["--into", folder, "--output", output, "--overwrite"]
+    model = ["--model", "none"]
+    assert call("dedupe", tmp_path / "first.csv", *more, *model, *arguments) == 0
+    assert "0 of 4 rows joined old groups" in capsys.readouterr().err
+    assert cells(output, "group") == ["1", "2", "3", "4"]
+    assert call("dedupe", tmp_path / "new.csv", *arguments) == 0
+    assert "1 of 2 rows joined old groups" in (err := capsys.readouterr().err)
+    assert "6 rows in 5 groups" in err
+    written = read_table(output)
+    assert written.columns == ["name", "city", "group"]
+    assert written.column("group") == ["3", "5"]
+    assert call("dedupe", tmp_path / "new.csv", *model, *arguments) == 1
+    assert f"--model was chosen when {folder} was made" in capsys.readouterr().err
+    assert call("dedupe", tmp_path / "new.csv", *arguments, "--drop") == 1
+    assert "--drop does not go with --into" in capsys.readouterr().err
+
+
+def test_dedupe_tells_of_groups_that_new_rows_connect(tmp_path, capsys):
+    first = tmp_path / "first.txt"
+    new = tmp_path / "new.txt"
+    first.write_text("apple pear plum\nplum fig date\n")
+    new.write_text("apple pear plum fig date\n")
+    folder = tmp_path / "groups"
+    options = ["--model", "none", "--threshold", 0.3]
+    assert call("dedupe", first, "--into", folder, *options) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["apple pear plum,1", "plum fig date,2"]
+    assert call("dedupe", new, "--into", folder) == 0
+    streams = capsys.readouterr()
+    assert "new rows connect the groups 1, 2; they stay apart without --merge" in streams.err
+    assert call("dedupe", new, "--into", folder, "--merge") == 0
+    streams = capsys.readouterr()
+    assert "new rows connect the groups 1, 2; they are 1 now" in streams.err
+    assert "apple pear plum fig date,1" in streams.out
+    assert "4 rows in 1 groups" in streams.err
+
+
 def test_dedupe_on_two_columns(csv_file, tmp_path, capsys):
     # Equal in both columns: rows 1 and 3. Row 4 is in another city.
     assert call("dedupe", csv_file, "--on", "name,3", "--drop") == 0

@@ -1,0 +1,464 @@
+"""`GroupedRows`: groups of duplicates whose numbers stay as rows are added."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster import hierarchy
+from scipy.spatial import distance
+
+from tf_charagram._files.json_files import parse_json, read_json, write_json
+from tf_charagram._files.writing import check_free, partial_folder, whole_file
+from tf_charagram.errors import ConfigError, RunError, check_fraction
+from tf_charagram.models.choice import Embedder
+from tf_charagram.search.candidates import NUM_CANDIDATES, best_pairs
+from tf_charagram.search.grouping import (
+    MAX_CONNECTED,
+    MAX_WITH_THIRDS,
+    bounded_components,
+    members,
+    with_thirds,
+)
+from tf_charagram.search.linkage.columns import cells_of
+from tf_charagram.search.linkage.linker import Linker
+from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.statistics import TextStatistics
+from tf_charagram.search.word_lists import WordLists
+from tf_charagram.text.arguments import strings_of
+
+_FORMAT = "tf_charagram groups"
+_VERSION = 1
+SETTINGS = "settings.json"
+_ROWS = "rows.json"
+_STATISTICS = "statistics.npz"
+_LINKER = "linker.json"
+# Minimum score of equal texts, as of `deduplicate`.
+_THRESHOLD = 0.7
+# Scores of (a, b) and (b, a) differ a little, and the larger one counts.
+_MARGIN = 0.9
+# Rows of an old group that new rows are compared with.
+_MAX_MEMBERS = 50
+# A distance beyond all means.
+_NEVER = 1e6
+
+_Ids = NDArray[np.int64]
+_Scores = NDArray[np.floating]
+_ScoresOf = Callable[[_Ids], _Scores]
+
+
+class Added(NamedTuple):
+    """The result of `GroupedRows.add`.
+
+    Attributes:
+        groups: The group of each new row.
+        merges: Groups that the new rows connect, each in ascending order. With `merge=True` they
+            are one now, with the first number; otherwise they are as they were.
+    """
+
+    groups: list[int]
+    merges: list[tuple[int, ...]]
+
+
+class GroupedRows:
+    """Groups of rows that are the same thing, with numbers that stay as rows are added.
+
+    Words are counted, and weights of columns fitted, in the first rows only. Later rows are
+    compared with these weights, so the first rows should look like the later ones.
+
+    Args:
+        rows: Texts; or a data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
+            letters only.
+        on: Names of the columns of a table that are compared; a single one as a list of texts.
+        lexical: Whether letters of texts are compared; otherwise a score is the cosine of the
+            embeddings.
+        threshold: Minimum mean score between a row and its group. Default: 0.7 for texts, 0.5 for
+            columns.
+        statistics: Counts of words in place of those of `rows`, as of a larger list of texts.
+        linker: A fitted `Linker` in place of `on`, with its own threshold.
+
+    Attributes:
+        on: Names of the columns that are compared; empty for lists of texts.
+        threshold: Minimum mean score.
+
+    Raises:
+        ConfigError: An argument is out of range or has no effect, or a column is missing.
+        RunError: The model cannot be loaded.
+
+    Examples:
+        >>> grouped = GroupedRows(["Sony Headphones", "Bosch Drill"], model=None)
+        >>> grouped.add(["Makita Saw", "sonny headphones"])
+        Added(groups=[3, 1], merges=[])
+        >>> grouped.groups
+        [1, 2, 3, 1]
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        model: str | Path | Embedder | None = "english",
+        *,
+        on: Sequence[str] | None = None,
+        lexical: bool = True,
+        threshold: float | None = None,
+        statistics: TextStatistics | None = None,
+        linker: Linker | None = None,
+    ) -> None:
+        if linker is not None and (on is not None or threshold is not None):
+            raise ConfigError("`linker` has columns and a threshold. Leave out the others.")
+        if on is not None and (isinstance(on, str) or len(on) != 1):
+            linker = Linker(on, threshold=threshold, model=model).fit(rows)
+        if linker is not None:
+            if statistics is not None or not lexical:
+                raise ConfigError("`statistics` and `lexical` are for texts. Leave them out.")
+            self._start(_Columns(linker), linker.threshold)
+        else:
+            threshold = _THRESHOLD if threshold is None else threshold
+            check_fraction("threshold", threshold)
+            texts = _texts_of(rows, on or [])
+            scorer = TextScorer(texts, model, lexical=lexical, statistics=statistics)
+            self._start(_Texts(scorer, model, list(on or [])), threshold)
+        self.add(rows)
+
+    def _start(self, kind: _Texts | _Columns, threshold: float) -> None:
+        # Its items are a list or columns, which it alone reads.
+        self._kind: Any = kind
+        self.on = kind.on
+        self.threshold = threshold
+        # Equal texts are one item, so that copies do not outvote others.
+        self._items: Any = kind.nothing()
+        self._item_of_row = np.zeros(0, np.int64)
+        self._groups = np.zeros(0, np.int64)
+        self._next_id = 1
+        self._folder: Path | None = None
+
+    def __len__(self) -> int:
+        return len(self._item_of_row)
+
+    @property
+    def groups(self) -> list[int]:
+        """The group of each row, in the order in which rows were added."""
+        found: list[int] = self._groups[self._item_of_row].tolist()
+        return found
+
+    def add(self, rows: Any, *, merge: bool = False) -> Added:
+        """Adds rows: each joins a group or opens one.
+
+        Args:
+            rows: Texts, or a table with the same columns, as the first ones.
+            merge: Whether old groups become one if new rows connect them. The smallest number
+                stays, and the others are not used again.
+
+        Raises:
+            ConfigError: `rows` is no list of texts or lacks a column.
+        """
+        items, item_of_row = self._kind.extended(self._items, rows)
+        num_old = len(self._groups)
+        groups = np.append(self._groups, np.full(self._kind.count(items) - num_old, -1))
+        merges: list[tuple[int, ...]] = []
+        next_id = self._next_id
+        # Texts that came before may connect groups again.
+        added = np.unique(item_of_row)
+        if len(added):
+            pairs, scores, scores_of = self._kind.links(items, added, self.threshold)
+            is_kept = scores >= self.threshold
+            parts = _parts(groups, added, pairs[is_kept], scores[is_kept], self.threshold)
+            merges, next_id = _join(groups, parts, scores_of, self.threshold, merge, next_id)
+        self._items = items
+        self._groups = groups
+        self._next_id = next_id
+        self._item_of_row = np.append(self._item_of_row, item_of_row)
+        return Added(groups[item_of_row].tolist(), merges)
+
+    def save(self, path: str | Path) -> None:
+        """Writes a folder, whole or not at all; the folder that was saved or loaded is updated.
+
+        Raises:
+            ConfigError: The model is an object and not a path or name, or a kind is your own.
+            RunError: Another folder exists, or it cannot be written.
+        """
+        path = Path(path)
+        if self._folder == path.resolve():
+            self._write_rows(path / _ROWS)
+            return
+        check_free(path)
+        with partial_folder(path) as partial:
+            settings = {"format": _FORMAT, "version": _VERSION, "threshold": self.threshold}
+            write_json(partial / SETTINGS, {**settings, **self._kind.save(partial)})
+            self._write_rows(partial / _ROWS)
+            partial.rename(path)
+        self._folder = path.resolve()
+
+    def _write_rows(self, path: Path) -> None:
+        rows = {
+            "items": self._items,
+            "item_of_row": self._item_of_row.tolist(),
+            "groups": self._groups.tolist(),
+            "next_id": self._next_id,
+        }
+        with whole_file(path, "w") as file:
+            file.write(json.dumps(rows))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Loads a saved folder.
+
+        Raises:
+            RunError: The folder is something else or is damaged, or its model cannot be loaded.
+        """
+        path = Path(path)
+        if not (path / SETTINGS).is_file():
+            raise RunError(f"{path} has no groups: it has no {SETTINGS}.")
+        grouped = cls.__new__(cls)
+        try:
+            settings = read_json(path / SETTINGS)
+            if settings["format"] != _FORMAT or settings["version"] > _VERSION:
+                raise ValueError(f"{SETTINGS} has another format or a newer version")
+            kind: _Texts | _Columns
+            if (path / _LINKER).is_file():
+                kind = _Columns(Linker.load(path / _LINKER))
+            else:
+                kind = _Texts.load(path, settings)
+            grouped._start(kind, settings["threshold"])
+            saved = parse_json((path / _ROWS).read_bytes())
+            grouped._items = saved["items"]
+            grouped._item_of_row = np.array(saved["item_of_row"], np.int64)
+            grouped._groups = np.array(saved["groups"], np.int64)
+            grouped._next_id = saved["next_id"]
+            if kind.count(grouped._items) != len(grouped._groups):
+                raise ValueError(f"{_ROWS} has more groups than rows, or fewer")
+            if len(grouped) and max(grouped.groups) >= grouped._next_id:
+                raise ValueError(f"{_ROWS} has a group from the future")
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise RunError(f"{path} is damaged: {error}.") from error
+        grouped._folder = path.resolve()
+        return grouped
+
+
+class _Texts:
+    """Compares texts with frozen counts of words.
+
+    Args:
+        scorer: Scores pairs of texts.
+        model: The model of the scorer, as it was given.
+        on: The column of the texts, or nothing for lists of texts.
+    """
+
+    def __init__(
+        self, scorer: TextScorer, model: str | Path | Embedder | None, on: list[str]
+    ) -> None:
+        self._scorer = scorer
+        self._model = model
+        self.on = on
+
+    def nothing(self) -> list[str]:
+        return []
+
+    def count(self, items: list[str]) -> int:
+        return len(items)
+
+    def extended(self, items: list[str], rows: Any) -> tuple[list[str], _Ids]:
+        """Appends distinct texts; returns all, and the place of each new row among them."""
+        texts = _texts_of(rows, self.on)
+        all_items = list(items)
+        places = {text: place for place, text in enumerate(items)}
+        is_blank = np.diff(WordLists.of_texts(texts).splits) == 0
+        numbers = []
+        for text, has_no_words in zip(texts, is_blank.tolist(), strict=True):
+            if has_no_words or text not in places:
+                places[text] = len(all_items)
+                all_items.append(text)
+            numbers.append(places[text])
+        return all_items, np.array(numbers, np.int64)
+
+    def links(
+        self, items: list[str], added: _Ids, threshold: float
+    ) -> tuple[_Ids, _Scores, _ScoresOf]:
+        """Finds the partners of the texts in some places."""
+        scorer = self._scorer
+        prepared = scorer.prepare(items)
+        new = scorer.prepare([items[place] for place in added], prepared.vectors[added])
+        k = NUM_CANDIDATES + 1
+        pairs, _ = best_pairs(scorer, new, prepared, k, _MARGIN * threshold)
+        pairs[:, 0] = added[pairs[:, 0]]
+        is_other = pairs[:, 0] != pairs[:, 1]
+        pairs = pairs[is_other & (prepared.num_words[pairs] > 0).all(axis=1)]
+
+        def scores_of(some_pairs: _Ids) -> _Scores:
+            ways = some_pairs, some_pairs[:, ::-1]
+            return np.maximum(*(scorer.pair_scores(prepared, prepared, way) for way in ways))
+
+        return pairs, scores_of(pairs), scores_of
+
+    def save(self, folder: Path) -> dict[str, Any]:
+        """Writes the counts; returns the settings of `load`."""
+        if self._model is not None and not isinstance(self._model, str | Path):
+            raise ConfigError("Give `model` as a path or name to save the groups.")
+        self._scorer.statistics.save(folder / _STATISTICS)
+        model = None if self._model is None else str(self._model)
+        return {"on": self.on, "model": model, "scorer": self._scorer.settings()}
+
+    @classmethod
+    def load(cls, folder: Path, settings: dict[str, Any]) -> Self:
+        """Reads what `save` wrote."""
+        statistics = TextStatistics.load(folder / _STATISTICS)
+        model = settings["model"]
+        scorer = TextScorer.from_settings(settings["scorer"], statistics, model)
+        return cls(scorer, model, settings["on"])
+
+
+def _texts_of(rows: Any, on: Sequence[str]) -> list[str]:
+    """Returns texts: the rows, or their cells in a column."""
+    return cells_of(rows, on[0], "rows") if on else strings_of(rows, "rows")
+
+
+class _Columns:
+    """Compares rows of tables with the weights of a linker."""
+
+    def __init__(self, linker: Linker) -> None:
+        self._linker = linker
+        self.on = linker.on
+
+    def nothing(self) -> dict[str, list[str]]:
+        return {name: [] for name in self.on}
+
+    def count(self, items: dict[str, list[str]]) -> int:
+        return len(items[self.on[0]])
+
+    def extended(self, items: dict[str, list[str]], rows: Any) -> tuple[dict[str, list[str]], _Ids]:
+        """Appends rows; returns all, and the place of each new row among them."""
+        all_items = {name: [*cells, *cells_of(rows, name, "rows")] for name, cells in items.items()}
+        if len({len(cells) for cells in all_items.values()}) > 1:
+            raise ConfigError("All columns of a table must have the same length.")
+        return all_items, np.arange(self.count(items), self.count(all_items))
+
+    def links(
+        self, items: dict[str, list[str]], added: _Ids, threshold: float
+    ) -> tuple[_Ids, _Scores, _ScoresOf]:
+        """Finds the partners of the last rows."""
+        links = self._linker.links_of_new(items, int(added[0]))
+        return links.pairs, links.probabilities, links.probabilities_of
+
+    def save(self, folder: Path) -> dict[str, Any]:
+        """Writes the weights; there are no further settings."""
+        self._linker.save(folder / _LINKER)
+        return {}
+
+
+def _parts(groups: _Ids, added: _Ids, pairs: _Ids, scores: _Scores, threshold: float) -> list[_Ids]:
+    """Returns the items of each part that pairs connect, if it has an added item.
+
+    Args:
+        groups: The group of each item, -1 for new items.
+        added: Items of the added rows, of which some may be old.
+        pairs: Pairs of items, `(num_pairs, 2)`.
+        scores: Their scores.
+        threshold: Their minimum score.
+    """
+    is_new = groups < 0
+    _, firsts, numbers = np.unique(groups[~is_new], return_index=True, return_inverse=True)
+    node_of = np.arange(len(groups))
+    # New items come last, so the first items of old groups keep their places.
+    node_of[~is_new] = firsts[numbers]
+    part_of_node = bounded_components(len(groups), node_of[pairs], scores, threshold)
+    part_of = part_of_node[node_of]
+    chosen = np.flatnonzero(np.isin(part_of, part_of[added]))
+    found = [_sampled(chosen[places], groups) for places in members(part_of[chosen])]
+    alone = np.bincount(part_of)[part_of] == 1
+    return [*found, *np.flatnonzero(alone & is_new)[:, np.newaxis]]
+
+
+def _sampled(items: _Ids, groups: _Ids) -> _Ids:
+    """Leaves out items of large old groups: some represent the others."""
+    own = groups[items]
+    kept = [items[own < 0]]
+    olds = np.unique(own[own >= 0])
+    max_members = int(np.clip(MAX_CONNECTED // max(len(olds), 1), 1, _MAX_MEMBERS))
+    for old in olds:
+        all_members = items[own == old]
+        places = np.linspace(0, len(all_members) - 1, min(len(all_members), max_members))
+        kept.append(all_members[places.astype(np.int64)])
+    return np.sort(np.concatenate(kept))
+
+
+def _join(
+    groups: _Ids,
+    parts: Sequence[_Ids],
+    scores_of: _ScoresOf,
+    threshold: float,
+    merge: bool,
+    next_id: int,
+) -> tuple[list[tuple[int, ...]], int]:
+    """Gives new items a group, in place; returns the groups that they connect and the next id."""
+    # All of a very large part are alike, or it would have been cut.
+    all_pairs = [np.zeros((0, 2), np.int64)]
+    for items in parts:
+        is_small = len(items) <= MAX_CONNECTED
+        pairs = items[np.stack(np.triu_indices(len(items) if is_small else 0, 1), axis=1)]
+        all_pairs.append(pairs)
+    bounds = np.cumsum([len(pairs) for pairs in all_pairs]).tolist()
+    all_scores = scores_of(np.concatenate(all_pairs)).astype(np.float64)
+    merges = []
+    opened = []
+    for items, (start, stop) in zip(parts, pairwise(bounds), strict=True):
+        olds = groups[items]
+        numbers = np.zeros(len(items), np.int64)
+        if 1 < len(items) <= MAX_CONNECTED:
+            similar = distance.squareform(all_scores[start:stop])
+            if len(items) <= MAX_WITH_THIRDS:
+                similar = with_thirds(similar)
+            numbers = _clusters(similar, olds, threshold, may_merge=True)
+            connected = _connected(numbers, olds)
+            merges += connected
+            if connected and not merge:
+                numbers = _clusters(similar, olds, threshold, may_merge=False)
+        for number in np.unique(numbers).tolist():
+            is_own = numbers == number
+            ids = np.unique(olds[is_own & (olds >= 0)])
+            own = items[is_own & (olds < 0)]
+            if len(ids):
+                groups[own] = ids[0]
+            else:
+                opened.append(own)
+            if merge and len(ids) > 1:
+                groups[np.isin(groups, ids)] = ids[0]
+    # In the order of the rows.
+    for own in sorted(opened, key=lambda items: items[0]):
+        groups[own] = next_id
+        next_id += 1
+    return sorted(merges), next_id
+
+
+def _connected(numbers: _Ids, olds: _Ids) -> list[tuple[int, ...]]:
+    """Returns the old groups that are in the same cluster, where there are several."""
+    ids = [np.unique(olds[(numbers == number) & (olds >= 0)]) for number in np.unique(numbers)]
+    return [tuple(each.tolist()) for each in ids if len(each) > 1]
+
+
+def _clusters(
+    similar: NDArray[np.float64], olds: _Ids, threshold: float, *, may_merge: bool
+) -> _Ids:
+    """Returns numbers of clusters by average linkage that keeps the items of old groups together.
+
+    Args:
+        similar: Similarities, `(num_items, num_items)`.
+        olds: The old group of each item, -1 for new items.
+        threshold: Minimum mean similarity between two clusters.
+        may_merge: Whether two old groups may be in the same cluster.
+    """
+    # From 1 to 2, so that items of the same old group are joined before all others.
+    distances = 2 - similar
+    is_old = olds >= 0
+    are_old = is_old[:, np.newaxis] & is_old
+    if not may_merge:
+        distances[are_old] = _NEVER
+    distances[are_old & (olds[:, np.newaxis] == olds)] = 0
+    np.fill_diagonal(distances, 0)
+    tree = hierarchy.linkage(distance.squareform(distances, checks=False), "average")
+    return hierarchy.fcluster(tree, 2 - threshold, "distance").astype(np.int64)

@@ -1,0 +1,243 @@
+"""Groups whose numbers stay as rows are added."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from tests.search.linkage.conftest import COLUMNS, misspelled, people
+from tests.texts import words
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.search import GroupedRows, Linker, TextStatistics, deduplicate
+
+BRIDGE = ["apple pear plum", "plum fig date", "apple pear plum fig date"]
+
+
+def names(seed, number=60):
+    """Returns texts with up to three misspelled copies, and the thing that each one is."""
+    draw = np.random.default_rng(seed)
+    all_words = words(200, seed)
+    texts = []
+    things = []
+    for thing in range(number):
+        text = " ".join(draw.choice(all_words, 4))
+        texts += [text, *(misspelled(draw, text) for _ in range(draw.integers(4)))]
+        things += [thing] * (len(texts) - len(things))
+    return np.array(texts), np.array(things)
+
+
+def persons(seed):
+    """Returns a table of people, some twice, and the person that each row is."""
+    left, right, truth = people(seed, 120, num_relatives=40)
+    table = {name: [*left[name], *right[name]] for name in COLUMNS}
+    things = np.arange(len(table["first"]))
+    for one, other in truth:
+        things[120 + other] = one
+    return table, things
+
+
+def f1(groups, things):
+    """Returns the F1 of pairs of rows of the same group."""
+    above = np.triu_indices(len(things), 1)
+    found, true = (np.equal.outer(each, each)[above] for each in (np.array(groups), things))
+    return 2 * (found & true).sum() / (found.sum() + true.sum())
+
+
+def portions(seed, num_rows):
+    """Yields the rows of portions of random sizes, in random order."""
+    draw = np.random.default_rng(seed)
+    cuts = draw.choice(np.arange(1, num_rows), draw.integers(1, 12), replace=False)
+    return np.split(draw.permutation(num_rows), np.sort(cuts))
+
+
+def f1_in_portions(things, seed, start, rows_of, merge):
+    """Adds rows in portions; checks that numbers stay, and returns the F1."""
+    first, *others = portions(seed, len(things))
+    grouped = start(rows_of(first))
+    order = [*first]
+    for rows in others:
+        before = grouped.groups
+        added = grouped.add(rows_of(rows), merge=merge)
+        order += [*rows]
+        gone = {group for merged in added.merges for group in merged[1:]} if merge else set()
+        kept = [group for group in before if group not in gone]
+        now = grouped.groups
+        assert [now[row] for row, group in enumerate(before) if group not in gone] == kept
+        assert not gone.intersection(now)
+        assert now[len(before) :] == added.groups
+    return f1(grouped.groups, things[order])
+
+
+def check_orders_of_texts(seeds):
+    texts, things = names(0)
+    at_once = GroupedRows(texts, None)
+    statistics = TextStatistics.of_texts(texts)
+
+    def start(rows):
+        return GroupedRows(rows, None, statistics=statistics)
+
+    found = [f1_in_portions(things, seed, start, lambda rows: texts[rows], False) for seed in seeds]
+    best = f1(at_once.groups, things)
+    assert best > 0.8
+    assert abs(np.mean(found) - best) < 0.01
+    assert min(found) > best - 0.03
+
+
+def check_orders_of_tables(seeds):
+    table, things = persons(0)
+    linker = Linker(COLUMNS).fit(table)
+
+    def take(rows):
+        return {name: [cells[row] for row in rows] for name, cells in table.items()}
+
+    def start(rows):
+        return GroupedRows(rows, linker=linker)
+
+    best = f1(start(table).groups, things)
+    assert best > 0.95
+    for seed in seeds:
+        assert f1_in_portions(things, seed, start, take, seed % 2 == 0) > best - 0.01
+
+
+def test_order_hardly_matters_for_texts():
+    check_orders_of_texts(range(5))
+
+
+def test_order_hardly_matters_for_tables():
+    check_orders_of_tables(range(3))
+
+
+@pytest.mark.long
+def test_a_hundred_orders():
+    check_orders_of_texts(range(100))
+    check_orders_of_tables(range(100))
+
+
+def members_of(groups):
+    return sorted(sorted(np.flatnonzero(np.array(groups) == group)) for group in set(groups))
+
+
+def test_rows_at_once_are_grouped_as_by_deduplicate():
+    texts, _ = names(1)
+    table, _ = persons(1)
+    for grouped, found in (
+        (GroupedRows(texts, None), deduplicate(texts, None)),
+        (GroupedRows(table, on=COLUMNS), deduplicate(table, on=COLUMNS)),
+    ):
+        several = [rows for rows in members_of(grouped.groups) if len(rows) > 1]
+        assert several == sorted(sorted(group.rows) for group in found.groups)
+
+
+def test_groups_are_merged_only_if_asked():
+    statistics = TextStatistics.of_texts(BRIDGE)
+    found = {}
+    for merge in (False, True):
+        grouped = GroupedRows(BRIDGE[:2], None, threshold=0.35, statistics=statistics)
+        assert grouped.groups == [1, 2]
+        added = grouped.add(BRIDGE[2:], merge=merge)
+        assert added.merges == [(1, 2)]
+        found[merge] = grouped.groups
+        # A number that is gone is not given again.
+        assert grouped.add(["quince"]).groups == [3]
+    assert found[False][:2] == [1, 2] and found[False][2] in (1, 2)
+    assert found[True] == [1, 1, 1]
+    # The same row again, and now they are merged.
+    grouped = GroupedRows(BRIDGE[:2], None, threshold=0.35, statistics=statistics)
+    grouped.add(BRIDGE[2:])
+    grouped.add(BRIDGE[2:], merge=True)
+    assert grouped.groups == [1, 1, 1, 1]
+
+
+def test_texts_without_words_are_alone():
+    grouped = GroupedRows(["", "cat", ""], None)
+    assert grouped.add(["", "cat", "!", "!"]).groups == [4, 2, 5, 5]
+    assert grouped.add([]).groups == []
+    assert GroupedRows([], None).groups == []
+
+
+def test_large_groups():
+    texts = [f"horse carriage {number}" for number in range(300)]
+    grouped = GroupedRows(texts[:200], None, threshold=0.3)
+    assert set(grouped.groups) == {1}
+    assert set(grouped.add(texts[200:]).groups) == {1}
+
+
+@pytest.mark.parametrize("on", [None, ["first"], COLUMNS])
+def test_saved_groups_go_on(tmp_path, model, on):
+    table, _ = persons(2)
+    firsts, others = ({name: table[name][half] for name in COLUMNS} for half in (
+        slice(0, 100), slice(100, None)
+    ))  # fmt: skip
+    if on is None:
+        firsts, others = firsts["street"], others["street"]
+    grouped = GroupedRows(firsts, str(model), on=on)
+    grouped.save(tmp_path / "groups")
+    loaded = GroupedRows.load(tmp_path / "groups")
+    assert loaded.on == (on or []) and loaded.groups == grouped.groups
+    assert loaded.add(others) == grouped.add(others)
+    # Only the folder of the groups is updated.
+    loaded.save(tmp_path / "groups")
+    assert GroupedRows.load(tmp_path / "groups").groups == grouped.groups
+    with pytest.raises(RunError, match="exists"):
+        GroupedRows(["cat"], None).save(tmp_path / "groups")
+
+
+def test_an_interrupted_save_loses_nothing(tmp_path, monkeypatch):
+    folder = tmp_path / "groups"
+    GroupedRows(["cat", "dog"], None).save(folder)
+    grouped = GroupedRows.load(folder)
+    grouped.add(["horse"])
+
+    def kill(*paths):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", kill)
+        with pytest.raises(KeyboardInterrupt):
+            grouped.save(folder)
+    assert GroupedRows.load(folder).groups == [1, 2]
+    grouped.save(folder)
+    assert GroupedRows.load(folder).groups == [1, 2, 3]
+
+
+def test_damaged_folders(tmp_path):
+    GroupedRows(["cat", "dog"], None).save(tmp_path / "groups")
+    saved = json.loads((tmp_path / "groups" / "rows.json").read_text())
+    for change in ({"next_id": 1}, {"groups": [1]}, {"items": None}, {"item_of_row": [7, 8]}):
+        folder = tmp_path / "damaged"
+        shutil.copytree(tmp_path / "groups", folder, dirs_exist_ok=True)
+        (folder / "rows.json").write_text(json.dumps({**saved, **change}))
+        with pytest.raises(RunError, match="damaged is damaged"):
+            GroupedRows.load(folder)
+    with pytest.raises(RunError, match=r"has no groups: it has no settings\.json"):
+        GroupedRows.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rows": "cat"}, "`rows`"),
+        ({"threshold": 2}, "`threshold` must be in"),
+        ({"on": "name"}, "must be a list of at least two columns"),
+        ({"rows": {"a": ["x"]}, "on": ["b"]}, "Unknown column 'b'"),
+        ({"linker": Linker(["a", "b"]), "threshold": 0.5}, "`linker` has columns"),
+        ({"linker": Linker(["a", "b"]), "lexical": False}, "are for texts"),
+        ({"rows": {"a": ["x"], "b": ["y"]}, "linker": Linker(["a", "b"])}, "Call `fit` first"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        GroupedRows(**{"rows": ["cat"], "model": None, **arguments})
+
+
+def test_rows_that_cannot_be_added_change_nothing():
+    table = {"a": ["Ann Lee", "Bob Ray"], "b": ["Rome", "Oslo"]}
+    grouped = GroupedRows(table, on=["a", "b"])
+    with pytest.raises(ConfigError, match="Unknown column 'b'"):
+        grouped.add({"a": ["x"]})
+    with pytest.raises(ConfigError, match="same length"):
+        grouped.add({"a": ["x"], "b": []})
+    assert grouped.groups == [1, 2]
