@@ -161,7 +161,7 @@ FUNCTIONS = {
             "lexical": {"lexical": False},
             "threshold": {"threshold": 0.3},
             "statistics": {"statistics": TextScorer(["sony"], None).statistics, "lexical": False},
-            "linker": {"linker": Linker(["a", "b"]).fit(TABLE), "rows": TABLE},
+            "linker": {"linker": Linker(["a", "b"], threshold=0.0).fit(TABLE), "rows": TABLE},
         },
     ),
     TextIndex: (

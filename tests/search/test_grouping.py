@@ -92,7 +92,7 @@ def test_average_linkage_by_loops(seed):
 
 
 def test_large_groups_are_cut_at_weak_pairs(monkeypatch):
-    monkeypatch.setattr(grouping, "_MAX_CONNECTED", 4)
+    monkeypatch.setattr(grouping, "MAX_CONNECTED", 4)
     # Two groups of four rows, and a weak pair between them; six rows that are all equal.
     pairs = [*combinations(range(4), 2), *combinations(range(4, 8), 2), (3, 4)]
     pairs += combinations(range(8, 14), 2)
