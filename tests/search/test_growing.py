@@ -19,11 +19,12 @@ BRIDGE = ["apple pear plum", "plum fig date", "apple pear plum fig date"]
 def names(seed, number=60):
     """Returns texts with up to three misspelled copies, and the thing that each one is."""
     draw = np.random.default_rng(seed)
-    all_words = words(200, seed)
+    # Things have words in common, and some are wrongly joined.
+    all_words = words(50, seed)
     texts = []
     things = []
     for thing in range(number):
-        text = " ".join(draw.choice(all_words, 4))
+        text = " ".join(draw.choice(all_words, 3))
         texts += [text, *(misspelled(draw, text) for _ in range(draw.integers(4)))]
         things += [thing] * (len(texts) - len(things))
     return np.array(texts), np.array(things)
@@ -81,9 +82,10 @@ def check_orders_of_texts(seeds):
 
     found = [f1_in_portions(things, seed, start, lambda rows: texts[rows], False) for seed in seeds]
     best = f1(at_once.groups, things)
-    assert best > 0.8
+    assert 0.8 < best < 1
     assert abs(np.mean(found) - best) < 0.01
-    assert min(found) > best - 0.03
+    # On average within one point; an unlucky order separates what it cannot join again.
+    assert min(found) > best - 0.05
 
 
 def check_orders_of_tables(seeds):
