@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +19,22 @@ _MIN_KIND = 0.25
 _MIN_ANSWERS = 4
 
 
-def next_pair(
-    links: Links, asked: Collection[tuple[int, int]] | Mapping[tuple[int, int], int], seed: int = 0
-) -> int | None:
+def next_pair(links: Links, asked: Mapping[tuple[int, int], int], seed: int = 0) -> int | None:
     """Returns the index of the next pair to ask about, or `None` if all were asked.
 
     Args:
         links: Candidates with probabilities.
-        asked: Rows of the pairs that were asked before, perhaps with their answers, 1 or 0.
+        asked: Rows of the pairs that were asked before, and the answers: 1, 0, or -1 for none.
         seed: Seed of the draws among equally uncertain pairs.
     """
     rows = links.pairs.tolist()
     is_open = np.array([tuple(pair) not in asked for pair in rows], bool)
     if not is_open.any():
         return None
-    if isinstance(asked, Mapping):
-        answers = np.array([asked.get(tuple(pair), -1) for pair in rows])
-        rare = _rare_kind(links.probabilities, answers, is_open)
-        if rare is not None:
-            return rare
+    answers = np.array([asked.get(tuple(pair), -1) for pair in rows])
+    rare = _rare_kind(links.probabilities, answers, is_open)
+    if rare is not None:
+        return rare
     draw = np.random.default_rng((seed, len(asked)))
     # Ties are broken at random: many pairs agree in the same way.
     noise = 1e-6 * draw.random(len(is_open))

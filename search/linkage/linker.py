@@ -212,10 +212,11 @@ class Linker:
             labels: The labels so far, whose pairs are not asked about again.
 
         Raises:
-            ConfigError: `fit` was not called.
+            ConfigError: `fit` was not called, a row does not exist, or a label is not 1 or 0.
         """
-        asked = {(int(left), int(right)) for left, right, _ in labels}
-        pair = next_pair(self.links, asked)
+        rows = self.links.numbered(labels).tolist()
+        answers = {(left, right): label for left, right, label in rows}
+        pair = next_pair(self.links, answers)
         if pair is None:
             return None
         left, right = self.links.pairs[pair].tolist()

@@ -81,7 +81,7 @@ class Links:
         mixture: The model without labels.
         pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
         probabilities: Probabilities that they match, `(num_pairs,)`.
-        rivals: Other partners of the rows of a single column of texts, or `None`.
+        rivals: Other partners of the rows where titles identify them, or `None`.
         rows: The rows as a whole if only titles identify them, or `None`.
         mutual: Evidence for pairs of texts that are the best ones of both of their rows.
         model: The model with labels, or `None` without labels.
@@ -108,7 +108,7 @@ class Links:
         of a single text are not fitted to the tables, so they do not say how many matches there
         are.
         """
-        if self.model is None and self.rivals is not None:
+        if self.model is None and isinstance(self.mixture, TextOdds):
             return None
         return _UNSEEN if len(self.columns) < _MIN_COLUMNS else 0.0
 
@@ -378,6 +378,9 @@ def find_links(
             left = joined_cells([column.left_cells for column in columns])
             right = joined_cells([column.right_cells for column in columns])
             links.rows = WholeRows(left, right)
+            # Before the rivals are there: these are the rivals' own probabilities.
+            probabilities = links.probabilities_of(pairs)
+            links.rivals = PairRivals(columns, links.rows.texts, pairs, probabilities)
     links.probabilities = links.probabilities_of(pairs)
     if labels is not None:
         links.learn_from(labels, model)

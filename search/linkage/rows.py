@@ -74,18 +74,21 @@ class Rivals:
         num_rows: Number of rows.
     """
 
-    def __init__(self, rows: Ids, partners: Ids, scores: Floats, num_rows: int) -> None:
-        self._best = np.zeros(num_rows, np.float32)
+    def __init__(
+        self, rows: Ids, partners: Ids, scores: NDArray[np.floating], num_rows: int
+    ) -> None:
+        # Of the same type, or the best score would not be equal to itself.
+        self._best = np.zeros(num_rows, scores.dtype)
         np.maximum.at(self._best, rows, scores)
         is_best = scores == self._best[rows]
         self._partners = np.full(num_rows, -1, np.int64)
         self._partners[rows[is_best]] = partners[is_best]
         is_other = partners != self._partners[rows]
-        self._second = np.zeros(num_rows, np.float32)
+        self._second = np.zeros(num_rows, scores.dtype)
         np.maximum.at(self._second, rows[is_other], scores[is_other])
 
-    def scores(self, rows: Ids, partners: Ids) -> Floats:
-        """Returns the largest similarity of each row to another partner, float32 `(num_pairs,)`."""
+    def scores(self, rows: Ids, partners: Ids) -> NDArray[np.floating]:
+        """Returns the largest similarity of each row to another partner, `(num_pairs,)`."""
         is_best = partners == self._partners[rows]
         return np.where(is_best, self._second[rows], self._best[rows])
 
@@ -101,7 +104,11 @@ class PairRivals:
     """
 
     def __init__(
-        self, columns: Sequence[Column], texts: tuple[Ids, Ids], pairs: Ids, scores: Floats
+        self,
+        columns: Sequence[Column],
+        texts: tuple[Ids, Ids],
+        pairs: Ids,
+        scores: NDArray[np.floating],
     ) -> None:
         self._left_texts, self._right_texts = texts
         if columns[0].left is columns[0].right:
@@ -112,7 +119,7 @@ class PairRivals:
         self._left = Rivals(left, self._right_texts[right], scores, len(self._left_texts))
         self._right = Rivals(right, self._left_texts[left], scores, len(self._right_texts))
 
-    def scores(self, pairs: Ids) -> Floats:
+    def scores(self, pairs: Ids) -> NDArray[np.floating]:
         """Returns the similarity of each row to its best other partner, `(num_pairs, 2)`."""
         left, right = pairs.T
         of_left = self._left.scores(left, self._right_texts[right])

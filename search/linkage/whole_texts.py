@@ -13,6 +13,7 @@ from tf_charagram.search.linkage.names import LEGAL_ENDINGS
 from tf_charagram.search.linkage.shared_words import SharedWords, contradict
 from tf_charagram.search.linkage.values import folded
 from tf_charagram.search.scoring import TextScorer
+from tf_charagram.text.arguments import distinct
 
 #: Levels of agreement: similarities are probabilities.
 CUTOFFS = (0.9, 0.7, 0.5, 0.2)
@@ -32,7 +33,7 @@ _MIN_CHECKED = -2.0
 #: Share of the log-odds by columns where rows as a whole are compared, too. Chosen on songs,
 #: beers, and made-up papers, products, restaurants and payments, with the constant.
 COLUMN_SHARE = 0.5
-_ROW_CONSTANT = 1.5
+_ROW_CONSTANT = 0.5
 _MAX_BY_COLUMNS = 8.0
 _MIN_BY_COLUMNS = -14.0
 _MAX_BY_ROWS = 4.0
@@ -95,12 +96,16 @@ class WholeRows:
     Args:
         left: The texts of the left rows.
         right: The texts of the right rows.
+
+    Attributes:
+        texts: The number of the text of each left row, and of each right row.
     """
 
     def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
-        self._num_left = len(left)
-        self._values = [read_whole_text(text) for text in (*left, *right)]
+        rows = [read_whole_text(text) for text in (*left, *right)]
+        self._values, text_of_row = distinct(rows)
         self._texts = WholeTexts(self._values)
+        self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
 
     def log_odds(
         self, by_columns: NDArray[np.float64], pairs: NDArray[np.int64]
@@ -115,7 +120,8 @@ class WholeRows:
         by_rows = np.full(len(pairs), -_MAX_BY_ROWS)
         # To compare all others would take most of the time.
         chosen = np.flatnonzero(by_columns > _MIN_BY_COLUMNS)
-        rows = pairs[chosen] + np.array([0, self._num_left])
-        probabilities = self._texts.similarities(self._values, rows).astype(np.float64)
+        left, right = pairs[chosen].T
+        texts = np.stack([self.texts[0][left], self.texts[1][right]], axis=1)
+        probabilities = self._texts.similarities(self._values, texts).astype(np.float64)
         by_rows[chosen] = np.clip(logit(probabilities), -_MAX_BY_ROWS, _MAX_BY_ROWS)
         return COLUMN_SHARE * bounded + by_rows + _ROW_CONSTANT

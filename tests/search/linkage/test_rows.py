@@ -36,12 +36,13 @@ def test_shared_words():
     assert not features[[2, 4, 5]].any()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("seed", range(3))
-def test_rivals_are_other_texts(seed):
+def test_rivals_are_other_texts(seed, dtype):
     draw = np.random.default_rng(seed)
     rows = draw.integers(0, 20, 200)
     partners = draw.integers(0, 12, 200)
-    scores = draw.random(200).astype(np.float32).round(1)
+    scores = draw.random(200).astype(dtype).round(1)
     rivals = Rivals(rows, partners, scores, 21)
     found = rivals.scores(rows, partners)
     for row, partner, value in zip(rows, partners, found, strict=True):
