@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tf_charagram._files.writing import FolderLock
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.table_flags import check_table_output, read_input
+from tf_charagram.errors import ConfigError
 from tf_charagram.search.commands.match import add_threshold_flags, say_scores
 from tf_charagram.search.commands.records import (
     add_record_flags,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tf_charagram.search.grouping import WeakLink
     from tf_charagram.search.growing import GroupedRows
     from tf_charagram.search.linkage.answers import RecordGroups
+    from tf_charagram.search.linkage.estimates import Estimate
     from tf_charagram.search.matching import Duplicates
 
 # Weak links that are shown.
@@ -40,6 +42,8 @@ _NUM_SHOWN = 5
 # Flags that need all rows at once, and flags that hold for all rows of a folder.
 _AT_ONCE = ("drop", "explain", "groups", "labels")
 _FIXED = ("on", "model", "vectors_only", "threshold", "column", "identifies")
+# Rows are dropped without --yes only if the lower bound of the precision is higher.
+_MIN_PRECISION = 0.8
 
 
 def _make_parser() -> Parser:
@@ -70,6 +74,11 @@ def _make_parser() -> Parser:
         action="store_true",
         help="old groups become one if new rows connect them [they stay, with a warning]",
     )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="drop rows even if fewer than 80 %% of the pairs may be right",
+    )
     return parser
 
 
@@ -80,6 +89,8 @@ def dedupe(arguments: Sequence[str]) -> int:
     check_record_flags(parser, values)
     if values.drop:
         parser.refuse(values, ("explain",), "does not go with --drop")
+    else:
+        parser.refuse(values, ("yes",), "is for --drop")
     if values.into is None:
         parser.refuse(values, ("merge",), "is for --into")
     check_table_output(values, values.table)
@@ -91,6 +102,8 @@ def dedupe(arguments: Sequence[str]) -> int:
     found: Duplicates | RecordGroups
     if len(values.on) > 1:
         found = dedupe_records(values, table)
+        if values.drop and not values.yes:
+            _check_precision(found.estimates, found.threshold)
     else:
         found = deduplicate(
             table.text_of(values.on),
@@ -194,6 +207,24 @@ def _say_merges(merges: Sequence[Sequence[int]], is_done: bool) -> None:
         sys.stderr.write(f"warning: new rows connect the groups {names}; {result}\n")
     if len(merges) > _NUM_SHOWN:
         sys.stderr.write(f"warning: {len(merges) - _NUM_SHOWN:,} more such groups\n")
+
+
+def _check_precision(estimates: Sequence[Estimate], threshold: float) -> None:
+    """Checks that few rows are dropped that are no duplicates.
+
+    Raises:
+        ConfigError: The lower bound of the precision is too low.
+    """
+    from tf_charagram.search.linkage.estimates import MIN_MATCHES
+
+    [chosen] = [each for each in estimates if each.threshold == threshold]
+    lower, _ = chosen.precision_bounds
+    if chosen.num_pairs >= MIN_MATCHES and lower < _MIN_PRECISION:
+        raise ConfigError(
+            f"--drop is for duplicates of which at least {_MIN_PRECISION:.0%} are surely right. "
+            f"Lower bound at threshold {threshold}: {lower:.0%}. Raise --threshold, look at the "
+            "groups without --drop, or add --yes."
+        )
 
 
 def _warn(links: Sequence[WeakLink]) -> None:

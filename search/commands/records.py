@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Flags without an effect on several columns, and on one.
 _ONE_COLUMN = ("vectors_only",)
-_SEVERAL_COLUMNS = ("alternatives", "column", "explain", "identifies", "key")
+_SEVERAL_COLUMNS = ("alternatives", "column", "explain", "identifies", "key", "yes")
 
 
 def add_column_flag(parser: Parser) -> None:

@@ -98,6 +98,7 @@ FLAGS: dict[tuple[str, str], tuple[str, str | None]] = {
     ("dedupe", "--drop"): ("--drop", None),
     ("dedupe", "--into"): ("--into groups", None),
     ("dedupe", "--merge"): ("--merge", "--merge is for --into"),
+    ("dedupe", "--yes"): ("--yes", "--yes is for"),
     ("match several", "--on"): ("--on name,name", "--on must name a column once"),
     ("match several", "--model"): ("--model nosuch", "nosuch is not a model folder"),
     ("match several", "--vectors-only"): ("--vectors-only", "--vectors-only is for one column"),
@@ -113,6 +114,7 @@ FLAGS: dict[tuple[str, str], tuple[str, str | None]] = {
     ("dedupe several", "--labels"): ("--labels rows.csv --key name", None),
     ("dedupe several", "--key"): ("--key name", "--key is for --labels"),
     ("dedupe several", "--into"): ("--into groups --drop", "--drop does not go with --into"),
+    ("dedupe several", "--yes"): ("--yes", "--yes is for --drop"),
     ("dedupe several", "--explain"): ("--explain --drop", "--explain does not go with --drop"),
 }
 

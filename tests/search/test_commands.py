@@ -178,6 +178,19 @@ def people_files(tmp_path):
     return paths, truth
 
 
+def test_drop_asks_where_few_pairs_are_sure(people_files, capsys):
+    (left, _), _ = people_files
+    # Towns and few first names: many people have both in common.
+    arguments = ["dedupe", left, "--on", "first,town", "--threshold", 0.01]
+    assert call(*arguments) == 0
+    assert call(*arguments, "--drop") == 1
+    streams = capsys.readouterr()
+    assert re.search(r"Lower bound at threshold 0.01: \d+%. Raise --threshold", streams.err)
+    assert call(*arguments, "--drop", "--yes") == 0
+    rows = list(csv.reader(capsys.readouterr().out.splitlines()))
+    assert 1 < len(rows) < 301
+
+
 def test_match_on_columns(people_files, tmp_path, capsys):
     (left, right), truth = people_files
     output = tmp_path / "out.csv"
