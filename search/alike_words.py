@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tf_charagram.search.rare_keys import rare_keys
+from tf_charagram.search.rare_keys import entries, rare_keys
 from tf_charagram.search.similarities import Texts
 from tf_charagram.text.batches import in_threads
 
@@ -47,10 +47,7 @@ def alike_words(left: Texts, right: Texts) -> sparse.csr_array:
         rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
         left_lengths = np.sqrt(rare.power(2).sum(axis=1))
         lengths = left_lengths[rows] * right.word_lengths[found.indices]
-        is_alike = found.data >= min_cosine * lengths
-        splits = np.append(0, np.cumsum(is_alike))[found.indptr]
-        kept = found.data[is_alike], found.indices[is_alike], splits.astype(found.indices.dtype)
-        return sparse.csr_array(kept, found.shape)
+        return entries(found, np.flatnonzero(found.data >= min_cosine * lengths))
 
     num_left = left.word_ngrams.shape[0]
     blocks = [sparse.csr_array((0, right.word_ngrams.shape[0]), dtype=np.float32)]

@@ -27,6 +27,9 @@ _MAX_ADDED = 3_000_000
 # the number of texts.
 _POSTINGS = 20
 _MIN_POSTINGS = 5000
+# Pairs of texts are compared in detail if their words have this part of the cosine of n-grams that
+# the minimum score needs: frequent words and n-grams are not looked up.
+_PART_OF_COSINE = 0.9
 # Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
 # would take longest.
 _MAX_PRODUCTS = 2_000_000_000
@@ -67,7 +70,7 @@ def best_pairs(
     best_scores = [np.zeros(0, np.float32)]
     with ProgressLine(len(left), is_wanted=shows_progress) as progress:
         for rows in _batches(np.arange(len(left)), num_candidates):
-            pairs = _candidates(scorer, left, right, keys, rows, num_candidates)
+            pairs = _candidates(scorer, left, right, keys, rows, num_candidates, min_score)
             scores = scorer.pair_scores(left, right, pairs, min_score)
             left_rows, right_rows = pairs.T
             is_same = left.text_hashes[left_rows] == right.text_hashes[right_rows]
@@ -106,7 +109,9 @@ def similar_pairs(
         with ProgressLine(len(rows), is_wanted=shows_progress) as progress:
             for batch in _batches(rows, num_candidates):
                 # A text finds itself, too.
-                pairs = _candidates(scorer, texts, texts, keys, batch, num_candidates + 1)
+                pairs = _candidates(
+                    scorer, texts, texts, keys, batch, num_candidates + 1, min_score
+                )
                 pairs = pairs[pairs[:, 0] != pairs[:, 1]]
                 scores = scorer.pair_scores(texts, texts, pairs, min_score)
                 is_similar = (scores >= min_score) & (scores > 0)
@@ -154,6 +159,7 @@ def _candidates(
     word_keys: sparse.csr_array | None,
     rows: NDArray[np.int64],
     k: int,
+    min_score: float,
 ) -> NDArray[np.int64]:
     """Returns the pairs of some left rows that are worth comparing, `(num_pairs, 2)`, sorted."""
     num_right = len(right)
@@ -164,7 +170,9 @@ def _candidates(
     if word_keys is not None:
         max_postings = max(int(_POSTINGS * num_right**0.5), _MIN_POSTINGS)
         found_words = left.ones[rows] @ word_keys
-        keys.append(nearest_pairs(found_words, right.by_word, k, max_postings))
+        min_cosines = _PART_OF_COSINE * scorer.least_ngrams(left, rows, min_score)
+        min_products = min_cosines * left.lengths[rows]
+        keys.append(nearest_pairs(found_words, right.by_word, k, max_postings, min_products))
     # All find many of the same pairs.
     distinct_keys = distinct_integers(np.concatenate(keys))
     places, columns = np.divmod(distinct_keys, max(num_right, 1))

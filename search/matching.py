@@ -322,8 +322,7 @@ def deduplicate(
     num_texts = len(sizes)
 
     def scores_of_texts(text_pairs: NDArray[np.int64]) -> NDArray[np.floating]:
-        ways = text_pairs, text_pairs[:, ::-1]
-        return np.maximum(*(scorer.pair_scores(prepared, prepared, way) for way in ways))
+        return scorer.pair_scores(prepared, prepared, text_pairs, both_ways=True)
 
     pairs, scores = with_inner_pairs(num_texts, pairs, scores, threshold, scores_of_texts)
     known = sparse.csr_array((scores, pairs.T), (num_texts, num_texts))

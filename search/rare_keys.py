@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 
 def nearest_pairs(
-    left: sparse.csr_array, by_key: sparse.csr_array, k: int, max_postings: int
+    left: sparse.csr_array,
+    by_key: sparse.csr_array,
+    k: int,
+    max_postings: int,
+    min_products: NDArray[np.floating] | None = None,
 ) -> NDArray[np.int64]:
     """Finds for each left row the k right rows with the largest products of rare keys.
 
@@ -23,21 +25,33 @@ def nearest_pairs(
         by_key: Weights of the keys of right rows, one row per key, `(num_keys, num_right)`.
         k: Number of right rows; of equal products, lower rows come first.
         max_postings: Maximum number of right rows to look up, with repetitions.
+        min_products: Minimum product of each left row, `(num_left,)`.
 
     Returns:
-        Pairs as one integer each, `left_row * num_right + right_row`, by left rows: NumPy finds
-        distinct integers faster than distinct rows of an array.
+        Pairs as one integer each, `left_row * num_right + right_row`: NumPy finds distinct integers
+        faster than distinct rows of an array.
     """
     num_right = by_key.shape[1]
     num_rows = np.diff(by_key.indptr)
     products = rare_keys(left, num_rows, max_postings) @ by_key
-    pairs = [np.zeros(0, np.int64)]
-    for row, (start, stop) in enumerate(pairwise(products.indptr.tolist())):
-        columns = products.indices[start:stop].astype(np.int64)
-        if len(columns) > k:
-            columns = _largest(products.data[start:stop], columns, k)
-        pairs.append(row * num_right + columns)
-    return np.concatenate(pairs)
+    if min_products is not None:
+        least = np.repeat(min_products, np.diff(products.indptr))
+        products = entries(products, np.flatnonzero(products.data >= least))
+    num_found = np.diff(products.indptr)
+    pairs = np.repeat(np.arange(len(num_found)), num_found) * num_right + products.indices
+    is_long = num_found > k
+    found = [pairs[~np.repeat(is_long, num_found)]]
+    for row in np.flatnonzero(is_long).tolist():
+        own = slice(products.indptr[row], products.indptr[row + 1])
+        found.append(_largest(products.data[own], pairs[own], k))
+    return np.concatenate(found)
+
+
+def entries(matrix: sparse.csr_array, places: NDArray[np.integer]) -> sparse.csr_array:
+    """Keeps some entries of a matrix; `places` is ascending."""
+    # Integers of one kind: SciPy would convert the other matrix for each product.
+    splits = np.searchsorted(places, matrix.indptr).astype(matrix.indices.dtype)
+    return sparse.csr_array((matrix.data[places], matrix.indices[places], splits), matrix.shape)
 
 
 def distinct_integers(values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -51,15 +65,15 @@ def distinct_integers(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _largest(
-    products: NDArray[np.float32], columns: NDArray[np.int64], k: int
+    products: NDArray[np.float32], pairs: NDArray[np.int64], k: int
 ) -> NDArray[np.int64]:
-    """Returns the columns of the k largest products; of equal products, the lower columns."""
+    """Returns the pairs with the k largest products; of equal products, the lower pairs."""
     order = np.argpartition(products, -k)
     last = products[order[-k]]
     if np.count_nonzero(products >= last) == k:
-        return columns[order[-k:]]
-    larger = columns[products > last]
-    equal = np.sort(columns[products == last])
+        return pairs[order[-k:]]
+    larger = pairs[products > last]
+    equal = np.sort(pairs[products == last])
     return np.concatenate([larger, equal[: k - len(larger)]])
 
 
@@ -82,7 +96,4 @@ def rare_keys(
     totals_before = np.append(0, totals)[starts]
     is_kept = totals - totals_before <= max_postings
     is_kept[starts] = True
-    kept = np.sort(order[is_kept])
-    # Integers of the kind of the other matrix: SciPy would convert that one for each product.
-    splits = np.searchsorted(kept, keys.indptr).astype(keys.indices.dtype)
-    return sparse.csr_array((keys.data[kept], keys.indices[kept], splits), keys.shape)
+    return entries(keys, np.sort(order[is_kept]))

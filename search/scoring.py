@@ -20,6 +20,7 @@ from tf_charagram.search.similarities import (
     Texts,
     codes_of,
     compare,
+    compare_codes,
     compare_letters,
     compare_ngrams,
     compare_wholes,
@@ -261,7 +262,13 @@ class TextScorer:
         return left_texts, right_texts, np.stack([rows, rows], axis=1)
 
     def pair_scores(
-        self, left: Texts, right: Texts, pairs: NDArray[np.integer], min_score: float = 0.0
+        self,
+        left: Texts,
+        right: Texts,
+        pairs: NDArray[np.integer],
+        min_score: float = 0.0,
+        *,
+        both_ways: bool = False,
     ) -> NDArray[np.float32]:
         """Returns the scores of pairs of prepared texts, float32 `(num_pairs,)`, from 0 to 1.
 
@@ -270,6 +277,8 @@ class TextScorer:
             right: Texts.
             pairs: Rows of both, `(num_pairs, 2)`.
             min_score: Pairs that cannot reach this score may get 0.
+            both_ways: Whether the larger score of (a, b) and (b, a) is returned: soft tf-idf takes
+                partners for the words of the first text only.
         """
         scores = np.zeros(len(pairs), np.float32)
         for start in range(0, len(pairs), _MAX_PAIRS):
@@ -284,8 +293,13 @@ class TextScorer:
                     kept = self._promising(left, right, block[rows], best, min_score)
                     rows = rows[kept]
                     features = Features(*(values[kept] for values in features))
+                compare_codes(left, right, block[rows], features)
                 compare_words(left, right, block[rows], features)
-            scores[start + rows] = self._combine(features)
+            found = self._combine(features)
+            if both_ways and self.is_lexical:
+                compare_words(right, left, block[rows, ::-1], features)
+                found = np.maximum(found, self._combine(features))
+            scores[start + rows] = found
         return scores
 
     def _promising(
@@ -304,6 +318,30 @@ class TextScorer:
         best = best._replace(shared_code=may_share_code.astype(np.float32))
         # Rounding may take the score a little above the bound.
         return np.flatnonzero(self._combine(best) >= min_score - 1e-5)
+
+    def least_ngrams(
+        self, texts: Texts, rows: NDArray[np.integer], min_score: float
+    ) -> NDArray[np.floating]:
+        """Returns the cosine of n-grams that pairs of a text must have to reach a score.
+
+        Args:
+            texts: Texts.
+            rows: Some of their rows.
+            min_score: The score.
+
+        Returns:
+            `(num_rows,)`, whatever the other texts and the other similarities are; 0 if the weights
+            are learned, as they may be negative.
+        """
+        if self._learned is not None:
+            return np.zeros(len(rows))
+        # N-grams weigh more in longer texts.
+        share = 1 / np.maximum(texts.num_words[rows], 1)
+        long, single = self._weights.reshape(2, -1)[:, 1]
+        weights = long * (1 - share) + single * share
+        step = _CODE_STEP * texts.has_codes[rows]
+        missing = (1 - min_score) / (1 - step)
+        return np.maximum(1 - missing / weights, 0)
 
     def pair_features(
         self, left: Texts, right: Texts, pairs: NDArray[np.integer]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -110,8 +110,7 @@ class Texts:
     @cached_property
     def word_hashes(self) -> NDArray[np.int64]:
         """A hash of the words of each text as they are written, `(num_texts,)`."""
-        rows = range(len(self))
-        return np.array([hash(letters) for letters in self.letters(rows)], np.int64)
+        return np.array([hash(letters) for letters in self.letters], np.int64)
 
     @cached_property
     def ones(self) -> sparse.csr_array:
@@ -123,17 +122,16 @@ class Texts:
 
     @cached_property
     def by_word(self) -> sparse.csr_array:
-        """One row per word: its texts, each with 1 / its length, `(num_words, num_texts)`.
-
-        The length is that of a vector of n-grams in which those of different words differ.
-        """
-        lengths = np.sqrt(self.ones @ self.word_lengths**2)
+        """One row per word: its texts, each with 1 / its length, `(num_words, num_texts)`."""
         ones = self.ones.copy()
         ones.sum_duplicates()
-        ones.data = (
-            1 / np.maximum(lengths, 1e-6)[np.repeat(np.arange(len(self)), np.diff(ones.indptr))]
-        )
+        ones.data = np.repeat(1 / np.maximum(self.lengths, 1e-6), np.diff(ones.indptr))
         return ones.T.tocsr()
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Length of each text if the n-grams of different words differ, `(num_texts,)`."""
+        return np.sqrt(self.ones @ self.word_lengths**2)
 
     @cached_property
     def by_ngram(self) -> sparse.csr_array:
@@ -145,9 +143,28 @@ class Texts:
         """Lengths of `word_ngrams`, `(num_words,)`."""
         return np.sqrt(self.word_ngrams.power(2).sum(axis=1))
 
-    def letters(self, rows: Iterable[int]) -> list[str]:
-        """Returns the first words of some texts as they are written, with spaces between them."""
-        return [" ".join(words) for words in self.written.strings(rows)]
+    @cached_property
+    def letters(self) -> list[str]:
+        """The first words of each text as they are written, with spaces between them."""
+        return [" ".join(words) for words in self.written.strings(range(len(self)))]
+
+    @cached_property
+    def num_letters(self) -> NDArray[np.int64]:
+        """Length of each of `letters`, `(num_texts,)`."""
+        return np.array(list(map(len, self.letters)), np.int64)
+
+    @cached_property
+    def letter_sets(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The letters of each word as 64 bits, and its length, each `(num_words,)`."""
+        words = self.lists.words
+        lengths = np.array([len(word) for word in words], np.int64)
+        codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+        bits = np.uint64(1) << (codes % 64).astype(np.uint64)
+        sets = np.zeros(len(words), np.uint64)
+        # `reduceat` needs words of at least one letter.
+        starts = np.cumsum(lengths) - lengths
+        sets[lengths > 0] = np.bitwise_or.reduceat(bits, starts[lengths > 0])
+        return sets, lengths
 
 
 class Features(NamedTuple):
@@ -188,6 +205,7 @@ def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool
     if lexical:
         compare_ngrams(left, right, pairs, features)
         compare_letters(left, right, pairs, features)
+        compare_codes(left, right, pairs, features)
         compare_words(left, right, pairs, features)
     return features
 
@@ -233,9 +251,10 @@ def compare_letters(
 ) -> None:
     """Fills `letters`."""
     left_rows, right_rows = pairs.T
-    left_letters = _spread_letters(left, left_rows)
-    right_letters = _spread_letters(right, right_rows)
-    features.letters[:] = _letter_similarities(left_letters, right_letters)
+    left_letters = list(map(left.letters.__getitem__, left_rows.tolist()))
+    right_letters = list(map(right.letters.__getitem__, right_rows.tolist()))
+    longer = np.maximum(left.num_letters[left_rows], right.num_letters[right_rows])
+    features.letters[:] = _letter_similarities(left_letters, right_letters, longer)
 
 
 def codes_of(text: str, words: Sequence[str]) -> frozenset[str]:
@@ -270,14 +289,7 @@ def _is_code(word: str) -> bool:
 def compare_words(
     left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
 ) -> None:
-    """Fills the features of words and codes.
-
-    Args:
-        left: Texts.
-        right: Texts.
-        pairs: Rows of both, `(num_pairs, 2)`.
-        features: The features of the pairs, which are changed.
-    """
+    """Fills `words`."""
     left_rows, right_rows = pairs.T
     num_products = left.num_words[left_rows] * right.num_words[right_rows]
     totals = np.append(0, np.cumsum(num_products))
@@ -288,14 +300,20 @@ def compare_words(
         block = slice(start, max(stop, start + 1))
         features.words[block] = _soft_tfidf(left, left_rows[block], right, right_rows[block])
         start = block.stop
+
+
+def compare_codes(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
+) -> None:
+    """Fills `shared_code` and `codes_differ`."""
+    left_rows, right_rows = pairs.T
     has_codes = left.has_codes[left_rows] | right.has_codes[right_rows]
     for pair in np.flatnonzero(has_codes).tolist():
         row, other = pairs[pair].tolist()
         left_codes = left.codes.get(row, _NO_CODES)
         right_codes = right.codes.get(other, _NO_CODES)
-        [left_letters] = left.letters([row])
-        [right_letters] = right.letters([other])
-        shared, differ = _compare_codes(left_codes, right_codes, left_letters, right_letters)
+        letters = left.letters[row], right.letters[other]
+        shared, differ = _compare_codes(left_codes, right_codes, *letters)
         features.shared_code[pair] = shared
         features.codes_differ[pair] = differ
 
@@ -327,9 +345,7 @@ def _soft_tfidf(
     # All right words for each item.
     right_words = right.lists.ids[positions(right_splits[rights], right_splits[rights + 1])]
     lengths = right.num_words[rights]
-    similarities = _word_similarities(
-        left.lists.words, np.repeat(left_words, lengths), right.lists.words, right_words
-    )
+    similarities = _word_similarities(left, np.repeat(left_words, lengths), right, right_words)
     nearest = np.maximum.reduceat(similarities, np.cumsum(lengths) - lengths)
     shared = np.bincount(pair_of_item, (left.weights[left_words] * nearest) ** 2)
     norms = np.sqrt(left.square_sums[left_rows] * right.square_sums[right_rows])
@@ -339,43 +355,42 @@ def _soft_tfidf(
 
 
 def _word_similarities(
-    left: Sequence[str],
-    left_ids: NDArray[np.integer],
-    right: Sequence[str],
-    right_ids: NDArray[np.integer],
+    left: Texts, left_ids: NDArray[np.integer], right: Texts, right_ids: NDArray[np.integer]
 ) -> Floats:
     """Returns the similarities of corresponding words; most pairs of words repeat."""
-    keys = left_ids.astype(np.int64) * len(right) + right_ids
+    left_words = left.lists.words
+    right_words = right.lists.words
+    left_sets, left_lengths = left.letter_sets
+    right_sets, right_lengths = right.letter_sets
+    longer = np.maximum(left_lengths[left_ids], right_lengths[right_ids])
+    # An edit changes at most two letters of a set.
+    num_different = np.bitwise_count(left_sets[left_ids] ^ right_sets[right_ids])
+    may_be_similar = np.flatnonzero(num_different <= 2 * (1 - _MIN_SIMILARITY) * longer + 1e-6)
+    similarities = np.zeros(len(left_ids), np.float32)
+    keys = left_ids[may_be_similar].astype(np.int64) * len(right_words) + right_ids[may_be_similar]
     distinct_keys, places = np.unique(keys, return_inverse=True)
-    left_places, right_places = np.divmod(distinct_keys, len(right))
-    similarities = process.cpdist(
-        [left[place] for place in left_places.tolist()],
-        [right[place] for place in right_places.tolist()],
+    left_places, right_places = np.divmod(distinct_keys, len(right_words))
+    distinct_similarities = process.cpdist(
+        [left_words[place] for place in left_places.tolist()],
+        [right_words[place] for place in right_places.tolist()],
         scorer=OSA.normalized_similarity,
         score_cutoff=_MIN_SIMILARITY,
         dtype=np.float32,
     )
-    return similarities[places]
+    similarities[may_be_similar] = distinct_similarities[places]
+    return similarities
 
 
-def _spread_letters(texts: Texts, rows: NDArray[np.integer]) -> list[str]:
-    """Returns the letters of rows, which may repeat; each is joined once."""
-    distinct_rows, places = np.unique(rows, return_inverse=True)
-    letters = texts.letters(distinct_rows.tolist())
-    return [letters[place] for place in places.tolist()]
-
-
-def _letter_similarities(left: Sequence[str], right: Sequence[str]) -> Floats:
+def _letter_similarities(
+    left: Sequence[str], right: Sequence[str], longer: NDArray[np.int64]
+) -> Floats:
     """Returns 1 - the edit distance over the longer length of pairs, float32 `(num_pairs,)`."""
-    lengths = np.array([list(map(len, left)), list(map(len, right))], np.int64)
-    longer = lengths.max(axis=0)
-    similarities = process.cpdist(
-        [letters[:MAX_LETTERS] for letters in left],
-        [letters[:MAX_LETTERS] for letters in right],
-        scorer=OSA.normalized_similarity,
-        dtype=np.float32,
-    )
-    for pair in np.flatnonzero(longer > MAX_LETTERS).tolist():
+    long_pairs = np.flatnonzero(longer > MAX_LETTERS).tolist()
+    starts = left, right
+    if long_pairs:
+        starts = [[letters[:MAX_LETTERS] for letters in side] for side in (left, right)]
+    similarities = process.cpdist(*starts, scorer=OSA.normalized_similarity, dtype=np.float32)
+    for pair in long_pairs:
         similarities[pair] = _long_similarity(left[pair], right[pair])
     # Two texts without words would be equal.
     similarities[longer == 0] = 0
