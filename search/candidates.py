@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tf_charagram.reporting import ProgressLine
 from tf_charagram.search.alike_words import alike_words
-from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs
+from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs, rare_keys
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.similarities import Texts
 
@@ -28,8 +28,8 @@ _MAX_ADDED = 3_000_000
 _POSTINGS = 20
 _MIN_POSTINGS = 5000
 # Pairs of texts are compared in detail if their words have this part of the cosine of n-grams that
-# the minimum score needs: frequent words and n-grams are not looked up.
-_PART_OF_COSINE = 0.9
+# the minimum score needs: frequent n-grams, and words that are hardly alike, are not looked up.
+_PART_OF_COSINE = 0.6
 # Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
 # would take longest.
 _MAX_PRODUCTS = 2_000_000_000
@@ -170,9 +170,12 @@ def _candidates(
     if word_keys is not None:
         max_postings = max(int(_POSTINGS * num_right**0.5), _MIN_POSTINGS)
         found_words = left.ones[rows] @ word_keys
+        rare_words = rare_keys(found_words, np.diff(right.by_word.indptr), max_postings)
         min_cosines = _PART_OF_COSINE * scorer.least_ngrams(left, rows, min_score)
-        min_products = min_cosines * left.lengths[rows]
-        keys.append(nearest_pairs(found_words, right.by_word, k, max_postings, min_products))
+        lengths = np.maximum(left.lengths[rows], 1e-6)
+        missing = found_words.sum(axis=1) - rare_words.sum(axis=1)
+        min_products = min_cosines * lengths - missing / lengths
+        keys.append(nearest_pairs(rare_words, right.by_word, k, min_products))
     # All find many of the same pairs.
     distinct_keys = distinct_integers(np.concatenate(keys))
     places, columns = np.divmod(distinct_keys, max(num_right, 1))

@@ -11,20 +11,15 @@ def nearest_pairs(
     left: sparse.csr_array,
     by_key: sparse.csr_array,
     k: int,
-    max_postings: int,
     min_products: NDArray[np.floating] | None = None,
 ) -> NDArray[np.int64]:
-    """Finds for each left row the k right rows with the largest products of rare keys.
-
-    Frequent keys tell little and are in most rows: the keys of a left row are looked up from the
-    rarest on, until so many right rows were found, with repetitions. The rarest key is always
-    looked up.
+    """Finds for each left row the k right rows with the largest products.
 
     Args:
-        left: Weights of the keys of left rows, `(num_left, num_keys)`.
+        left: Weights of the keys of left rows, `(num_left, num_keys)`; rare keys, or most rows
+            would be found.
         by_key: Weights of the keys of right rows, one row per key, `(num_keys, num_right)`.
         k: Number of right rows; of equal products, lower rows come first.
-        max_postings: Maximum number of right rows to look up, with repetitions.
         min_products: Minimum product of each left row, `(num_left,)`.
 
     Returns:
@@ -32,8 +27,7 @@ def nearest_pairs(
         faster than distinct rows of an array.
     """
     num_right = by_key.shape[1]
-    num_rows = np.diff(by_key.indptr)
-    products = rare_keys(left, num_rows, max_postings) @ by_key
+    products = left @ by_key
     if min_products is not None:
         least = np.repeat(min_products, np.diff(products.indptr))
         products = entries(products, np.flatnonzero(products.data >= least))
@@ -64,9 +58,7 @@ def distinct_integers(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return ordered[is_new]
 
 
-def _largest(
-    products: NDArray[np.float32], pairs: NDArray[np.int64], k: int
-) -> NDArray[np.int64]:
+def _largest(products: NDArray[np.float32], pairs: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Returns the pairs with the k largest products; of equal products, the lower pairs."""
     order = np.argpartition(products, -k)
     last = products[order[-k]]
@@ -80,7 +72,10 @@ def _largest(
 def rare_keys(
     keys: sparse.csr_array, num_rows: NDArray[np.integer], max_postings: int
 ) -> sparse.csr_array:
-    """Drops the frequent keys of each row.
+    """Drops the frequent keys of each row, which tell little and are in most rows.
+
+    The keys of a row are kept from the rarest on, until they find so many right rows, with
+    repetitions. The rarest key is always kept.
 
     Args:
         keys: Weights of keys, `(num_left, num_keys)`.

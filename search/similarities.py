@@ -386,9 +386,9 @@ def _letter_similarities(
 ) -> Floats:
     """Returns 1 - the edit distance over the longer length of pairs, float32 `(num_pairs,)`."""
     long_pairs = np.flatnonzero(longer > MAX_LETTERS).tolist()
-    starts = left, right
+    starts = [left, right]
     if long_pairs:
-        starts = [[letters[:MAX_LETTERS] for letters in side] for side in (left, right)]
+        starts = [[letters[:MAX_LETTERS] for letters in side] for side in starts]
     similarities = process.cpdist(*starts, scorer=OSA.normalized_similarity, dtype=np.float32)
     for pair in long_pairs:
         similarities[pair] = _long_similarity(left[pair], right[pair])

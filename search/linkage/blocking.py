@@ -11,7 +11,7 @@ from scipy import sparse
 from tf_charagram.search.linkage.columns import MISSING, Column
 from tf_charagram.search.linkage.names import other_forms
 from tf_charagram.search.linkage.ngrams import trigram_tfidf
-from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs
+from tf_charagram.search.rare_keys import distinct_integers, nearest_pairs, rare_keys
 from tf_charagram.text.batches import in_threads
 
 #: Candidates per row.
@@ -81,8 +81,8 @@ def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int) -> NDArray
     max_postings = min(_MAX_POSTINGS, _MAX_ALL_POSTINGS // max(num_left, 1))
 
     def pairs_of(start: int) -> NDArray[np.int64]:
-        batch = left[start : start + _BATCH]
-        keys = nearest_pairs(batch, by_key, k, max_postings)
+        batch = rare_keys(left[start : start + _BATCH], np.diff(by_key.indptr), max_postings)
+        keys = nearest_pairs(batch, by_key, k)
         rows, columns = np.divmod(keys, max(right.shape[0], 1))
         return np.stack([rows + start, columns], axis=1)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from tests.texts import words
 from tf_charagram.search import TextIndex, TextScorer, candidates
 from tf_charagram.search.candidates import similar_pairs
 from tf_charagram.search.rare_keys import nearest_pairs
+from tf_charagram.search.similarities import compare
 
 
 def names(num, seed):
@@ -53,5 +56,37 @@ def test_no_conversion_of_the_index():
     found = index._searched.prepared
     for matrix in (found.by_word, found.by_ngram, prepared.ones, prepared.word_ngrams):
         assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
-    [pair] = nearest_pairs(prepared.ones, prepared.by_word, 1, 10)
+    [pair] = nearest_pairs(prepared.ones, prepared.by_word, 1)
     assert pair == 0
+
+
+@pytest.mark.parametrize("model", [None, "english-mini"])
+def test_least_ngrams(model):
+    """No pair of texts reaches a score with less common n-grams than the score needs."""
+    texts = [*names(150, 2), "x9000", "sony kd55x9000", "sony kd55x9001 tv", "sony", "tv"]
+    scorer = TextScorer(texts, model)
+    prepared = scorer.prepare(texts)
+    every = np.stack(np.indices((len(texts), len(texts))), axis=-1).reshape(-1, 2)
+    scores = scorer.pair_scores(prepared, prepared, every)
+    cosines = compare(prepared, prepared, every, True).ngrams
+    for min_score in (0.7, 0.9):
+        least = scorer.least_ngrams(prepared, every[:, 0], min_score)
+        is_below = cosines < least - 1e-5
+        assert is_below.any() and (scores[is_below] < min_score).all()
+    both = scorer.pair_scores(prepared, prepared, every, both_ways=True)
+    square = scores.reshape(len(texts), -1)
+    np.testing.assert_allclose(both, np.maximum(square, square.T).ravel(), atol=1e-6)
+
+
+def test_similar_words():
+    """Words are similar from an edit similarity of 0.6 on, whatever letters they have."""
+    draw = np.random.default_rng(3)
+    texts = ["".join(draw.choice(list("abcé1中"), draw.integers(1, 9))) for _ in range(120)]
+    prepared = TextScorer(texts, None).prepare(texts)
+    every = np.stack(np.indices((len(texts), len(texts))), axis=-1).reshape(-1, 2)
+    found = compare(prepared, prepared, every, True).words > 0
+    bags = prepared.lists.strings(range(len(texts)))
+    scorer = OSA.normalized_similarity
+    for (left, right), is_found in zip(every.tolist(), found.tolist(), strict=True):
+        expected = process.cdist(bags[left], bags[right], scorer=scorer, score_cutoff=0.6).any()
+        assert is_found == expected
