@@ -104,7 +104,7 @@ def test_subsets_of_other_pairs_are_others(tmp_path):
     pairs = tmp_path / "pairs.tsv"
     sources = {"phrases": RoleData((str(pairs),), Alternative("pairs", ()))}
     run = Run("a", "sentences", "dan", Subset("phrases", 0, False))
-    for text in ("a\tb\nc\td\n", "e\tf\n"):
+    for text in ("cat\tcats\ndog\tdogs\n", "mouse\tmice\n"):
         pairs.write_text(text)
         words = train_command(run, tmp_path, sources, tmp_path / "out")
         assert Path(words[words.index("--data") + 1]).read_text() == text
