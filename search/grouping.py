@@ -153,15 +153,21 @@ class Linkage(NamedTuple):
 
 
 def average_linkage(
-    num_rows: int, pairs: NDArray[np.int64], scores: NDArray[np.floating], threshold: float
+    num_rows: int,
+    pairs: NDArray[np.int64],
+    scores: NDArray[np.floating],
+    threshold: float,
+    *,
+    other_score: float = 0.0,
 ) -> Linkage:
     """Joins rows by the mean score between groups.
 
     Args:
         num_rows: Number of rows.
-        pairs: Pairs of rows, `(num_pairs, 2)`, each once. The score of all others is 0.
+        pairs: Pairs of rows, `(num_pairs, 2)`, each once.
         scores: Their scores, in [0, 1].
         threshold: Rows are joined only if a chain of pairs above it connects them.
+        other_score: The score of all other pairs.
     """
     numbers = bounded_components(num_rows, pairs, scores, threshold)
     sizes = np.bincount(numbers, minlength=1)
@@ -178,7 +184,7 @@ def average_linkage(
     places = _places(numbers)
     for own in np.split(rest, np.flatnonzero(np.diff(number_of_pair[rest])) + 1):
         if len(own):
-            tree, joined[own] = _tree_of(places[pairs[own]], scores[own])
+            tree, joined[own] = _tree_of(places[pairs[own]], scores[own], other_score)
             rows = np.empty(len(tree) + 1, np.int64)
             rows[places[pairs[own]]] = pairs[own]
             merges.append(rows[_first_members(tree)])
@@ -187,7 +193,7 @@ def average_linkage(
 
 
 def _tree_of(
-    pairs: NDArray[np.int64], scores: NDArray[np.floating]
+    pairs: NDArray[np.int64], scores: NDArray[np.floating], other_score: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Joins the rows of one connected group.
 
@@ -197,7 +203,7 @@ def _tree_of(
     """
     num_rows = int(pairs.max()) + 1
     left, right = pairs.T
-    matrix = np.zeros((num_rows, num_rows))
+    matrix = np.full((num_rows, num_rows), other_score)
     matrix[left, right] = matrix[right, left] = scores
     if num_rows <= MAX_WITH_THIRDS:
         matrix = with_thirds(matrix)
@@ -267,6 +273,8 @@ def with_inner_pairs(
     scores: NDArray[np.floating],
     threshold: float,
     scores_of: Callable[[NDArray[np.int64]], NDArray[np.floating]],
+    *,
+    max_rows: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
     """Adds the other pairs of rows that a chain of pairs connects.
 
@@ -278,11 +286,13 @@ def with_inner_pairs(
         scores: Their scores.
         threshold: Minimum score of the pairs of a chain.
         scores_of: Returns the scores of other pairs.
+        max_rows: Larger groups are left as they are. Default: no limit.
 
     Returns:
         Pairs, sorted, and their scores.
     """
-    inner = inner_pairs(bounded_components(num_rows, pairs, scores, threshold), _MAX_INNER)
+    groups = bounded_components(num_rows, pairs, scores, threshold)
+    inner = inner_pairs(groups, _MAX_INNER, max_rows)
     known = pairs[:, 0] * num_rows + pairs[:, 1]
     keys = inner[:, 0] * num_rows + inner[:, 1]
     keys = keys[~np.isin(keys, known, assume_unique=True)]
@@ -338,18 +348,21 @@ def members(groups: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
             yield rows
 
 
-def inner_pairs(groups: NDArray[np.int64], max_pairs: int) -> NDArray[np.int64]:
+def inner_pairs(
+    groups: NDArray[np.int64], max_pairs: int, max_rows: int | None = None
+) -> NDArray[np.int64]:
     """Returns all pairs of rows of the same group, `(num_pairs, 2)`, small groups first.
 
     Args:
         groups: The number of the group of each row.
         max_pairs: Groups are left out from the one on that goes beyond so many pairs.
+        max_rows: Larger groups are left out. Default: no limit.
     """
     found = [np.zeros((0, 2), np.int64)]
     num_pairs = 0
     for rows in sorted(members(groups), key=len):
         num_pairs += len(rows) * (len(rows) - 1) // 2
-        if num_pairs > max_pairs:
+        if num_pairs > max_pairs or (max_rows is not None and len(rows) > max_rows):
             break
         left, right = np.triu_indices(len(rows), 1)
         found.append(np.stack([rows[left], rows[right]], axis=1))

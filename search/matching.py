@@ -47,6 +47,10 @@ from tf_charagram.text.arguments import distinct, strings_of
 _THRESHOLD = 0.7
 # Pairs are weak in this part of the scores from the threshold to 1.
 _WEAK_PART = 1 / 3
+# All texts of connected groups up to this size are compared. In larger ones, pairs that were not
+# found have less than the threshold: this part of it, about.
+_MAX_COMPARED = 100
+_OTHER_SHARE = 0.7
 # Partners considered per text for one-to-one matches; some may already be taken.
 _NUM_PARTNERS = 20
 
@@ -324,7 +328,9 @@ def deduplicate(
     def scores_of_texts(text_pairs: NDArray[np.int64]) -> NDArray[np.floating]:
         return scorer.pair_scores(prepared, prepared, text_pairs, both_ways=True)
 
-    pairs, scores = with_inner_pairs(num_texts, pairs, scores, threshold, scores_of_texts)
+    pairs, scores = with_inner_pairs(
+        num_texts, pairs, scores, threshold, scores_of_texts, max_rows=_MAX_COMPARED
+    )
     known = sparse.csr_array((scores, pairs.T), (num_texts, num_texts))
 
     def scores_of(row_pairs: NDArray[np.int64]) -> NDArray[np.floating]:
@@ -337,7 +343,9 @@ def deduplicate(
         found[missing] = scores_of_texts(text_pairs[missing])
         return found
 
-    linkage = average_linkage(num_texts, pairs, scores, threshold)
+    linkage = average_linkage(
+        num_texts, pairs, scores, threshold, other_score=_OTHER_SHARE * threshold
+    )
     numbers = group_numbers(groups, linkage, pairs, scores, threshold)
     is_match = scores >= threshold
     pairs = pairs[is_match]
