@@ -56,7 +56,10 @@ def check_equal(models, texts):
     """Checks the contract of a reader and an embedder."""
     texts = list(texts)
     expected = models.folded.encode(texts, normalize=True)
-    assert_allclose(models.reader.encode(texts, normalize=True), expected, rtol=0, atol=1e-6)
+    found = models.reader.encode(texts, normalize=True)
+    # Sums of tens of thousands of float32 numbers in another order differ in more digits.
+    bounds = np.array([1e-6 if len(text) < 10_000 else 1e-4 for text in texts])
+    assert (np.abs(found - expected).max(axis=1) <= bounds).all()
     assert models.reader.read_as(texts) == models.embedder.read_as(texts)
     shares = models.embedder.known_share(texts)
     assert_allclose(models.reader.known_share(texts), shares, rtol=0, atol=1e-6)

@@ -29,7 +29,6 @@ minimum = tf.minimum
 num_nonzero = tf.math.count_nonzero
 place_of_max = tf.argmax
 range_of = tf.range
-repeat = tf.repeat
 reshape = tf.reshape
 searchsorted = tf.searchsorted
 shift_left = tf.bitwise.left_shift
@@ -103,6 +102,16 @@ def padded(values: Array, before: int, after: int, value: Any = 0) -> Array:
     other_axes = len(values.shape) - 1
     widths = [[0, 0]] * other_axes + [[before, after]]
     return tf.pad(values, widths, constant_values=value)
+
+
+def repeat(values: Array, counts: Array) -> Array:
+    """Repeats each value, as often as one number or its own says."""
+    if isinstance(counts, int):
+        return tf.repeat(values, counts)
+    # TensorFlow would repeat all values as often as the most frequent one, and drop the rest.
+    ends = tf.cumsum(counts)
+    places = tf.range(tf.reduce_sum(counts))
+    return tf.gather(values, tf.searchsorted(ends, places, side="right"))
 
 
 def sums_before(values: Array) -> Array:
