@@ -13,7 +13,7 @@ from tf_charagram.tasks.paraphrase.corpus import Example
 from tf_charagram.tasks.paraphrase.pair_stream import Pairs, write_pairs
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.step_model import StepModel
-from tf_charagram.training.steps import choose_steps
+from tf_charagram.training.steps import RunSegment, choose_steps
 from tf_charagram.training.stream import Stream
 
 
@@ -26,7 +26,11 @@ def ids_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> Pairs:
 
 def train(model: StepModel, stream: Stream, num_steps: int) -> None:
     """Trains a model for `num_steps` more steps."""
-    run_segment = _steps_of(model, stream)
+    run(model, stream, num_steps, _steps_of(model, stream))
+
+
+def run(model: StepModel, stream: Stream, num_steps: int, run_segment: RunSegment) -> None:
+    """Trains a model for `num_steps` more steps in a chosen way."""
     for segment in stream.segments(int(model.step.numpy()), num_steps):
         run_segment(segment, ())
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Callable
+from functools import partial
 
 import common
 import fitting
@@ -23,13 +24,14 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.tasks.labels.feature_model import FeatureModel
+from tf_charagram.tasks.labels.feature_steps import FeatureSteps
 from tf_charagram.tasks.labels.heads import PairScoreHead
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.arguments import distinct
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.processor import limit_threads
+from tf_charagram.training.steps import choose_steps, run_watched
 from tf_charagram.training.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
 
@@ -71,10 +73,14 @@ def epoch(
         return take(texts), tf.gather(scores, chosen)
 
     head = PairScoreHead(dim=DIM, num_classes=NUM_CLASSES)
-    model = FeatureModel(head, batch) if encoder is None else SupervisedModel(encoder, head)
+    model = SupervisedModel(encoder, head)
     model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
     stream = ExampleStream(len(scores), batch, batch_size=batch_size, unit="pairs")
-    return lambda: fitting.train(model, stream, stream.steps_per_epoch)
+    if encoder is None:
+        run_segment = partial(run_watched, model, FeatureSteps(model, stream, batch).run)
+    else:
+        run_segment = choose_steps(model, stream)
+    return lambda: fitting.run(model, stream, stream.steps_per_epoch, run_segment)
 
 
 def rates(
