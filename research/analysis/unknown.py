@@ -79,7 +79,8 @@ def scores_by_unknown_ngrams(
 def _num_unknown(vectorizer: NgramVectorizer, texts: Sequence[str]) -> NDArray[np.intp]:
     """Counts the n-grams of each text that are not in the vocabulary."""
     encoded = string_tensor(texts)
-    _, starts, ends = vectorizer.reader(encoded)
+    batch = vectorizer.reader(encoded)
+    starts, ends = batch.starts, batch.ends
     # With the spaces at both ends; an empty text has no n-grams.
     lengths = np.where(ends > starts, ends - starts + 1, 0)
     in_all = sum(np.maximum(0, lengths - order + 1) for order in vectorizer.orders)

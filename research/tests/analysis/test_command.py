@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -30,9 +31,13 @@ def analyze(*arguments):
 
 
 @pytest.mark.parametrize("name", [name for name in ANALYSES if name != "margins"])
-def test_each_analysis(name, trained, sts, capsys):
+def test_each_analysis(name, trained, sts, tmp_path, capsys):
+    # The papers' pairs have no header.
+    _, lines = Path(trained.data).read_text().split("\n", 1)
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text(lines)
     models = [trained.folder, *([trained.folder / "model"] if name == "disagreements" else [])]
-    flags = ["--eval-data", sts, "--train-data", trained.data, "--score", "scored", "--k", 2]
+    flags = ["--eval-data", sts, "--train-data", pairs, "--score", "scored", "--k", 2]
     flags += ["--query", "ca"] if name in ("ngrams", "shares") else []
     assert analyze(name, *models, *flags, "--json") == 0
     table = json.loads(capsys.readouterr().out)
