@@ -84,7 +84,7 @@ def train(
         for name, values in (("data", data), ("eval_data", eval_data)):
             if values is not None:
                 settings[name] = _files(task, name, values, Path(folder))
-                if resume and Path(folder, name).is_file():
+                if resume and Path(folder, f"{name}.jsonl").is_file():
                     raise ConfigError(f"To `resume` a run, `{name}` must be in files.")
         plain = {name: _plain(value) for name, value in settings.items()}
         config = make_settings(task, **plain)
