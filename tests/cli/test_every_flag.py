@@ -190,6 +190,7 @@ FUNCTIONS = {
         {"path": "english"},
         {
             "path": {"path": "nosuch"},
+            "kind": {"kind": "tagger"},
             "correct_spelling": {"correct_spelling": False},
             "keep_words": {"keep_words": 1},
         },
