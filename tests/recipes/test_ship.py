@@ -48,7 +48,7 @@ def test_written_files(arguments, tmp_path, capsys):
     assert {name: facts["sha256"] for name, facts in card["files"].items()} == {
         name: sha256_of(folder / name) for name in names - {"card.json"}
     }
-    assert "bytes of at most 10,000,000; 2 words" in capsys.readouterr().out
+    assert "bytes of at most 10,500,000; 2 words" in capsys.readouterr().out
 
 
 def test_dictionary(arguments, tmp_path, capsys):
