@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("tf_charagram", "search", "tuning", "export")
 #: Packages whose names are stable; most are imported when they are used.
-STABLE = ("", ".encoders", ".layers", ".losses", ".optimizers", ".reader", ".search", ".tuning")
+STABLE = ("", ".encoders", ".layers", ".losses", ".optimizers", ".search", ".tuning")
 
 pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
 

@@ -22,7 +22,7 @@ def page():
 
 def test_hashes(page):
     expected = {int(hashing.MULTIPLIER), hashing.ROW_STEP, BASE}
-    expected |= {int(multiplier) for _, multiplier in hashing.FINALIZERS}
+    expected |= {int(multiplier) for _, multiplier in hashing._FINALIZERS}
     found = {int(digits, 16) for digits in re.findall(r"0x([0-9A-F]{16})", page)}
     assert found == expected
 
