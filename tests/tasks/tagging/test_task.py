@@ -88,7 +88,9 @@ def test_words_of_the_penn_treebank_are_split_as_raw_text(tmp_path):
     leaves = [("-LRB-", "-LRB-"), ("CC", "and\\/or"), ("JJ", "well-known"), ("CD", "1\\/2"),
               ("CD", "3\\*"), ("NNP", "U.S."), ("''", "''"), ("-RRB-", "-RRB-")]  # fmt: skip
     data.write_text("(S " + " ".join(f"({tag} {word})" for tag, word in leaves) + ")\n")
-    config = make_settings("pos", data=(str(data),), dim=4, hidden_dim=4, output=str(tmp_path / "run"))
+    config = make_settings(
+        "pos", data=(str(data),), dim=4, hidden_dim=4, output=str(tmp_path / "run")
+    )
     task = make_task(config)
     [sentence] = task.read_file(data, "train", "x").sentences
     assert sentence.text == '( and/or well-known 1/2 3* U.S. " )'
