@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-_NEEDS = {"export/interop/mteb.py": "mteb", "export/interop/sklearn.py": "sklearn"}
+_NEEDS = {
+    "export/interop/mteb.py": "mteb",
+    "export/interop/sklearn.py": "sklearn",
+    "export/serving/triton_files/model.py": "triton_python_backend_utils",
+}
 
 collect_ignore = [path for path, package in _NEEDS.items() if find_spec(package) is None]
 # pytest would put the module in place of the function of its name.
