@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tf_charagram._files.writing import FolderLock
 from tf_charagram.cli.flags import Parser
-from tf_charagram.cli.table_flags import check_table_output, read_input
+from tf_charagram.cli.table_flags import check_input_flags, check_table_output, read_input
 from tf_charagram.errors import ConfigError
 from tf_charagram.search.commands.match import add_threshold_flags, say_scores
 from tf_charagram.search.commands.records import (
@@ -94,6 +94,7 @@ def dedupe(arguments: Sequence[str]) -> int:
     if values.into is None:
         parser.refuse(values, ("merge",), "is for --into")
     check_table_output(values, values.table)
+    check_input_flags(values, values.table)
     if values.into is not None:
         return _add_rows(parser, values)
     from tf_charagram.search.matching import deduplicate

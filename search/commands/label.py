@@ -15,6 +15,7 @@ from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.table_flags import (
     add_input_flags,
     add_on_right_flag,
+    check_input_flags,
     column_names,
     read_input,
 )
@@ -72,6 +73,7 @@ def label(arguments: Sequence[str]) -> int:
         parser.refuse(values, ("on_right",), "is for a second table")
     tables = [values.left] if values.right is None else [values.left, values.right]
     check_not_read(values.labels, tables)
+    check_input_flags(values, *tables)
     from tf_charagram.search.linkage.asking import next_pair
     from tf_charagram.search.linkage.linking import find_links, read_columns
 

@@ -11,6 +11,7 @@ from tf_charagram.cli.table_flags import (
     add_input_flags,
     add_on_right_flag,
     add_output_flags,
+    check_input_flags,
     check_table_output,
     read_input,
 )
@@ -70,6 +71,7 @@ def match(arguments: Sequence[str]) -> int:
     if values.alternatives is not None:
         check_positive(alternatives=values.alternatives)
     check_table_output(values, values.left, values.right)
+    check_input_flags(values, values.left, values.right)
     from tf_charagram.search import matching
 
     left = read_input(values.left, values, values.on)

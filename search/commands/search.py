@@ -16,6 +16,7 @@ from tf_charagram.cli.table_flags import (
     INPUT_FLAGS,
     add_input_flags,
     add_output_flags,
+    check_input_flags,
     check_table_output,
     column_names,
     read_input,
@@ -249,6 +250,7 @@ def _searcher(values: Namespace) -> tuple[Find, Embedder | None, Table | None]:
     is_model = False
     table = None
     if is_file:
+        check_input_flags(values, source)
         table = read_input(source, values, values.on)
         texts = table.text_of(values.on)
         index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)

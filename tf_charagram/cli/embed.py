@@ -20,7 +20,13 @@ from tf_charagram._files.writing import check_output, to_stdout, whole_file
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
-from tf_charagram.cli.table_flags import INPUT_FLAGS, add_input_flags, column_names, read_input
+from tf_charagram.cli.table_flags import (
+    INPUT_FLAGS,
+    add_input_flags,
+    check_input_flags,
+    column_names,
+    read_input,
+)
 from tf_charagram.data.tables import quoted
 from tf_charagram.errors import ConfigError
 
@@ -90,7 +96,10 @@ def embed(arguments: Sequence[str]) -> int:
     from tf_charagram.bulk.inputs import find_inputs
 
     files = find_inputs(values["input"] or ["-"], are_lines=not values["on"])
-    check_not_read(values["output"], [file.path for file in files])
+    paths = [file.path for file in files]
+    check_not_read(values["output"], paths)
+    if parsed.on:
+        check_input_flags(parsed, *paths)
     given = {}
     for name in _SHARD_FLAGS:
         value = values[name]

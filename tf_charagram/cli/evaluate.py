@@ -13,6 +13,7 @@ from rich.table import Table
 
 from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
 from tf_charagram.cli.flags import MODEL_HELP, Parser, tuple_of
+from tf_charagram.cli.table_flags import check_input_flags
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.typos import KINDS
 from tf_charagram.errors import ConfigError
@@ -106,6 +107,7 @@ def evaluate(arguments: Sequence[str]) -> int:
     else:
         others = ("eval_data", "columns", "no_header", "typos", "baseline", "keep_words")
         parser.refuse(values, others, "does not go with --misspellings")
+    check_input_flags(values, *values.eval_data)
     bad_lines = BadLines(values.on_bad_line)
     if values.misspellings is not None:
         result, titled_tables = _evaluate_misspellings(values, bad_lines)

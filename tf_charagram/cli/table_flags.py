@@ -62,6 +62,21 @@ def add_output_flags(parser: Parser, default: str | None, text: str) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
 
 
+def check_input_flags(values: Namespace, *paths: str) -> None:
+    """Checks that `--no-header` and `--encoding` have an effect on at least one of the files.
+
+    Raises:
+        ConfigError: None has a first line of names, or none is text.
+    """
+    from tf_charagram.data.table_reading import JSON, PARQUET, format_of
+
+    formats = {format_of(path) for path in paths}
+    if values.no_header and formats <= {*JSON, PARQUET}:
+        raise ConfigError("--no-header is for CSV and TSV. Leave it out.")
+    if getattr(values, "encoding", None) is not None and formats == {PARQUET}:
+        raise ConfigError("--encoding is for files of text, not for Parquet. Leave it out.")
+
+
 def read_input(path: str, values: Namespace, on: Sequence[str], hint: str = "") -> Table:
     """Reads a table as the flags say, and tells of bad lines on standard error.
 

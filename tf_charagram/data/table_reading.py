@@ -23,8 +23,9 @@ from tf_charagram.lazy import extra_module
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 # Excel names the separator in a first line of its own.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[\r\n]*', re.IGNORECASE)
-_JSON = (".json", ".jsonl", ".ndjson")
-_PARQUET = ".parquet"
+#: Suffixes of JSON, and of Parquet.
+JSON = (".json", ".jsonl", ".ndjson")
+PARQUET = ".parquet"
 # The first lines tell the separator; the first objects tell the columns of JSON.
 _NUM_FIRST = 1000
 # Python's limit of 131,072 characters fits a cell of a spreadsheet; texts are longer.
@@ -99,13 +100,13 @@ class Rows:
         self.first: list[Any] = []
         self.first_line: list[str] = []
         suffix = format_of(path)
-        if suffix == _PARQUET:
+        if suffix == PARQUET:
             self._file = open_parquet(path)
             self.names = self._file.schema_arrow.names
             return
         self._file = None
         lines = table_lines(path, self.bad, encoding)
-        if suffix in _JSON:
+        if suffix in JSON:
             self._rows = self._json_rows(read_objects(path, suffix, lines, self.bad), columns)
         elif suffix or has_tabs:
             self._rows = self._separated(lines, suffix == ".csv", header, encoding)
@@ -228,7 +229,7 @@ class Rows:
 def format_of(path: str | Path) -> str:
     """Returns the suffix of a table without `.gz`; empty for a file of lines."""
     suffix = Path(str(path).lower().removesuffix(".gz")).suffix
-    return suffix if suffix in (".csv", ".tsv", ".tab", *_JSON, _PARQUET) else ""
+    return suffix if suffix in (".csv", ".tsv", ".tab", *JSON, PARQUET) else ""
 
 
 def read_table(
@@ -255,14 +256,14 @@ def read_table(
     bad = BadLines.of(on_bad_line)
     suffix = format_of(path)
     has_header = True
-    if suffix == _PARQUET:
+    if suffix == PARQUET:
         file = open_parquet(path)
         with parquet_errors(path):
             arrow = file.read()
         fields = list(arrow.schema)
         metadata = arrow.schema.metadata
         table = Table(arrow.column_names, arrow.columns, fields=fields, metadata=metadata)
-    elif suffix in _JSON:
+    elif suffix in JSON:
         objects = read_objects(path, suffix, table_lines(path, bad, encoding), bad)
         rows = [row for _, row in objects]
         names = dict.fromkeys(name for row in rows for name in row)
