@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from tests.reference.folding import fold
 from tests.reference.text import normalize as normalized
-from tests.text.strategies import TRICKY, ids_of, property_settings, text_lists
+from tests.text.strategies import (
+    TRICKY,
+    ids_of,
+    property_settings,
+    slow_property_settings,
+    text_lists,
+)
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.alphabet import Alphabet
 from tf_charagram.text.reading import SymbolReader
@@ -99,7 +105,7 @@ def test_words_of_a_dictionary():
         assert vectorizer.spans(text) == vectorizer.as_written().spans(read)
 
 
-@property_settings
+@slow_property_settings
 @given(text_lists)
 def test_reads_words_as_the_graph_does(texts):
     dictionary = Dictionary({"abab": 5, "\u00e9aba": 3, "baa": 1})
