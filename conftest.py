@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 _NEEDS = {
-    "export/interop/mteb.py": "mteb",
-    "export/interop/sklearn.py": "sklearn",
-    "export/serving/triton_files/model.py": "triton_python_backend_utils",
+    "export/mteb.py": "mteb",
+    "export/sklearn.py": "sklearn",
+    "export/_serving/triton_files/model.py": "triton_python_backend_utils",
 }
 
 collect_ignore = [path for path, package in _NEEDS.items() if find_spec(package) is None]

@@ -25,14 +25,14 @@ from pathlib import Path
 import common
 import numpy as np
 
-from tf_charagram.bulk.folder import ShardFolder
-from tf_charagram.bulk.inputs import find_inputs
+from tf_charagram.bulk._shards.folder import ShardFolder
+from tf_charagram.bulk._shards.inputs import find_inputs
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.bulk.run import run_local
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training._loop.building import make_vectorizer
 
 WARM_UP = 20_000
 

@@ -28,10 +28,10 @@ from pathlib import Path
 import common
 import tensorflow as tf
 
-from tf_charagram.data.readers.lines import read_lines
-from tf_charagram.text import graph
-from tf_charagram.text.batches import bounded_batches, in_threads, to_bytes
-from tf_charagram.text.keys import ngram_keys
+from tf_charagram.data._tables.lines import read_lines
+from tf_charagram.text._algorithm import graph
+from tf_charagram.text._algorithm.batches import bounded_batches, in_threads, to_bytes
+from tf_charagram.text._algorithm.keys import ngram_keys
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -44,7 +44,7 @@ def save_model(folder: Path, words: list[str]) -> None:
     from tf_charagram.encoders.charagram import Charagram
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-    from tf_charagram.training.building import make_vectorizer
+    from tf_charagram.training._loop.building import make_vectorizer
 
     vectorizer = make_vectorizer(ParaphraseConfig(), words)
     embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows))

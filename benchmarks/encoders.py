@@ -25,11 +25,11 @@ import twins
 from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.encoders import encoder_class
 from tf_charagram.optimizers.registry import make_optimizer
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.building import make_vectorizer
-from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training._loop.building import make_vectorizer
+from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 
 BATCH, DIM = 100, 300
 #: Files to take sentences from, and how many of each; together about 214 n-grams per sentence.

@@ -9,12 +9,12 @@ from tempfile import TemporaryDirectory
 import keras
 
 from tf_charagram.data.readers.pairs import Pair
-from tf_charagram.tasks.paraphrase.corpus import Example
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, write_pairs
-from tf_charagram.text.tensors import ids_function
+from tf_charagram.tasks.paraphrase._corpus.corpus import Example
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, write_pairs
+from tf_charagram.text._algorithm.tensors import ids_function
+from tf_charagram.training._loop.steps import RunSegment, choose_steps
+from tf_charagram.training._loop.stream import Stream
 from tf_charagram.training.step_model import StepModel
-from tf_charagram.training.steps import RunSegment, choose_steps
-from tf_charagram.training.stream import Stream
 
 
 def ids_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> Pairs:

@@ -20,8 +20,8 @@ from tf_charagram.losses.margin import MarginLoss
 from tf_charagram.optimizers import LazyAdam
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.building import make_vectorizer
-from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training._loop.building import make_vectorizer
+from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 
 DIM = 300
 

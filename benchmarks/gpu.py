@@ -64,10 +64,10 @@ def child(files: str, cases: str, max_pairs: str) -> None:
     from tf_charagram.encoders import encoder_class
     from tf_charagram.encoders.base import is_padded
     from tf_charagram.optimizers.registry import make_optimizer
+    from tf_charagram.tasks.paraphrase._corpus.pair_stream import PairStream
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-    from tf_charagram.tasks.paraphrase.pair_stream import PairStream
     from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-    from tf_charagram.training.building import make_vectorizer
+    from tf_charagram.training._loop.building import make_vectorizer
 
     pairs = {kind: common.word_pairs(path)[:190_000] for kind, path in json.loads(files).items()}
     cases = json.loads(cases)

@@ -15,9 +15,9 @@ import common
 import tensorflow as tf
 
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.text.batches import in_threads, num_threads
-from tf_charagram.text.tensors import ids_function
-from tf_charagram.training.building import make_vectorizer
+from tf_charagram.text._algorithm.batches import in_threads, num_threads
+from tf_charagram.text._algorithm.tensors import ids_function
+from tf_charagram.training._loop.building import make_vectorizer
 
 BATCH = 10_000
 

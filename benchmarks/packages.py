@@ -32,7 +32,7 @@ NGRAMS, DIM, BUCKETS = (2, 4), 300, 200_000
 def charagram(model: str, kind: str) -> Embed:
     """Returns `encode` of this package, with the threads that `charagram embed` has."""
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.training.processor import limit_threads
+    from tf_charagram.training._loop.processor import limit_threads
 
     limit_threads(1)
     return TextEmbedder.load(model, folded=True).encode

@@ -27,7 +27,7 @@ import numpy as np
 from packages import PACKAGES
 
 if TYPE_CHECKING:
-    from tf_charagram.data.readers.scored import ScoredPairs
+    from tf_charagram.data._tables.scored import ScoredPairs
 
 TYPOS = 2
 
@@ -56,7 +56,7 @@ def embed(
     spec: str, texts: list[str], timed: list[str], rounds: int = 0
 ) -> tuple[Callable[[list[str]], Any], dict[str, float]]:
     """Returns a function that looks up unit-length vectors, and the speed, from a child process."""
-    from tf_charagram.models.vectors import unit_rows
+    from tf_charagram.models._answers.vectors import unit_rows
 
     model, _, python = spec.partition("@")
     package, _, model = model.partition(":")
@@ -76,7 +76,7 @@ def scores_of(
     vectors: Callable[[list[str]], Any], sets: Mapping[str, list[ScoredPairs]]
 ) -> dict[str, Any]:
     """Returns the mean of each kind of sets, and under `sets` the scores of clean ones by name."""
-    from tf_charagram.evaluation.scores import score_cosines
+    from tf_charagram.evaluation._scores.scores import score_cosines
 
     def score(pairs: ScoredPairs) -> float:
         left, right = vectors(pairs.left), vectors(pairs.right)

@@ -22,8 +22,8 @@ import tensorflow as tf
 
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers.registry import make_optimizer
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 
 DIM, NUMBER = 300, 4
 _STEPS = 20

@@ -21,10 +21,10 @@ import tensorflow as tf
 
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers.registry import make_optimizer
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.text.vocabulary import NgramVocabulary
-from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 
 NUM_TEXTS, NUM_PAIRS, IDS_PER_TEXT, SMALLEST = 20_000, 100_000, 22, 20_000
 

@@ -17,16 +17,16 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.sets import evaluation_sets
-from tf_charagram.evaluation.scores import score_sets
-from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.export.compression.shrinking import (
+from tf_charagram.evaluation._scores.scores import score_sets
+from tf_charagram.export._compression.options import ShrinkOptions
+from tf_charagram.export._compression.shrinking import (
     can_project,
     fitting_options,
     saved_model_bytes,
     shrink,
 )
+from tf_charagram.models._storage.stored_tables import SERVED_DTYPES as DTYPES
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.stored_tables import SERVED_DTYPES as DTYPES
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 SHOWN = ("SL999", "WS353", "STS", "SICK.trial", "SICK.test")

@@ -10,7 +10,7 @@ The errors of a right form are all on one side: a form is held out of training w
 neither fits nor measures on its training data. `--model` may be given several times.
 
 Weights are those of a conditional logit model: the right form among its candidates, by maximum
-likelihood. `WEIGHTS` are those of `search/spelling.py`; those fitted with all features
+likelihood. `WEIGHTS` are those of `search/_pairs/spelling.py`; those fitted with all features
 are to become its constants. Recall is at 1, 10 and 50.
 """
 
@@ -25,10 +25,14 @@ from scipy.optimize import minimize
 
 from tf_charagram.data.readers.misspellings import Misspelling, read_misspellings
 from tf_charagram.data.typos import add_typos
-from tf_charagram.evaluation.misspellings import MisspellingQueries, cosine_blocks, score_ranks
+from tf_charagram.evaluation._scores.misspellings import (
+    MisspellingQueries,
+    cosine_blocks,
+    score_ranks,
+)
+from tf_charagram.models._answers.vectors import nearest
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.vectors import nearest
-from tf_charagram.search.spelling import (
+from tf_charagram.search._pairs.spelling import (
     NUM_CANDIDATES,
     WEIGHTS,
     CorrectionWeights,

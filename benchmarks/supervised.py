@@ -19,20 +19,20 @@ import fitting
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.readers.columns import read_scored_pairs
+from tf_charagram.data._tables.columns import read_scored_pairs
 from tf_charagram.encoders import encoder_class
-from tf_charagram.layers.ragged import gather_ragged
+from tf_charagram.layers._ops.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.tasks.labels.feature_steps import FeatureSteps
-from tf_charagram.tasks.labels.heads import PairScoreHead
+from tf_charagram.tasks.labels._heads.feature_steps import FeatureSteps
+from tf_charagram.tasks.labels._heads.heads import PairScoreHead
 from tf_charagram.text import vectorizer_class
-from tf_charagram.text.arguments import distinct
-from tf_charagram.text.tensors import ids_function
-from tf_charagram.training.loop import STEPS_PER_EXECUTION
-from tf_charagram.training.processor import limit_threads
-from tf_charagram.training.steps import choose_steps, run_watched
-from tf_charagram.training.stream import ExampleStream
+from tf_charagram.text._algorithm.arguments import distinct
+from tf_charagram.text._algorithm.tensors import ids_function
+from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
+from tf_charagram.training._loop.processor import limit_threads
+from tf_charagram.training._loop.steps import choose_steps, run_watched
+from tf_charagram.training._loop.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
 
 DIM = 300

@@ -18,12 +18,12 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
+from tf_charagram.tasks.tagging._conllu.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.tasks.tagging.task import TaggingModel
-from tf_charagram.training.building import make_encoder, make_vectorizer
+from tf_charagram.training._loop.building import make_encoder, make_vectorizer
 
 
 def made_up(number: int = 4_000) -> list[TaggedSentence]:

@@ -40,12 +40,12 @@ def child(size: str, num_pairs: str, keras_steps: str, threads: str, data: str, 
 
     from tf_charagram.encoders.charagram import Charagram
     from tf_charagram.optimizers.registry import make_optimizer
+    from tf_charagram.tasks.paraphrase._corpus.pair_stream import PairStream
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-    from tf_charagram.tasks.paraphrase.pair_stream import PairStream
     from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-    from tf_charagram.training.building import make_vectorizer
-    from tf_charagram.training.loop import STEPS_PER_EXECUTION
-    from tf_charagram.training.processor import limit_threads, set_threads
+    from tf_charagram.training._loop.building import make_vectorizer
+    from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
+    from tf_charagram.training._loop.processor import limit_threads, set_threads
 
     config = ParaphraseConfig(batch_size=int(size))
     set_threads(config)

@@ -18,13 +18,13 @@ from pathlib import Path
 import common
 
 from tf_charagram.data.sets import evaluation_sets
-from tf_charagram.evaluation.scores import score_names
+from tf_charagram.evaluation._scores.scores import score_names
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
+from tf_charagram.tuning._search.search import Search, SearchFolder, TuneConfig
+from tf_charagram.tuning._search.spaces import search_space
 from tf_charagram.tuning.command import run_search
-from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig
-from tf_charagram.tuning.spaces import search_space
 
 
 def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:

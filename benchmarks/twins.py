@@ -13,7 +13,7 @@ import numpy as np
 from processes import Contender
 
 if TYPE_CHECKING:  # Who only starts the twin has no TensorFlow.
-    from tf_charagram.tasks.paraphrase.pair_stream import PairStream
+    from tf_charagram.tasks.paraphrase._corpus.pair_stream import PairStream
 
 MARGIN = 0.4
 _SCRIPT = Path(__file__).with_name("torch_twin.py")

@@ -19,43 +19,31 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-import tf_charagram
-from tf_charagram.lazy import TABLES
+from tf_charagram._common.lazy import TABLES
 
 ROOT = Path(__file__).parents[1]
 #: Packages whose names have a page each, from `__all__` or else from the table of lazy imports.
 FACES = (
     "tf_charagram",
+    "tf_charagram.data",
     "tf_charagram.encoders",
+    "tf_charagram.evaluation",
     "tf_charagram.layers",
+    "tf_charagram.losses",
+    "tf_charagram.optimizers",
     "tf_charagram.search",
+    "tf_charagram.tasks",
     "tf_charagram.tuning",
 )
-#: Modules that users import from or extend by their full names, with a page each.
+#: Modules that users import from, with a page each.
 MODULES = (
-    "tf_charagram.data.readers.columns",
-    "tf_charagram.data.readers.lines",
-    "tf_charagram.data.readers.scored",
-    "tf_charagram.data.sets",
-    "tf_charagram.data.table_reading",
-    "tf_charagram.data.tables",
     "tf_charagram.encoders",
-    "tf_charagram.encoders.base",
-    "tf_charagram.encoders.options",
     "tf_charagram.errors",
-    "tf_charagram.evaluation.classification",
-    "tf_charagram.export.interop.hub",
-    "tf_charagram.export.interop.mteb",
-    "tf_charagram.export.interop.sklearn",
-    "tf_charagram.export.serving.client",
-    "tf_charagram.layers.base",
-    "tf_charagram.losses",
-    "tf_charagram.losses.negatives",
-    "tf_charagram.models.text_reader",
+    "tf_charagram.export.client",
+    "tf_charagram.export.hub",
+    "tf_charagram.export.mteb",
+    "tf_charagram.export.sklearn",
     "tf_charagram.settings",
-    "tf_charagram.tasks.labels.models",
-    "tf_charagram.tasks.labels.supervised",
-    "tf_charagram.tasks.paraphrase.losses",
 )
 #: Pages at the root of the checkout, with the title in the menu.
 COMPANIONS = {
@@ -76,10 +64,6 @@ def public_names() -> dict[str, str]:
             is_module = home == full_name
             if not is_module and not name.startswith("_"):
                 names[full_name] = f"{home}.{name}"
-    # These packages import TensorFlow, so their names come from the table for Keras.
-    for name, module in tf_charagram._TRAINING.items():
-        room = ".".join(module.split(".")[:2])
-        names[f"{room}.{name}"] = f"{module}.{name}"
     return names
 
 

@@ -9,16 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tf_charagram._common.lazy import load_tensorflow
 from tf_charagram._files.writing import check_local
-from tf_charagram.cli.flags import MODEL_HELP
-from tf_charagram.cli.settings_parser import SettingsParser, add_flags, settings_flags
+from tf_charagram.cli._flags.flags import MODEL_HELP
+from tf_charagram.cli._flags.settings_parser import SettingsParser, add_flags, settings_flags
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.lazy import load_tensorflow
+from tf_charagram.export._compression.options import ShrinkOptions
 from tf_charagram.settings import types_of
 
 if TYPE_CHECKING:
-    from tf_charagram.export.serving.version import ServingFolder
+    from tf_charagram.export._serving.version import ServingFolder
     from tf_charagram.models.base import TextModel
 
 # Size of the README.md, the model card and the like.
@@ -57,9 +57,9 @@ def export(arguments: Sequence[str]) -> int:
     if values.triton:
         return _export_for_triton(values, options)
     load_tensorflow()
-    from tf_charagram.export.serving.card import about_run
-    from tf_charagram.export.serving.version import ServingFolder, folder_bytes
-    from tf_charagram.models.locations import load_any
+    from tf_charagram.export._serving.card import about_run
+    from tf_charagram.export._serving.version import ServingFolder, folder_bytes
+    from tf_charagram.models._storage.locations import load_any
 
     folder = ServingFolder(values.output)
     model = load_any(values.model)
@@ -98,8 +98,8 @@ def _export_for_triton(values: Any, options: ShrinkOptions) -> int:
             "`keep` and `texts`."
         )
     load_tensorflow()
-    from tf_charagram.export.serving.triton import write_triton
-    from tf_charagram.models.locations import load_any
+    from tf_charagram.export._serving.triton import write_triton
+    from tf_charagram.models._storage.locations import load_any
 
     version = write_triton(load_any(values.model), values.output, options.dtype)
     repository = version.parent.parent
@@ -111,7 +111,7 @@ def _made_smaller(
     model: TextModel, options: ShrinkOptions, texts: Sequence[bytes], folder: ServingFolder
 ) -> tuple[TextModel, ShrinkOptions]:
     """Returns a smaller model, and the options that `max_mb` chose."""
-    from tf_charagram.export.compression.shrinking import fitting_options, shrink
+    from tf_charagram.export._compression.shrinking import fitting_options, shrink
 
     if not model.gives_vectors:
         raise ConfigError(
@@ -140,9 +140,9 @@ def _real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
     Raises:
         ConfigError: The file has no text.
     """
-    from tf_charagram.data.readers.lines import read_lines
-    from tf_charagram.export.serving.requests import NUM_GOLDEN, sample_texts
-    from tf_charagram.training.run_folder import RunFolder
+    from tf_charagram.data._tables.lines import read_lines
+    from tf_charagram.export._serving.requests import NUM_GOLDEN, sample_texts
+    from tf_charagram.training._loop.run_folder import RunFolder
 
     file = Path(path) if path is not None else RunFolder(run).texts
     has_own_texts = model.gives_vectors and file.is_file()

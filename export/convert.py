@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._common.lazy import load_tensorflow
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import check_not_read
-from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.lazy import load_tensorflow
 
 if TYPE_CHECKING:
-    from tf_charagram.models.choice import Embedder
+    from tf_charagram.models._storage.choice import Embedder
     from tf_charagram.models.embedder import TextEmbedder
 
 
@@ -249,7 +249,7 @@ def _make_model(values: Any) -> None:
 
 
 def _write_words(values: Any) -> None:
-    from tf_charagram.models.choice import load_embedder, num_chars_of
+    from tf_charagram.models._storage.choice import load_embedder, num_chars_of
     from tf_charagram.search.texts import read_vocabulary
 
     words = read_vocabulary(values.texts, values.model)

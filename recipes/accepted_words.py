@@ -22,10 +22,10 @@ from itertools import takewhile
 from pathlib import Path
 
 from tf_charagram._files.writing import whole_file
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.word_boundaries import words_of
+from tf_charagram.text._algorithm.word_boundaries import words_of
 
 _LANGUAGES = (
     "ca cs da de es fi fil fr hu id is it lt lv ms nb nl pl pt ro sh sk sl sv tr vi".split()

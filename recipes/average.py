@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import ConfigError
 
 

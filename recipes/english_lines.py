@@ -19,10 +19,10 @@ import unicodedata
 from collections import Counter
 from pathlib import Path
 
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.pairs import read_pairs
-from tf_charagram.text.word_boundaries import words_of
+from tf_charagram.text._algorithm.word_boundaries import words_of
 
 _WORD = re.compile(r"[a-z][a-z'-]+")
 _NUM_WORDS = 120_000

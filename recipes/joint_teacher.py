@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.data.download import cache_folder
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.vectors import unit_rows
-from tf_charagram.tasks.distillation.lines import TeacherLines
-from tf_charagram.tasks.distillation.teacher import find_teacher
+from tf_charagram.models._answers.vectors import unit_rows
+from tf_charagram.tasks.distillation._teachers.lines import TeacherLines
+from tf_charagram.tasks.distillation._teachers.teacher import find_teacher
 
 Floats = NDArray[np.float32]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import Parser
 
 
 def make_parser() -> Parser:
@@ -28,7 +28,7 @@ def make_parser() -> Parser:
 def run(arguments: Sequence[str]) -> int:
     """Runs the script; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    from tf_charagram.export.compression.shrinking import pruned
+    from tf_charagram.export._compression.shrinking import pruned
     from tf_charagram.models.embedder import TextEmbedder
 
     model = TextEmbedder.load(values.model)

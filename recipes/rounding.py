@@ -17,15 +17,15 @@ import keras
 import numpy as np
 from scipy import sparse
 
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
+from tf_charagram.models._storage.stored_tables import INTEGER_DTYPES, whole_numbers
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.stored_tables import INTEGER_DTYPES, whole_numbers
-from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text._algorithm.batches import bounded_batches
+from tf_charagram.text._algorithm.tensors import string_tensor
 
 # Limits of a batch of texts.
 _BATCH_TEXTS, _BATCH_CHARS = 4096, 2**20

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.errors import ConfigError, unknown_name
 
 KINDS = ("digit", "punctuation", "across", "whole", "start", "end", "inside")

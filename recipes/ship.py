@@ -22,11 +22,11 @@ import yaml
 from tf_charagram._files.json_files import write_json
 from tf_charagram._files.writing import sha256_of, whole_file
 from tf_charagram._version import __version__
+from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import Parser
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.models.locations import CARD, PRETRAINED, WORDS
+from tf_charagram.models._storage.locations import CARD, PRETRAINED, WORDS
 
 MAX_BYTES = 10_500_000
 _REQUIRED = ("summary", "licence", "data", "scores", "recipe")
@@ -102,7 +102,7 @@ def ship(
         ConfigError: The name has another form, or the files are more than 10.5 MB together.
         RunError: It cannot be written.
     """
-    from tf_charagram.models.saved_model import replaced_folder
+    from tf_charagram.models._storage.saved_model import replaced_folder
 
     if not _NAME.fullmatch(name):
         raise ConfigError(f"`name` must be small letters, digits and hyphens. Received: {name}")
@@ -136,7 +136,7 @@ def ship(
 
 def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | None) -> Any:
     """Returns an embedder with fewer n-grams or dimensions, float32 and not folded."""
-    from tf_charagram.export.compression.shrinking import projected, pruned
+    from tf_charagram.export._compression.shrinking import projected, pruned
 
     vectorizer, encoder = model.parts
     if max_ngrams is not None:
@@ -148,10 +148,10 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 
 def _in_one_form(model: Any) -> Any:
     """Returns an embedder that folds texts and its dictionary to ASCII where it can."""
-    from tf_charagram.export.compression.shrinking import with_ngrams
+    from tf_charagram.export._compression.shrinking import with_ngrams
+    from tf_charagram.text._algorithm.keys import renumbered_keys
     from tf_charagram.text._spelling.dictionary import Dictionary
     from tf_charagram.text.alphabet import Alphabet
-    from tf_charagram.text.keys import renumbered_keys
     from tf_charagram.text.vocabulary import NgramVocabulary
 
     vectorizer, encoder = model.parts
@@ -174,7 +174,7 @@ def _in_one_form(model: Any) -> Any:
 
 def _with_unknown_rows(model: Any, number: int) -> Any:
     """Returns an embedder with random rows, as long as the others, for unknown characters."""
-    from tf_charagram.export.compression.shrinking import remade
+    from tf_charagram.export._compression.shrinking import remade
 
     vectorizer, encoder = model.parts
     table = encoder.ngram_table.numpy()
@@ -204,9 +204,9 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     Words without an n-gram that it has are left out: all of them have the same vector.
     """
     from tf_charagram.data.readers.words import read_word_counts
+    from tf_charagram.text._algorithm.tensors import string_tensor
+    from tf_charagram.text._algorithm.word_boundaries import words_of
     from tf_charagram.text._spelling.dictionary import Dictionary, counts_of_entries
-    from tf_charagram.text.tensors import string_tensor
-    from tf_charagram.text.word_boundaries import words_of
 
     counts = counts_of_entries(read_word_counts(path, words_of), words_of)
     vectorizer, *others = model.parts
@@ -264,7 +264,7 @@ def _with_signs(model: Any) -> Any:
 
 def _training_facts(model: str) -> dict[str, Any]:
     """Returns the settings of the run, without local paths."""
-    from tf_charagram.export.serving.card import about_run
+    from tf_charagram.export._serving.card import about_run
 
     training = about_run(model).get("training")
     if training is None:
@@ -332,7 +332,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError("Give only one of --words and --dictionary.")
     facts = read_facts(values.facts)
     words = None if values.words is None else read_words(values.words, values.max_words)
-    from tf_charagram.models.locations import load_any
+    from tf_charagram.models._storage.locations import load_any
 
     model = load_any(values.model)
     if words is None and values.dictionary is None and model.vectorizer.dictionary is None:

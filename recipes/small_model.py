@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.data.typos import add_typos
 
 _BATCH = 10_000
@@ -47,7 +47,7 @@ def counts_of(vectorizer: Any, texts: Sequence[str]) -> Any:
     """Returns the weighted counts of the n-grams of texts, a sparse matrix, a row per text."""
     from scipy import sparse
 
-    from tf_charagram.text.tensors import string_tensor
+    from tf_charagram.text._algorithm.tensors import string_tensor
 
     parts = []
     for start in range(0, len(texts), _BATCH):
@@ -89,7 +89,7 @@ def small_model(
     """Returns a model with fewer n-grams, dimensions and words."""
     from scipy import sparse
 
-    from tf_charagram.export.compression.shrinking import pruned, remade
+    from tf_charagram.export._compression.shrinking import pruned, remade
 
     random = np.random.default_rng(0)
     dictionary = with_frequent_words(model.vectorizer.dictionary, max_words)

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._files.writing import whole_file
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import KINDS, add_typos
-from tf_charagram.models.stored_model import read_dictionary
-from tf_charagram.text import arrays
+from tf_charagram.models._storage.stored_model import read_dictionary
+from tf_charagram.text._algorithm import arrays
 from tf_charagram.text._spelling.candidates import CandidateTable
 from tf_charagram.text._spelling.letters import DIGITS, MAX_LETTERS, MIN_LETTERS, spelled
 from tf_charagram.text._spelling.patterns import Patterns

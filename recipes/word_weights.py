@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.errors import ConfigError
 
 #: The entry of the words that are not in the dictionary.
@@ -65,7 +65,7 @@ def make_parser() -> Parser:
 def run(arguments: Sequence[str]) -> int:
     """Runs the script; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    from tf_charagram.models.stored_model import read_dictionary
+    from tf_charagram.models._storage.stored_model import read_dictionary
 
     dictionary = read_dictionary(values.model)
     if dictionary is None:

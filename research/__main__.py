@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from tf_charagram._common.lazy import load_tensorflow
 from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import unknown_name
-from tf_charagram.lazy import load_tensorflow
 
 #: Command, the module whose `run` runs it, and its purpose.
 COMMANDS = {

@@ -14,19 +14,19 @@ from research.baselines.specs import baseline_specs, load_baselines
 from research.baselines.word_average import WordVectorAverage
 from research.pair_scores import save_pairs
 from research.paper_numbers import MEANS, PaperScores, paper_scores, sets_of_mean
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram._common.reporting import table_console
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.embedders import (
+from tf_charagram.evaluation._scores.embedders import (
     EmbedderEvaluation,
     EvaluationSets,
     embedder_json,
     embedder_tables,
     evaluate_embeddings,
 )
-from tf_charagram.evaluation.scores import SetScore, mean_score
+from tf_charagram.evaluation._scores.scores import SetScore, mean_score
+from tf_charagram.models._storage.locations import read_config
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.locations import read_config
-from tf_charagram.reporting import table_console
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._files.writing import whole_file
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.embedders import (
+from tf_charagram.evaluation._scores.embedders import (
     EmbedderEvaluation,
     EvaluationSets,
     evaluation_labels,

@@ -21,8 +21,8 @@ import yaml
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks import make_settings
-from tf_charagram.tasks.defaults import inherited_settings
-from tf_charagram.tuning.spaces import search_space
+from tf_charagram.tasks._shared.defaults import inherited_settings
+from tf_charagram.tuning._search.spaces import search_space
 
 Settings = dict[str, Any]
 

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from tf_charagram.lazy import lazy_names
+from tf_charagram._common.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from tf_charagram.search.grouping import Group, WeakLink
+    from tf_charagram.search._pairs.grouping import Group, WeakLink
+    from tf_charagram.search._pairs.learning import Learned
     from tf_charagram.search.growing import Added, GroupedRows
-    from tf_charagram.search.learning import Learned
+    from tf_charagram.search.linkage._columns.kinds import ColumnKind
+    from tf_charagram.search.linkage._fellegi_sunter.linking import Evidence
     from tf_charagram.search.linkage.answers import Match, RecordGroups, RecordMatches
     from tf_charagram.search.linkage.estimates import Estimate
-    from tf_charagram.search.linkage.kinds import ColumnKind
     from tf_charagram.search.linkage.linker import Linker
-    from tf_charagram.search.linkage.linking import Evidence
     from tf_charagram.search.matching import Duplicates, Matches, deduplicate, match
     from tf_charagram.search.scoring import TextScorer
     from tf_charagram.search.statistics import TextStatistics
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from tf_charagram.search.tfidf import CharacterTfidf
 else:
     _HOMES = {
-        "grouping": ["Group", "WeakLink"],
+        "_pairs.grouping": ["Group", "WeakLink"],
         "growing": ["Added", "GroupedRows"],
-        "learning": ["Learned"],
+        "_pairs.learning": ["Learned"],
         "linkage.answers": ["Match", "RecordGroups", "RecordMatches"],
         "linkage.estimates": ["Estimate"],
-        "linkage.kinds": ["ColumnKind"],
+        "linkage._columns.kinds": ["ColumnKind"],
         "linkage.linker": ["Linker"],
-        "linkage.linking": ["Evidence"],
+        "linkage._fellegi_sunter.linking": ["Evidence"],
         "matching": ["Duplicates", "Matches", "deduplicate", "match"],
         "scoring": ["TextScorer"],
         "statistics": ["TextStatistics"],

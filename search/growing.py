@@ -16,21 +16,21 @@ from scipy.spatial import distance
 from tf_charagram._files.json_files import parse_json, read_json, write_json
 from tf_charagram._files.writing import check_free, partial_folder, whole_file
 from tf_charagram.errors import ConfigError, RunError, check_fraction
-from tf_charagram.models.choice import Embedder
-from tf_charagram.search.candidates import NUM_CANDIDATES, best_pairs
-from tf_charagram.search.grouping import (
+from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.candidates import NUM_CANDIDATES, best_pairs
+from tf_charagram.search._pairs.grouping import (
     MAX_CONNECTED,
     MAX_WITH_THIRDS,
     bounded_components,
     members,
     with_thirds,
 )
-from tf_charagram.search.linkage.columns import cells_of
+from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.search.linkage._columns.columns import cells_of
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
-from tf_charagram.search.word_lists import WordLists
-from tf_charagram.text.arguments import strings_of
+from tf_charagram.text._algorithm.arguments import strings_of
 
 _FORMAT = "tf_charagram groups"
 _VERSION = 1

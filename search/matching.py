@@ -12,10 +12,10 @@ from scipy import sparse
 
 from tf_charagram.data.readers.pairs import LabelledPair
 from tf_charagram.errors import ConfigError, check_fraction
-from tf_charagram.models.choice import Embedder
-from tf_charagram.models.locations import read_config
-from tf_charagram.search.candidates import best_pairs, similar_pairs
-from tf_charagram.search.grouping import (
+from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.models._storage.locations import read_config
+from tf_charagram.search._pairs.candidates import best_pairs, similar_pairs
+from tf_charagram.search._pairs.grouping import (
     Group,
     WeakLink,
     average_linkage,
@@ -28,7 +28,10 @@ from tf_charagram.search.grouping import (
     weak_links,
     with_inner_pairs,
 )
-from tf_charagram.search.learning import Learned
+from tf_charagram.search._pairs.learning import Learned
+from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.search.linkage._columns.kinds import ColumnKind
+from tf_charagram.search.linkage._fellegi_sunter.linking import Label
 from tf_charagram.search.linkage.answers import (
     Match,
     RecordGroups,
@@ -36,12 +39,9 @@ from tf_charagram.search.linkage.answers import (
     deduplicate_table,
     match_tables,
 )
-from tf_charagram.search.linkage.kinds import ColumnKind
-from tf_charagram.search.linkage.linking import Label
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
-from tf_charagram.search.word_lists import WordLists
-from tf_charagram.text.arguments import distinct, strings_of
+from tf_charagram.text._algorithm.arguments import distinct, strings_of
 
 # Minimum score of duplicates.
 _THRESHOLD = 0.7

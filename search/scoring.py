@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.models.choice import Embedder, load_embedder, num_chars_of
-from tf_charagram.models.own_words import own_words
-from tf_charagram.search.joined_words import respelled
-from tf_charagram.search.similarities import (
+from tf_charagram.models._storage.choice import Embedder, load_embedder, num_chars_of
+from tf_charagram.models._storage.own_words import own_words
+from tf_charagram.search._pairs.joined_words import respelled
+from tf_charagram.search._pairs.similarities import (
     MAX_LETTERS,
     MAX_WORDS,
     Features,
@@ -26,13 +26,13 @@ from tf_charagram.search.similarities import (
     compare_wholes,
     compare_words,
 )
+from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.statistics import TextStatistics, check_statistics
 from tf_charagram.search.tfidf import CharacterTfidf
-from tf_charagram.search.word_lists import WordLists
-from tf_charagram.text.arguments import paired_texts, strings_of
+from tf_charagram.text._algorithm.arguments import paired_texts, strings_of
 
 if TYPE_CHECKING:
-    from tf_charagram.search.learning import Learned
+    from tf_charagram.search._pairs.learning import Learned
 
 # How far a long code that two texts share moves their score to 1.
 _CODE_STEP = 0.2
@@ -202,7 +202,7 @@ class TextScorer:
                 other pairs.
         """
         # It imports SciPy's optimizers, which few scorers need, for longer than it learns.
-        from tf_charagram.search.learning import checked_labels, learn_weights
+        from tf_charagram.search._pairs.learning import checked_labels, learn_weights
 
         left_texts, right_texts, pairs = self._paired(left, right)
         is_match = checked_labels(list(labels), len(pairs))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tf_charagram._files.writing import check_free, whole_file
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.search.word_lists import WordHashes, WordLists, joined_hashes
-from tf_charagram.text.arguments import strings_of
+from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes
+from tf_charagram.text._algorithm.arguments import strings_of
 
 _ARRAYS = ("num_texts", "words", "counts", "hashes", "hash_counts")
 

@@ -16,14 +16,14 @@ from tf_charagram._files.arrays import read_array
 from tf_charagram._files.json_files import parse_json, read_json, write_json
 from tf_charagram._files.writing import check_free, partial_folder, regular_size, sha256_of
 from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
-from tf_charagram.models.choice import Embedder
-from tf_charagram.search.candidates import best_pairs
+from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.candidates import best_pairs
+from tf_charagram.search._pairs.similarities import Texts
+from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.search.similarities import Texts
 from tf_charagram.search.statistics import TextStatistics
-from tf_charagram.search.word_lists import WordLists
-from tf_charagram.text.arguments import distinct, strings_of
-from tf_charagram.text.flat import Rows
+from tf_charagram.text._algorithm.arguments import distinct, strings_of
+from tf_charagram.text._algorithm.flat import Rows
 
 #: File of a saved index with the settings of its scorer and the checksums of the other files.
 SETTINGS = "index.json"

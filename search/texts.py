@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.locations import RUN_TEXTS, WORDS, model_folder, read_config
-from tf_charagram.models.stored_model import read_dictionary
+from tf_charagram.models._storage.locations import RUN_TEXTS, WORDS, model_folder, read_config
+from tf_charagram.models._storage.stored_model import read_dictionary
 
 #: Number of known words that are offered as neighbors. Rarer words, often names, come near
 #: anything.

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search.word_lists import WordLists
-from tf_charagram.text import arrays
-from tf_charagram.text.arguments import strings_of
-from tf_charagram.text.flat import Array, Rows
-from tf_charagram.text.keys import ngram_keys
-from tf_charagram.text.symbols import Symbols
+from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.text._algorithm import arrays
+from tf_charagram.text._algorithm.arguments import strings_of
+from tf_charagram.text._algorithm.flat import Array, Rows
+from tf_charagram.text._algorithm.keys import ngram_keys
+from tf_charagram.text._algorithm.symbols import Symbols
 
 _ORDERS = (2, 3)
 # Words whose n-grams are in memory at the same time.

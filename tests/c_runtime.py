@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.export.check.probe import measure
+from tf_charagram.export._check.probe import measure
 
 ROOT = Path(__file__).parent.parent
 

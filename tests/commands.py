@@ -109,7 +109,7 @@ def assert_close_weights(folder: Path, other: Path) -> None:
 
 def interrupt_training_at(monkeypatch: Any, step: int) -> None:
     """Interrupts training at a step, as by Ctrl-C."""
-    from tf_charagram.training.loop import TrainingLoop
+    from tf_charagram.training._loop.loop import TrainingLoop
 
     train_until = TrainingLoop._train_until
 

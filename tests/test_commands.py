@@ -125,7 +125,7 @@ class TestEmbed:
         assert list(tmp_path.iterdir()) == [out]
 
     def test_no_model_is_said_before_input_is_awaited(self, tmp_path, capsys, monkeypatch):
-        monkeypatch.setattr("tf_charagram.bulk.inputs.read_texts", lambda files: 1 / 0)
+        monkeypatch.setattr("tf_charagram.bulk._shards.inputs.read_texts", lambda files: 1 / 0)
         assert call("embed", tmp_path) == 1
         assert "is not a model folder" in capsys.readouterr().err
 

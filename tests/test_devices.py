@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import run
-from tf_charagram.devices import on_cpu
+from tf_charagram._common.devices import on_cpu
 
 pytest.importorskip("tensorflow_text")
 

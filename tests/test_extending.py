@@ -148,7 +148,7 @@ def test_options_are_flags_of_their_loss(extended):
 
 WIDE = """
 from tf_charagram.tasks import make_settings
-from tf_charagram.tuning.spaces import search_space
+from tf_charagram.tuning._search.spaces import search_space
 softmax = make_settings("words", loss="softmax", temperature=0.2)
 print(softmax.to_dict()["temperature"], search_space("wide", softmax)["temperature"])
 margin = softmax.replace(loss="margin")
@@ -180,8 +180,8 @@ def test_the_encoder_trains(extended, tmp_path):
 
 LEFT = """
 import tf_charagram
-from tf_charagram.export.serving.requests import sample_texts
-from tf_charagram.models.locations import MODELS, model_class
+from tf_charagram.export._serving.requests import sample_texts
+from tf_charagram.models._storage.locations import MODELS, model_class
 from tf_charagram.tasks import TASKS, settings_class, task_class
 for name in TASKS:
     settings_class(name), task_class(name)

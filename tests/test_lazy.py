@@ -13,8 +13,8 @@ import pytest
 
 import tf_charagram
 from tf_charagram import encoders, layers
+from tf_charagram._common.lazy import lazy_names, register_with_keras
 from tf_charagram.errors import ConfigError
-from tf_charagram.lazy import lazy_names, register_with_keras
 from tf_charagram.text import splitting
 
 
@@ -45,7 +45,7 @@ def test_every_registered_class_is_known_before_it_is_imported():
 def test_a_class_is_imported_for_a_config(monkeypatch):
     registered: dict[str, object] = {}
     monkeypatch.setattr(keras.saving, "get_custom_objects", lambda: registered)
-    register_with_keras("tf_charagram", {"TextHead": "tf_charagram.tasks.labels.heads"})
+    register_with_keras("tf_charagram", {"TextHead": "tf_charagram.tasks.labels._heads.heads"})
     head = tf_charagram.TextHead(dim=3, labels=["a", "b"])
     restored = registered["tf_charagram>TextHead"].from_config(head.get_config())
     assert type(restored) is type(head) and restored.get_config() == head.get_config()

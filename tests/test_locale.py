@@ -17,7 +17,7 @@ from tf_charagram import ParaphraseModel, TextEmbedder
 from tf_charagram.models.text_reader import TextReader
 from tf_charagram.optimizers import LazyAdam
 from tf_charagram.search import match
-from tf_charagram.tasks.paraphrase.pair_stream import text_keys
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import text_keys
 from tf_charagram.text.splitting import split_tokens
 
 ROOT = Path(__file__).parent.parent

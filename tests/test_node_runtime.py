@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from tests.commands import call
-from tf_charagram.export.serving.requests import read_golden
-from tf_charagram.export.serving.version import GOLDEN
+from tf_charagram.export._serving.requests import read_golden
+from tf_charagram.export._serving.version import GOLDEN
 
 PACKAGE = Path(os.environ.get("NODE_PATH", "/nowhere"), "@tensorflow", "tfjs-node")
 PROGRAM = Path(__file__).parent / "node_runtime.js"

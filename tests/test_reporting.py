@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tf_charagram.reporting import ProgressLine, history_table, is_quiet, quiet
+from tf_charagram._common.reporting import ProgressLine, history_table, is_quiet, quiet
 
 
 class Terminal(io.StringIO):
@@ -106,7 +106,7 @@ class config:
 COMMAND = """
 import sys
 from tf_charagram.cli.commands import run_command
-from tf_charagram.lazy import load_tensorflow
+from tf_charagram._common.lazy import load_tensorflow
 
 def command(arguments):
     load_tensorflow()
@@ -152,7 +152,7 @@ def test_standard_error_may_be_closed():
     code = """
 import os
 os.close(2)
-from tf_charagram.lazy import _stderr_aside
+from tf_charagram._common.lazy import _stderr_aside
 with _stderr_aside():
     print("fine")
 """

@@ -23,17 +23,18 @@ from tests.text.strategies import CJK_126
 from tests.texts import NASTY, words
 from tf_charagram import NgramVectorizer, TextEmbedder
 from tf_charagram.encoders import encoder_class
-from tf_charagram.layers.ragged import gather_padded, gather_rows, sum_rows
-from tf_charagram.models import model_folder
+from tf_charagram.layers._ops.ragged import gather_padded, gather_rows, sum_rows
+from tf_charagram.models._storage import model_folder
 from tf_charagram.search import TextIndex, deduplicate, match
-from tf_charagram.tasks.paraphrase.corpus import Example
-from tf_charagram.tasks.paraphrase.pair_stream import write_pairs
+from tf_charagram.tasks.paraphrase._corpus.corpus import Example
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import write_pairs
 from tf_charagram.tasks.tagging.head import has_capital
-from tf_charagram.text import batches, vectorizer_class
+from tf_charagram.text import vectorizer_class
+from tf_charagram.text._algorithm import batches
+from tf_charagram.text._algorithm.tensors import ids_function, string_tensor
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.word_filter import WordFilter
 from tf_charagram.text.splitting import split_tokens
-from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 SECOND = "CPU:1"

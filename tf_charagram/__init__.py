@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tf_charagram._common.lazy import lazy_names, register_with_keras, when_keras_is_imported
 from tf_charagram._version import __version__
 from tf_charagram.encoders import CLASSES
 from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError, TrainingError
 from tf_charagram.layers import LAYERS
-from tf_charagram.lazy import lazy_names, register_with_keras, when_keras_is_imported
-from tf_charagram.models.locations import MODELS
+from tf_charagram.models._storage.locations import MODELS
 from tf_charagram.optimizers import CLASSES as OPTIMIZERS
 from tf_charagram.tasks import CLASSES as TASK_CLASSES
 from tf_charagram.tasks import MODELS as TASK_MODELS

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tf_charagram.lazy import lazy_names
+from tf_charagram._common.lazy import lazy_names
 
 __all__ = ["ScoreOnSet", "TextHyperModel", "TunedModel", "hypermodel"]
 

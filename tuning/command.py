@@ -9,15 +9,15 @@ from typing import Any
 
 from rich.console import Console
 
-from tf_charagram.cli.run_flags import make_run_parser, parse_run
-from tf_charagram.cli.settings_parser import QUIET, SettingsParser, settings_flags, switch
+from tf_charagram._common.lazy import load_tensorflow
+from tf_charagram._common.reporting import is_quiet, quiet
+from tf_charagram.cli._flags.run_flags import make_run_parser, parse_run
+from tf_charagram.cli._flags.settings_parser import QUIET, SettingsParser, settings_flags, switch
 from tf_charagram.errors import ConfigError, TrainingError
-from tf_charagram.lazy import load_tensorflow
-from tf_charagram.reporting import is_quiet, quiet
 from tf_charagram.settings import types_of
 from tf_charagram.tasks import make_task
-from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig, make_search
-from tf_charagram.tuning.spaces import label
+from tf_charagram.tuning._search.search import Search, SearchFolder, TuneConfig, make_search
+from tf_charagram.tuning._search.spaces import label
 
 #: The flags that `--help` shows.
 _FIRST = (
@@ -85,7 +85,7 @@ def tune(arguments: Sequence[str]) -> int:
         load_tensorflow()
         # TensorFlow warns of every model that is traced.
         logging.getLogger("tensorflow").setLevel(logging.ERROR)
-        from tf_charagram.training.processor import set_threads
+        from tf_charagram.training._loop.processor import set_threads
 
         set_threads(config)
         return _tune(make_search(settings, config, given), values)
@@ -93,8 +93,8 @@ def tune(arguments: Sequence[str]) -> int:
 
 def _tune(search: Search, values: dict[str, Any]) -> int:
     """Shows the space, works for a chief, or runs a search."""
-    from tf_charagram.tuning.trials import TrialTuner
-    from tf_charagram.tuning.workers import role, run_with_others, wait_for_chief
+    from tf_charagram.tuning._search.trials import TrialTuner
+    from tf_charagram.tuning._search.workers import role, run_with_others, wait_for_chief
 
     # Names of folders and sets may contain markup.
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
@@ -132,7 +132,7 @@ def _tune(search: Search, values: dict[str, Any]) -> int:
 
 def _open(search: Search, values: dict[str, Any]) -> SearchFolder:
     """Returns the folder of a search, with its settings written."""
-    from tf_charagram.tasks.defaults import check_init
+    from tf_charagram.tasks._shared.defaults import check_init
 
     folder = SearchFolder.open(
         values["output"],
@@ -155,8 +155,8 @@ def run_search(search: Search, folder: SearchFolder) -> None:
         CharagramError: An error that does not depend on the values of a trial.
         KeyboardInterrupt: The search can be resumed.
     """
-    from tf_charagram.tuning.trials import TrialTuner, write_results
-    from tf_charagram.tuning.workers import role, run_with_others
+    from tf_charagram.tuning._search.trials import TrialTuner, write_results
+    from tf_charagram.tuning._search.workers import role, run_with_others
 
     tuner = TrialTuner(search, folder)
     if role():
@@ -169,7 +169,7 @@ def run_search(search: Search, folder: SearchFolder) -> None:
 def _finish(search: Search, folder: SearchFolder, console: Console) -> None:
     """Shows the best trial; trains it again and exports it if asked for."""
     from tf_charagram.training.run import TrainingRun
-    from tf_charagram.tuning.trials import best_first, read_results
+    from tf_charagram.tuning._search.trials import best_first, read_results
 
     table = folder.path / "results.csv"
     console.print(str(table))

@@ -17,13 +17,19 @@ from tf_charagram.errors import CharagramError, ConfigError, DataError, check_po
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks import make_settings, make_task
-from tf_charagram.tasks.paraphrase.corpus import pairs_reader
+from tf_charagram.tasks.paraphrase._corpus.corpus import pairs_reader
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.training._loop.run_folder import RunFolder
 from tf_charagram.training.run import set_decay
-from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.tuning.grids import Space
-from tf_charagram.tuning.spaces import fields_of, label, search_space, settings_of, tuner_values
+from tf_charagram.tuning._search.grids import Space
+from tf_charagram.tuning._search.spaces import (
+    fields_of,
+    label,
+    search_space,
+    settings_of,
+    tuner_values,
+)
 
 #: Arguments of `search`, of which the first may be positional.
 _ARGUMENTS = ("pairs", "epochs", "initial_epoch", "callbacks", "verbose")

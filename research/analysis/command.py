@@ -12,10 +12,10 @@ from research.analysis.catalog import ANALYSES
 from research.analysis.inputs import Inputs
 from research.analysis.plot import svg
 from research.analysis.table import rich_tables
+from tf_charagram._common.reporting import table_console
 from tf_charagram._files.writing import whole_file
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting import table_console
 
 
 def make_parser() -> argparse.ArgumentParser:

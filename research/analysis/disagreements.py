@@ -9,9 +9,9 @@ import numpy as np
 from research.analysis.pairs import judge
 from research.analysis.table import Table
 from research.pair_scores import on_scale
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.scores import Embed
+from tf_charagram.evaluation._scores.scores import Embed
 
 
 def disagreements(models: Mapping[str, Embed], sets: Sequence[ScoredPairs], k: int = 20) -> Table:

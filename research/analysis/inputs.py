@@ -12,17 +12,17 @@ import numpy as np
 
 from research.analysis.pairs import without_other_scales
 from research.analysis.words import count_words
-from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.lines import BadLines
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.embedders import model_labels
-from tf_charagram.evaluation.scores import Embed
+from tf_charagram.evaluation._scores.embedders import model_labels
+from tf_charagram.evaluation._scores.scores import Embed
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.tasks.paraphrase.corpus import pairs_reader
-from tf_charagram.tasks.tagging.data import read_tagged
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.tasks.paraphrase._corpus.corpus import pairs_reader
+from tf_charagram.tasks.tagging._conllu.data import read_tagged
+from tf_charagram.training._loop.run_folder import RunFolder
 
 
 @dataclass(frozen=True)

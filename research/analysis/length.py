@@ -9,9 +9,9 @@ import numpy as np
 from research.analysis.pairs import MIN_PAIRS, judge, scores_of
 from research.analysis.table import Table
 from research.analysis.words import words_of
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.scores import Embed
+from tf_charagram.evaluation._scores.scores import Embed
 
 #: Upper ends of the bins of Charagram, table 7; the last bin has all longer texts.
 CHARAGRAM_BINS = (4, 5, 6, 7, 8, 9, 10, 15, 20)

@@ -8,7 +8,7 @@ import numpy as np
 
 from research.analysis.table import Cell, Table
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.scores import Embed
+from tf_charagram.evaluation._scores.scores import Embed
 
 _BATCH = 100
 

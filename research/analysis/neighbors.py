@@ -9,9 +9,9 @@ import tensorflow as tf
 
 from research.analysis.table import Table
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.evaluation.scores import Embed
+from tf_charagram.evaluation._scores.scores import Embed
+from tf_charagram.models._answers.vectors import unit_rows
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.vectors import unit_rows
 
 #: The bigrams of Charagram, table 8, and the words of its table 9 and of Universal, table 8.
 BIGRAMS = ("not capable", "not able", "not possible", "not sufficient", "not easy")

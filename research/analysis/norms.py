@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from research.analysis.neighbors import ngram_vectors
 from research.analysis.table import Cell, Table
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.evaluation.statistics import spearman
+from tf_charagram.evaluation._scores.statistics import spearman
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text._algorithm.tensors import string_tensor
 
 Floats = NDArray[np.float64]
 #: Minimum number of words for the mean of a part of speech.

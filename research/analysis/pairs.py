@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.scores import Embed
-from tf_charagram.evaluation.statistics import pearson
+from tf_charagram.evaluation._scores.scores import Embed
+from tf_charagram.evaluation._scores.statistics import pearson
 
 Floats = NDArray[np.float64]
 #: Minimum number of pairs for a correlation.

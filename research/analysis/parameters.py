@@ -10,7 +10,7 @@ from research.analysis.table import Table
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text._algorithm.tensors import string_tensor
 
 
 def active_parameters(embedders: Mapping[str, TextEmbedder], texts: Sequence[str]) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from research.analysis.table import Curves
-from tf_charagram.lazy import extra_module
+from tf_charagram._common.lazy import extra_module
 
 _STYLE = {
     "svg.hashsalt": "tf-charagram", "svg.fonttype": "none", "font.size": 10,

@@ -9,7 +9,7 @@ from research.analysis.table import Curves, Table
 from research.paper_numbers import with_means
 from tf_charagram._files.json_files import read_json
 from tf_charagram.errors import ConfigError
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training._loop.run_folder import RunFolder
 
 # The history has 4 digits of an epoch.
 _MIN_EPOCH = 5e-5

@@ -8,8 +8,8 @@ from functools import partial
 
 from research.analysis.table import Cell, Table
 from tf_charagram.errors import ConfigError
+from tf_charagram.models._answers.explanation import BIAS
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.explanation import BIAS
 
 
 def ngram_shares(embedders: Mapping[str, TextEmbedder], texts: Sequence[str], k: int = 10) -> Table:

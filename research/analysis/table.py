@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from research.paper_tables import Cell
-from tf_charagram.reporting import make_table
+from tf_charagram._common.reporting import make_table
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from research.analysis.table import Table
 from research.analysis.words import words_of
 from research.paper_numbers import PAPER_SETS
 from research.paper_tables import paper_table
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.scores import Embed, score_sets
-from tf_charagram.evaluation.statistics import spearman
+from tf_charagram.evaluation._scores.scores import Embed, score_sets
+from tf_charagram.evaluation._scores.statistics import spearman
 
 #: Pearson x 100 of the third quartile of the systems of each shared task (Universal, table 2).
 THIRD_QUARTILE = {

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from research.analysis.pairs import JudgedPairs, judge, scores_of
 from research.analysis.table import Table
 from research.analysis.words import words_of
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.scores import Embed
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.evaluation._scores.scores import Embed
+from tf_charagram.text._algorithm.tensors import string_tensor
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 #: Lowest and highest number of each bin of the paper's table 6; `None` for no bound.

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from tf_charagram.text.batches import bounded_batches
+from tf_charagram.text._algorithm.batches import bounded_batches
+from tf_charagram.text._algorithm.tensors import string_tensor
 from tf_charagram.text.splitting import split_words
-from tf_charagram.text.tensors import string_tensor
 
 _BATCH, _BATCH_CHARS = 10_000, 4_000_000
 _MAX_CHARS = 10_000

@@ -11,10 +11,10 @@ from research.baselines.frequencies import WordFrequencies
 from research.baselines.stored_vectors import StoredVectors
 from research.baselines.word_average import Weighting, WordVectorAverage, load_table
 from tf_charagram._files.writing import check_is_file
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.evaluation.embedders import tfidf_vectors
-from tf_charagram.evaluation.scores import Embed
+from tf_charagram.evaluation._scores.embedders import tfidf_vectors
+from tf_charagram.evaluation._scores.scores import Embed
 
 #: Kind -> the file after its colon, if any.
 KINDS = {"average": "file of word vectors", "tfidf": None, "vectors": "file of text vectors"}

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.readers.text_vectors import read_text_vectors
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.models.vectors import unit_rows
+from tf_charagram.models._answers.vectors import unit_rows
 
 _NUM_SHOWN = 3
 _MAX_SHOWN_CHARS = 60

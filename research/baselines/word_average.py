@@ -14,9 +14,9 @@ from research.analysis.words import split_texts
 from research.baselines.frequencies import WordFrequencies, words_of, zipf
 from research.baselines.word_tables import FastTextTable, VectorsInMemory, WordTable
 from research.readers.word_vectors import is_fasttext_model, load_fasttext
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.models.vectors import unit_rows
+from tf_charagram.models._answers.vectors import unit_rows
 
 Weighting = Literal["none", "inverse-frequency", "sif"]
 

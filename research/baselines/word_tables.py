@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.readers.word_vectors import scan_vectors
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import DataError
 
 

@@ -20,9 +20,9 @@ from research.papers.report import page
 from research.papers.result import VERDICTS
 from research.papers.sources import find_sources
 from research.papers.training import Limits, is_trained, roles_of, run_order
+from tf_charagram._common.reporting import make_table, table_console
 from tf_charagram._files.writing import whole_file
 from tf_charagram.errors import CharagramError, ConfigError, unknown_name
-from tf_charagram.reporting import make_table, table_console
 
 _ALL = "all"
 _RESEARCH = Path(__file__).parents[1]

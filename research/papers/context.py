@@ -16,9 +16,9 @@ from research.papers.runs import Run, Subset
 from research.papers.sources import RoleData
 from research.papers.training import is_trained, run_folder
 from tf_charagram._files.json_files import read_json
-from tf_charagram.data.readers.scored import ScoredPairs, set_name
+from tf_charagram.data._tables.scored import ScoredPairs, set_name
 from tf_charagram.data.sets import evaluation_sets
-from tf_charagram.evaluation.scores import Embed
+from tf_charagram.evaluation._scores.scores import Embed
 from tf_charagram.models.embedder import TextEmbedder
 
 

@@ -22,8 +22,8 @@ from research.papers.context import Context
 from research.papers.entry import Entry, Made
 from research.papers.runs import UNTUNED
 from research.papers.shapes import beside
-from tf_charagram.evaluation.scores import score_sets
-from tf_charagram.models.vectors import unit_rows
+from tf_charagram.evaluation._scores.scores import score_sets
+from tf_charagram.models._answers.vectors import unit_rows
 
 _CHARACTERS = ("char_cnn", "char_lstm")
 _MARGINS = {

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
+from tf_charagram.data._tables.scored import files_below
 from tf_charagram.data.readers.pairs import Pair, read_aligned, read_pairs
-from tf_charagram.data.readers.scored import files_below
-from tf_charagram.tasks.paraphrase.corpus import FILES_SEPARATOR, pairs_files
+from tf_charagram.tasks.paraphrase._corpus.corpus import FILES_SEPARATOR, pairs_files
 
 
 @dataclass(frozen=True)

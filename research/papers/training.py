@@ -17,10 +17,10 @@ from research.papers.runs import RUNS, Run, Subset
 from research.papers.sources import RoleData
 from tf_charagram._files.json_files import read_json
 from tf_charagram._files.writing import sha256_of, whole_file
-from tf_charagram.data.readers.scored import set_name
+from tf_charagram.data._tables.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.tasks.paraphrase.corpus import pairs_files
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.tasks.paraphrase._corpus.corpus import pairs_files
+from tf_charagram.training._loop.run_folder import RunFolder
 
 #: The sets that a task is scored on: roles of files, or all evaluation sets of the folder.
 _SCORED_ON = {

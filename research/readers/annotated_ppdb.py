@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
-from tf_charagram.data.readers.scored import (
+from tf_charagram.data._tables.lines import BadLines, read_lines
+from tf_charagram.data._tables.scored import (
     ScoredPairs,
     ScoredRows,
     SetFormat,

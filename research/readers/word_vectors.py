@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.data.readers.lines import BadLines, open_bytes
+from tf_charagram._common.lazy import extra_module
+from tf_charagram.data._tables.lines import BadLines, open_bytes
 from tf_charagram.data.readers.words import scan_word_vectors
 from tf_charagram.errors import DataError
-from tf_charagram.lazy import extra_module
 
 _FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 _PICKLE_START = b"\x80"

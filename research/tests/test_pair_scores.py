@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from research.pair_scores import on_gold_scale, write_rows
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 
 

@@ -12,7 +12,7 @@ from research.paper_settings import _LABEL_TASKS, paper_settings
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks import TASKS, settings_class
-from tf_charagram.tuning.spaces import search_space
+from tf_charagram.tuning._search.spaces import search_space
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.choice import Embedder
-from tf_charagram.search.grouping import (
+from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.grouping import (
     Group,
     Linkage,
     WeakLink,
@@ -25,18 +25,18 @@ from tf_charagram.search.grouping import (
     make_groups,
     weak_links,
 )
-from tf_charagram.search.learning import Learned
-from tf_charagram.search.linkage.estimates import THRESHOLDS, Estimate, estimate
-from tf_charagram.search.linkage.frames import join_rows, with_column
-from tf_charagram.search.linkage.kinds import ColumnKind
-from tf_charagram.search.linkage.linking import (
+from tf_charagram.search._pairs.learning import Learned
+from tf_charagram.search._pairs.rare_keys import distinct_integers
+from tf_charagram.search.linkage._columns.frames import join_rows, with_column
+from tf_charagram.search.linkage._columns.kinds import ColumnKind
+from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,
     Label,
     Links,
     find_links,
     read_columns,
 )
-from tf_charagram.search.rare_keys import distinct_integers
+from tf_charagram.search.linkage.estimates import THRESHOLDS, Estimate, estimate
 
 #: Minimum probability of a match.
 THRESHOLD = 0.5

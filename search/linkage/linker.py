@@ -12,9 +12,19 @@ import numpy as np
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.models.choice import Embedder
-from tf_charagram.search.grouping import check_groups
-from tf_charagram.search.learning import Learned
+from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.grouping import check_groups
+from tf_charagram.search._pairs.learning import Learned
+from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind
+from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
+from tf_charagram.search.linkage._fellegi_sunter.linking import (
+    Evidence,
+    Label,
+    Links,
+    find_links,
+    read_columns,
+)
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage.answers import (
     RecordGroups,
     RecordMatches,
@@ -22,16 +32,6 @@ from tf_charagram.search.linkage.answers import (
     groups_of,
     matches_of,
 )
-from tf_charagram.search.linkage.asking import next_pair
-from tf_charagram.search.linkage.kinds import KINDS, ColumnKind
-from tf_charagram.search.linkage.linking import (
-    Evidence,
-    Label,
-    Links,
-    find_links,
-    read_columns,
-)
-from tf_charagram.search.linkage.mixture import Mixture
 
 _FORMAT = "tf_charagram linker"
 _VERSION = 1

@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from tf_charagram.bulk.inputs import find_inputs
+from tf_charagram.bulk._shards.inputs import find_inputs
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from tf_charagram.bulk.folder import _write_npy, _write_parquet
-from tf_charagram.bulk.inputs import Shard
+from tf_charagram.bulk._shards.folder import _write_npy, _write_parquet
+from tf_charagram.bulk._shards.inputs import Shard
 from tf_charagram.errors import ConfigError
 
 SHARD = Shard("part-00000-00001", "folder/a.txt", 11, ["cat", "caf\u00e9 \0", ""])

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from tf_charagram.bulk import inputs
-from tf_charagram.bulk.inputs import (
+from tf_charagram.bulk._shards import inputs
+from tf_charagram.bulk._shards.inputs import (
     LineProgress,
     find_inputs,
     read_shards,

@@ -18,7 +18,7 @@ pytest.importorskip("ray.data")
 SCRIPT = """
 import json, sys
 import ray
-from tf_charagram.bulk.inputs import find_inputs
+from tf_charagram.bulk._shards.inputs import find_inputs
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import RunError

@@ -17,8 +17,8 @@ from tests.bulk.conftest import check_complete, records_of
 from tests.commands import full_disk
 from tests.contracts import some_now
 from tf_charagram._files.writing import FolderLock
-from tf_charagram.bulk.folder import ShardFolder
-from tf_charagram.bulk.inputs import InputFile
+from tf_charagram.bulk._shards.folder import ShardFolder
+from tf_charagram.bulk._shards.inputs import InputFile
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import ConfigError, DataError, RunError

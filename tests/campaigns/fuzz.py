@@ -45,7 +45,7 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # Imported before processes fork, so that each has TensorFlow; none has run an operation by then.
 _MODULES = (
     "tensorflow", "tensorflow_text", "tf_charagram.models.embedder",
-    "tf_charagram.models.locations", "tests.campaigns.targets",
+    "tf_charagram.models._storage.locations", "tests.campaigns.targets",
 )  # fmt: skip
 
 #: Runs one case; returns the outcome in a word.

@@ -18,17 +18,17 @@ import numpy as np
 from tests.campaigns.fuzz import RESULT, Run, Target, check
 from tests.campaigns.mutations import changed_arrays, changed_json, mutated
 from tests.texts import NASTY
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
+from tf_charagram.data._tables.table_reading import read_table
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.data.readers.words import load_word_vectors, scan_word_vectors
 from tf_charagram.data.readers.wordsim import read_wordsim
-from tf_charagram.data.table_reading import read_table
-from tf_charagram.tasks.distillation.teacher import read_vectors
+from tf_charagram.tasks.distillation._teachers.teacher import read_vectors
 from tf_charagram.tasks.labels.treebank import read_labelled_texts, read_trees
-from tf_charagram.tasks.tagging.data import read_tagged
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.tasks.tagging._conllu.data import read_tagged
+from tf_charagram.text._algorithm.batches import to_bytes
 
 TEXTS = ["a cat sat", "some cats", "", "the caf\xe9 \U0001f600"]
 TABS = (b"\t", b"\n", b"\r\n")
@@ -140,7 +140,7 @@ READERS = [
 
 def _flags(folder: Path) -> Run:
     """Parses `charagram train --config FILE`."""
-    from tf_charagram.cli.run_flags import parse_run
+    from tf_charagram.cli._flags.run_flags import parse_run
     from tf_charagram.cli.train import make_parser
 
     def run(case: bytes) -> str:
@@ -182,7 +182,7 @@ def _model_target(file_name: str) -> Target:
     """Returns a target that changes one file of a model folder, and loads the model."""
 
     def prepare(folder: Path) -> Run:
-        from tf_charagram.models.locations import load_any
+        from tf_charagram.models._storage.locations import load_any
 
         path = folder / "hostile"
         shutil.copytree(_model(), path, dirs_exist_ok=True)

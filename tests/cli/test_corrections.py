@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.commands import call
-from tf_charagram.cli.corrections import Corrections
+from tf_charagram.cli._flags.corrections import Corrections
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder

@@ -10,16 +10,16 @@ import yaml
 
 from tests.commands import call
 from tf_charagram.cli import COMMANDS
-from tf_charagram.cli.flags import Parser
-from tf_charagram.cli.run_flags import parse_run
-from tf_charagram.cli.settings_parser import SettingsParser, add_flags, settings_flags
+from tf_charagram.cli._flags.flags import Parser
+from tf_charagram.cli._flags.run_flags import parse_run
+from tf_charagram.cli._flags.settings_parser import SettingsParser, add_flags, settings_flags
 from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import described, file_only, types_of
 from tf_charagram.tasks import TASKS, settings_class
 from tf_charagram.tasks.paraphrase.losses import LOSSES
-from tf_charagram.tuning.search import TuneConfig
+from tf_charagram.tuning._search.search import TuneConfig
 
 
 def parse(*arguments):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.commands import call
 from tests.shipped import NAME, ship_tiny
-from tf_charagram.models import locations
+from tf_charagram.models._storage import locations
 
 
 @pytest.fixture

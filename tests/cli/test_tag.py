@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import leave_out_export
 from tf_charagram.cli import main
-from tf_charagram.tasks.tagging.data import read_tagged
+from tf_charagram.tasks.tagging._conllu.data import read_tagged
 
 
 @pytest.fixture(scope="module")

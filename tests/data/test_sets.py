@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
+from tf_charagram.data._tables.lines import BadLines
+from tf_charagram.data._tables.scored import ScoredPairs, SetFormat
 from tf_charagram.data.sets import evaluation_sets, register_format
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, DataError

@@ -7,10 +7,10 @@ from itertools import chain, combinations
 
 import pytest
 
-from tf_charagram.data.readers.columns import read_labelled, read_scored_pairs
+from tf_charagram.data._tables.columns import read_labelled, read_scored_pairs
 from tf_charagram.data.starter import graded_pairs, starter_file, train_pairs
 from tf_charagram.tasks.labels.treebank import read_labelled_texts
-from tf_charagram.tasks.tagging.data import read_tagged
+from tf_charagram.tasks.tagging._conllu.data import read_tagged
 
 SPLITS = ("train", "dev", "test")
 

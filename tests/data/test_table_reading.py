@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.table_reading import Rows, read_table
+from tf_charagram.data._tables.lines import BadLines
+from tf_charagram.data._tables.table_reading import Rows, read_table
 from tf_charagram.errors import ConfigError, DataError
 
 HUGE = "x" * 3_000_000

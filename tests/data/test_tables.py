@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tf_charagram.data.table_reading import read_table
-from tf_charagram.data.tables import Table, check_table_file
+from tf_charagram.data._tables.table_reading import read_table
+from tf_charagram.data._tables.tables import Table, check_table_file
 from tf_charagram.errors import ConfigError, DataError, RunError
 
 

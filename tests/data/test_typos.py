@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.data.typos import KINDS, Typos, add_typos, with_typos
 
 TEXTS = st.one_of(

@@ -15,7 +15,7 @@ from tf_charagram.demo.answers import MAX_EDITS, Answers, embedder_of, example
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.labels.heads import PairScoreHead
+from tf_charagram.tasks.labels._heads.heads import PairScoreHead
 from tf_charagram.tasks.labels.models import PairScorer
 from tf_charagram.tasks.tagging.head import TaggingHead
 from tf_charagram.tasks.tagging.model import Tagger

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tf_charagram.models.locations import FILES, FORMAT_VERSION
-from tf_charagram.text import hashing
+from tf_charagram.models._storage.locations import FILES, FORMAT_VERSION
+from tf_charagram.text._algorithm import hashing
 from tf_charagram.text._spelling import patterns
 from tf_charagram.text._spelling.word_filter import BASE
 

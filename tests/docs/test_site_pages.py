@@ -68,7 +68,7 @@ def test_names_come_from_the_package(site, monkeypatch):
 
 
 def test_modules_and_private_names_are_left_out(site, monkeypatch):
-    monkeypatch.setattr(site["tf_charagram"], "__all__", ["DataError", "_hidden", "layers"])
+    monkeypatch.setattr("tf_charagram.__all__", ["DataError", "_hidden", "layers"])
     names = [name for name in site["public_names"]() if name.count(".") == 1]
     assert names == ["tf_charagram.DataError"]
 

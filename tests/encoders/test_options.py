@@ -18,7 +18,7 @@ from tf_charagram.encoders import (
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import described, types_of
 from tf_charagram.tasks import TASKS, settings_class
-from tf_charagram.tuning.search import TuneConfig
+from tf_charagram.tuning._search.search import TuneConfig
 
 #: Arguments that a run decides, or a subclass sets.
 NO_OPTIONS = ("self", "num_rows", "dim", "seed", "width", "kwargs")

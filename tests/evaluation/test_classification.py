@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import classification as reference
+from tf_charagram.evaluation._scores.statistics import resample_counts
 from tf_charagram.evaluation.classification import score_labels
-from tf_charagram.evaluation.statistics import resample_counts
 
 LABELS = ("a", "b", "c", "d")
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.reference import spelling as reference
 from tf_charagram.data.readers.misspellings import Misspelling
-from tf_charagram.evaluation.misspellings import RECALL_AT, MisspellingQueries, score_ranks
+from tf_charagram.evaluation._scores.misspellings import RECALL_AT, MisspellingQueries, score_ranks
 
 VOCABULARY = ["the", "there", "their", "form"]
 

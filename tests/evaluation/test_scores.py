@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.evaluation import scores as module
-from tf_charagram.evaluation.scores import differences, score_names, score_sets
-from tf_charagram.evaluation.statistics import pearson, spearman
+from tf_charagram.data._tables.scored import ScoredPairs
+from tf_charagram.evaluation._scores import scores as module
+from tf_charagram.evaluation._scores.scores import differences, score_names, score_sets
+from tf_charagram.evaluation._scores.statistics import pearson, spearman
 
 
 def make_set(name, num_pairs=12, metric="pearson", constant=False, seed=0):

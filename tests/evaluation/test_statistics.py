@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.reference import bootstrap as reference
-from tf_charagram.evaluation import statistics as module
-from tf_charagram.evaluation.statistics import (
+from tf_charagram.evaluation._scores import statistics as module
+from tf_charagram.evaluation._scores.statistics import (
     bootstrap,
     interval,
     pearson,

@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import row_sparse
-from tf_charagram.layers.chunked import PADDING, chunked_ids, cut_into_chunks
+from tf_charagram.layers._ops.chunked import PADDING, chunked_ids, cut_into_chunks
 from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum
 
 NUM_ROWS, DIM = 300, 3

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from tests.reference import cnn as reference
 from tests.reference.lstm import numerical_gradients
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers._ops.ragged import to_padded
 from tf_charagram.layers.conv_pooling import ACTIVATIONS, POOLINGS, ConvPooling
-from tf_charagram.layers.ragged import to_padded
 
 DIM = 3
 WIDTHS = {3: 2, 1: 4, 2: 3}

@@ -19,12 +19,12 @@ from tests.layers.test_ragged import (
 )
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers import embedding_table as table_module
+from tf_charagram.layers._ops.ragged import to_padded
 from tf_charagram.layers.embedding_table import (
     PaddedEmbedding,
     RaggedEmbeddingSum,
     use_huge_pages,
 )
-from tf_charagram.layers.ragged import to_padded
 
 LAYERS = pytest.mark.parametrize("layer_class", [RaggedEmbeddingSum, PaddedEmbedding])
 

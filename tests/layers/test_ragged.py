@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import SPEC, ragged
-from tf_charagram.layers.ragged import (
+from tf_charagram.layers._ops.ragged import (
     _row_ids,
     by_length,
     gather_ragged,

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import pytest
 
 from tests.commands import call
-from tf_charagram.models.choice import load_anywhere
+from tf_charagram.models._storage.choice import load_anywhere
 
 NAMES = ["Sony WH-1000XM5 Headphones", "Bosch Cordless Drill 18V", "Apple iPhone 14 Pro"]
 WRITTEN = ["sonny hedphones", "cordless dril bosch", "aple iphone"]
@@ -71,7 +71,7 @@ FUNCTIONS = {
     "sklearn": """
         from importlib.util import find_spec
         if find_spec("sklearn") is not None:
-            from tf_charagram.export.interop.sklearn import CharagramTransformer
+            from tf_charagram.export.sklearn import CharagramTransformer
             assert CharagramTransformer("english").transform(NAMES).shape == (3, 384)
     """,
     "demo": """

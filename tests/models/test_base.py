@@ -14,9 +14,9 @@ from tests.commands import full_disk
 from tests.contracts import some_now
 from tests.models.answers import TOLERANCE, parts, randomized
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models._storage.locations import MODELS, load_any, model_class
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.locations import MODELS, load_any, model_class
-from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.tasks.labels._heads.heads import PairLabelHead, PairScoreHead, TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
 
 LABELS = ["no", "maybe", "s\u00ed"]

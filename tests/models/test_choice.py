@@ -8,7 +8,7 @@ import pytest
 from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.errors import ConfigError
-from tf_charagram.models import choice
+from tf_charagram.models._storage import choice
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.text_reader import TextReader
 from tf_charagram.search import TextIndex
@@ -17,7 +17,7 @@ from tf_charagram.text.words import WordVectorizer
 
 def without_tensorflow(monkeypatch):
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
-    monkeypatch.setattr("tf_charagram.lazy.find_spec", lambda name: None)
+    monkeypatch.setattr("tf_charagram._common.lazy.find_spec", lambda name: None)
 
 
 def test_few_and_many_texts(monkeypatch):

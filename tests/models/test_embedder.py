@@ -14,10 +14,10 @@ from tests.contracts import some_now
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models._answers.explanation import BIAS
+from tf_charagram.models._answers.vectors import unit_rows
+from tf_charagram.models._storage.locations import FORMAT_VERSION
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.explanation import BIAS
-from tf_charagram.models.locations import FORMAT_VERSION
-from tf_charagram.models.vectors import unit_rows
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = ["cat", "cats", "a cat", "dog", "hot dog", "caf\u00e9", *words(40)]

@@ -15,9 +15,9 @@ from tests.texts import words
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.models import encoding as encoding_module
+from tf_charagram.models._encoding import encoding as encoding_module
+from tf_charagram.models._encoding.encoding import encoded, first_call_alone, in_halves
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 

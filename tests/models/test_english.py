@@ -7,8 +7,8 @@ import pytest
 
 from tests.commands import call
 from tf_charagram._files.writing import sha256_of
+from tf_charagram.models._storage.locations import read_card, shipped_models
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.locations import read_card, shipped_models
 
 NAME = "english"
 #: Pairs, and the cosines of their vectors when the model was shipped.

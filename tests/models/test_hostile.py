@@ -21,8 +21,8 @@ import pytest
 
 from tests.models.answers import parts
 from tf_charagram.errors import RunError
+from tf_charagram.models._storage.locations import load_any
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.locations import load_any
 
 CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.npz", "weights.npz"
 TABLE = "ngrams/table"

@@ -22,9 +22,9 @@ from tf_charagram import NgramVectorizer, TextEmbedder
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers import PeepholeLSTM, embedding_table
-from tf_charagram.models.locations import MODELS, model_class
+from tf_charagram.models._storage.locations import MODELS, model_class
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
-from tf_charagram.tasks.labels.heads import PairLabelHead, TextHead
+from tf_charagram.tasks.labels._heads.heads import PairLabelHead, TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
 from tf_charagram.text._spelling.dictionary import Dictionary
 

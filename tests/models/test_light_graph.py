@@ -8,8 +8,8 @@ import tensorflow as tf
 from tensorflow.core.protobuf.config_pb2 import ConfigProto
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
-from tf_charagram.devices import on_cpu
-from tf_charagram.models.light_graph import lighten
+from tf_charagram._common.devices import on_cpu
+from tf_charagram.models._encoding.light_graph import lighten
 
 NUMBERS = tf.TensorSpec([None], tf.int32, name="numbers")
 

@@ -13,13 +13,12 @@ from tests.models.answers import parts
 from tests.shipped import FACTS, NAME, WORDS, ship_tiny
 from tf_charagram import TextEmbedder
 from tf_charagram._files.json_files import write_json
-from tf_charagram.bulk.inputs import find_inputs
+from tf_charagram.bulk._shards.inputs import find_inputs
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.export.serving.card import about_run, page
-from tf_charagram.models import locations
-from tf_charagram.models.base import TextModel
-from tf_charagram.models.locations import (
+from tf_charagram.export._serving.card import about_run, page
+from tf_charagram.models._storage import locations
+from tf_charagram.models._storage.locations import (
     MODELS,
     load_any,
     model_class,
@@ -28,9 +27,10 @@ from tf_charagram.models.locations import (
     read_card,
     shipped_models,
 )
+from tf_charagram.models.base import TextModel
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.tasks import make_settings
-from tf_charagram.tasks.defaults import check_init
+from tf_charagram.tasks._shared.defaults import check_init
 
 
 @pytest.fixture

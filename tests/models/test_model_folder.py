@@ -16,11 +16,11 @@ from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.models import locations
+from tf_charagram.models._storage import locations
+from tf_charagram.models._storage.model_folder import save_model
+from tf_charagram.models._storage.stored_tables import stored_table
+from tf_charagram.models._storage.weights import _BLOCK_ROWS
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.model_folder import save_model
-from tf_charagram.models.stored_tables import stored_table
-from tf_charagram.models.weights import _BLOCK_ROWS
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer

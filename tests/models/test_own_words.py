@@ -6,9 +6,9 @@ import pytest
 
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import RunError
-from tf_charagram.models import own_words as module
+from tf_charagram.models._storage import own_words as module
+from tf_charagram.models._storage.own_words import WordCounts
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.own_words import WordCounts
 from tf_charagram.models.text_reader import TextReader
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer

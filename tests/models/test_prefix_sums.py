@@ -12,8 +12,8 @@ from tests.texts import NASTY
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
+from tf_charagram.models._encoding.prefix_sums import _fold_table, _most_read_first
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.prefix_sums import _fold_table, _most_read_first
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer

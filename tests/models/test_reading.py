@@ -10,11 +10,11 @@ from tests.c_runtime import measure_in_c_runtime
 from tests.texts import NASTY
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.export.check.checks import _measure_in_process
+from tf_charagram.export._check.checks import _measure_in_process
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text._algorithm.batches import to_bytes
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.word_filter import WordFilter
-from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 COUNTS = {"vehicles": 300, "moved": 900, "femur": 9}

@@ -22,14 +22,14 @@ from tests.contracts import some_now
 from tests.texts import NASTY
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.errors import RunError
+from tf_charagram.models._answers.vectors import unit_rows
+from tf_charagram.models._encoding.prefix_sums import fold
+from tf_charagram.models._storage.saved_model import _model_card, replaced_folder
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.prefix_sums import fold
-from tf_charagram.models.saved_model import _model_card, replaced_folder
-from tf_charagram.models.vectors import unit_rows
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text import vectorizer_class
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text._algorithm.batches import to_bytes
 from tf_charagram.training.run import TrainingRun
 
 SETTINGS = {
@@ -204,7 +204,7 @@ def test_a_kill_while_a_folder_is_replaced(tmp_path, monkeypatch):
         raise Killed
 
     with monkeypatch.context() as patch, pytest.raises(Killed), replaced_folder(path, "old"):
-        patch.setattr("tf_charagram.models.saved_model.os.rename", die)
+        patch.setattr("tf_charagram.models._storage.saved_model.os.rename", die)
     assert not path.exists() and (tmp_path / ".1.old" / "old").is_file()
     with replaced_folder(path, "old") as partial:
         (partial / "new").write_text("")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression.quantization import _QuantizedSum
-from tf_charagram.models.stored_tables import stored_table
+from tf_charagram.export._compression.quantization import _QuantizedSum
+from tf_charagram.models._storage.stored_tables import stored_table
 
 F32 = np.finfo(np.float32)
 

@@ -15,13 +15,13 @@ from tests.text.kinds import KINDS
 from tests.text.kinds import TEXTS as KIND_TEXTS
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.models._answers.explanation import explain
+from tf_charagram.models._storage.stored_tables import TABLE_DTYPES
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.explanation import explain
-from tf_charagram.models.stored_tables import TABLE_DTYPES
 from tf_charagram.models.text_reader import TextReader
+from tf_charagram.text._algorithm.unicode import code_points_of
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.word_filter import WordFilter
-from tf_charagram.text.unicode import code_points_of
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -12,8 +12,8 @@ from tests.models.answers import randomized
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.export.compression.shrinking import fitting_options, saved_model_bytes, shrink
+from tf_charagram.export._compression.options import ShrinkOptions
+from tf_charagram.export._compression.shrinking import fitting_options, saved_model_bytes, shrink
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tf_charagram.models.weights import _aligned_empty, _shared_tensor
+from tf_charagram.models._storage.weights import _aligned_empty, _shared_tensor
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (0, 4), (7, 5), (1_100_001, 3)])

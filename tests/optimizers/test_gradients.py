@@ -9,9 +9,9 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
-from tf_charagram.layers.chunked import PADDING
-from tf_charagram.layers.row_gradients import sum_equal_rows
-from tf_charagram.layers.xla import in_xla
+from tf_charagram.layers._ops.chunked import PADDING
+from tf_charagram.layers._ops.row_gradients import sum_equal_rows
+from tf_charagram.layers._ops.xla import in_xla
 from tf_charagram.optimizers import LazyAdagrad, LazyAdam
 from tf_charagram.optimizers.row_sparse import clip_by_global_norm
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recipes.ship import read_facts
-from tf_charagram.cli.run_flags import parse_run
+from tf_charagram.cli._flags.run_flags import parse_run
 from tf_charagram.cli.train import make_parser
 
 RECIPES = Path(__file__).parents[2] / "recipes"

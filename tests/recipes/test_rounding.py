@@ -11,8 +11,8 @@ from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
+from tf_charagram.models._storage.stored_tables import stored_table
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.stored_tables import stored_table
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = [" ".join(words(6, seed=seed)) for seed in range(200)]

@@ -3,7 +3,7 @@
 import unicodedata
 
 from tests.reference.text import lower_char
-from tf_charagram.text.forms import INVISIBLE, PLAIN
+from tf_charagram.text._algorithm.forms import INVISIBLE, PLAIN
 
 
 def is_mark(char: str) -> bool:

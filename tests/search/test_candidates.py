@@ -8,10 +8,11 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tests.texts import words
-from tf_charagram.search import TextIndex, TextScorer, candidates
-from tf_charagram.search.candidates import similar_pairs
-from tf_charagram.search.rare_keys import nearest_pairs
-from tf_charagram.search.similarities import compare
+from tf_charagram.search import TextIndex, TextScorer
+from tf_charagram.search._pairs import candidates
+from tf_charagram.search._pairs.candidates import similar_pairs
+from tf_charagram.search._pairs.rare_keys import nearest_pairs
+from tf_charagram.search._pairs.similarities import compare
 
 
 def names(num, seed):
@@ -34,7 +35,7 @@ def names(num, seed):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_finds_similar_pairs(seed, monkeypatch):
     """Nearly all pairs with a minimum score are found, also where words are looked up sparingly."""
-    monkeypatch.setattr("tf_charagram.search.alike_words._MANY_WORDS", 1)
+    monkeypatch.setattr("tf_charagram.search._pairs.alike_words._MANY_WORDS", 1)
     monkeypatch.setattr(candidates, "_MIN_POSTINGS", 100)
     monkeypatch.setattr(candidates, "_POSTINGS", 5)
     texts = names(1200, seed)

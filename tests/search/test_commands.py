@@ -17,8 +17,8 @@ from tests.commands import call, environment, process
 from tests.search.conftest import WORDS
 from tests.search.linkage.conftest import people
 from tests.texts import words
-from tf_charagram.data.table_reading import read_table
-from tf_charagram.data.tables import Table
+from tf_charagram.data._tables.table_reading import read_table
+from tf_charagram.data._tables.tables import Table
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search import deduplicate, match
 

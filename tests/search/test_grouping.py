@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tf_charagram.search import grouping
-from tf_charagram.search.grouping import (
+from tf_charagram.search._pairs import grouping
+from tf_charagram.search._pairs.grouping import (
     average_linkage,
     components,
     degrees_of,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.search.joined_words import respelled
+from tf_charagram.search._pairs.joined_words import respelled
+from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.statistics import TextStatistics
-from tf_charagram.search.word_lists import WordLists
 
 
 @pytest.mark.parametrize(("counted", "bag", "expected"), [

@@ -9,7 +9,7 @@ from tests.reference import search as reference
 from tests.texts import NASTY, words
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import TextScorer
-from tf_charagram.search.learning import best_threshold
+from tf_charagram.search._pairs.learning import best_threshold
 from tf_charagram.search.scoring import LONG, SINGLE
 
 LISTED = [

@@ -13,8 +13,8 @@ from tests.commands import call
 from tests.reference import spelling as reference
 from tests.search.conftest import WORDS
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.vectors import nearest
-from tf_charagram.search.spelling import (
+from tf_charagram.models._answers.vectors import nearest
+from tf_charagram.search._pairs.spelling import (
     MAX_EDITS,
     CorrectionWeights,
     SpellingCorrector,

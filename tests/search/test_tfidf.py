@@ -13,7 +13,7 @@ from tests.reference import search as reference
 from tests.texts import NASTY
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import CharacterTfidf
-from tf_charagram.text.word_boundaries import bags_of_words
+from tf_charagram.text._algorithm.word_boundaries import bags_of_words
 
 TEXTS = st.lists(st.text("aabc\N{LATIN SMALL LETTER E WITH ACUTE}1 -", max_size=12), max_size=6)
 

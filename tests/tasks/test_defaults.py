@@ -9,9 +9,9 @@ from tf_charagram.encoders import encoder_class, vectorizer_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_settings
-from tf_charagram.tasks.defaults import check_init, check_start, fine_tuning
+from tf_charagram.tasks._shared.defaults import check_init, check_start, fine_tuning
 from tf_charagram.text import vectorizer_class
-from tf_charagram.training.building import check_options
+from tf_charagram.training._loop.building import check_options
 
 DIM = 6
 TEXTS = ["the cat", "the hot dog", *words(20)]

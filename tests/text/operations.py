@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tf_charagram.text import arrays, graph
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text._algorithm import arrays, graph
+from tf_charagram.text._algorithm.batches import to_bytes
 
 #: Runs a test in NumPy and in TensorFlow.
 over_both = pytest.mark.parametrize("ops", [arrays, graph], ids=["arrays", "graph"])

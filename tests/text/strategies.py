@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from tf_charagram.models.text_reader import text_parts
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text._algorithm.batches import to_bytes
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 property_settings = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])

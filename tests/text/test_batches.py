@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.text.strategies import property_settings
-from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text._algorithm.batches import bounded_batches, in_threads, num_threads
+from tf_charagram.text._algorithm.tensors import string_tensor
 
 
 @property_settings

@@ -16,13 +16,13 @@ from tests.text.strategies import (
     slow_property_settings,
     text_lists,
 )
+from tf_charagram.text._algorithm.reading import SymbolReader
+from tf_charagram.text._algorithm.symbols import Symbols
+from tf_charagram.text._algorithm.word_boundaries import words_of
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.alphabet import Alphabet
-from tf_charagram.text.reading import SymbolReader
-from tf_charagram.text.symbols import Symbols
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
-from tf_charagram.text.word_boundaries import words_of
 
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
 ACCENTED = (

@@ -11,9 +11,9 @@ from tests.text.kinds import KINDS
 from tests.text.strategies import CJK_126, ids_of, order_sets, slow_property_settings, text_lists
 from tests.texts import words
 from tf_charagram.errors import ConfigError
+from tf_charagram.text._algorithm.keys import mixed_keys
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.characters import CharacterVectorizer
-from tf_charagram.text.keys import mixed_keys
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer

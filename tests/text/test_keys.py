@@ -13,10 +13,10 @@ from tests.reference import text as reference
 from tests.reference.word_filter import splitmix64
 from tests.text.operations import arrays_of, batch_of, over_both
 from tests.text.strategies import order_sets, property_settings, text_lists
-from tf_charagram.text.code_points import SPACE
-from tf_charagram.text.flat import collapse
-from tf_charagram.text.hashing import mixed
-from tf_charagram.text.keys import (
+from tf_charagram.text._algorithm.code_points import SPACE
+from tf_charagram.text._algorithm.flat import collapse
+from tf_charagram.text._algorithm.hashing import mixed
+from tf_charagram.text._algorithm.keys import (
     exact_digits,
     mixed_keys,
     ngram_keys,

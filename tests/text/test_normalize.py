@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.reference import text as reference
 from tests.text.operations import arrays_of, batch_of, over_both
 from tests.text.strategies import max_chars_or_none, property_settings, raw_lists
-from tf_charagram.text.code_points import SPACE, normalized_code_points
-from tf_charagram.text.flat import (
+from tf_charagram.text._algorithm.code_points import SPACE, normalized_code_points
+from tf_charagram.text._algorithm.flat import (
     Batch,
     Rows,
     collapse,
@@ -23,7 +23,7 @@ from tf_charagram.text.flat import (
     some_texts,
     stacked,
 )
-from tf_charagram.text.unicode import code_points_of
+from tf_charagram.text._algorithm.unicode import code_points_of
 
 
 def normalize(ops, raws, lowercase=True, max_chars=None, unicode_form=None):

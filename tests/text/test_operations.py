@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from tests.text.operations import batch_of, over_both
-from tf_charagram.text import arrays, graph
+from tf_charagram.text._algorithm import arrays, graph
 
 TABLE = [[3, 1, 2], [0, 5, 0]]
 MASK = [[True, False, True], [False, False, False]]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tf_charagram.text import arrays, graph
-from tf_charagram.text.flat import shortened
+from tf_charagram.text._algorithm import arrays, graph
+from tf_charagram.text._algorithm.flat import shortened
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 LONG = 64 * 20

@@ -10,7 +10,7 @@ from tests.reference import text as text_reference
 from tests.reference import tokens as reference
 from tests.text.strategies import encoded, raw_lists, slow_property_settings
 from tf_charagram.data.starter import starter_file
-from tf_charagram.tasks.tagging.data import read_tagged
+from tf_charagram.tasks.tagging._conllu.data import read_tagged
 from tf_charagram.text.splitting import split_tokens, split_words
 
 # Control characters, zero-width spaces, marks of direction.

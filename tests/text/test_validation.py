@@ -7,7 +7,7 @@ import pytest
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text import VECTORIZERS, vectorizer_class
-from tf_charagram.text.tensors import check_orders
+from tf_charagram.text._algorithm.tensors import check_orders
 
 CLASSES = [vectorizer_class(kind) for kind in VECTORIZERS]
 

@@ -19,9 +19,9 @@ from tests.text.strategies import (
     text_lists,
 )
 from tf_charagram.errors import ConfigError
-from tf_charagram.text import counting
-from tf_charagram.text.counting import count_keys
-from tf_charagram.text.keys import mixed_keys
+from tf_charagram.text._algorithm import counting
+from tf_charagram.text._algorithm.counting import count_keys
+from tf_charagram.text._algorithm.keys import mixed_keys
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from tests.reference.text import normalize
 from tests.text.operations import over_both
 from tests.text.strategies import any_text, property_settings
-from tf_charagram.text._spelling.correction import word_spans
-from tf_charagram.text.code_points import normalized_code_points
-from tf_charagram.text.word_boundaries import (
+from tf_charagram.text._algorithm.code_points import normalized_code_points
+from tf_charagram.text._algorithm.word_boundaries import (
     LETTER,
     NUM_MARKED,
     OTHER,
@@ -26,6 +25,7 @@ from tf_charagram.text.word_boundaries import (
     tokens_of,
     words_of,
 )
+from tf_charagram.text._spelling.correction import word_spans
 
 
 def test_words_in_a_form():

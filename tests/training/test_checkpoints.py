@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from tests.commands import full_disk
 from tf_charagram.errors import RunError
-from tf_charagram.training.checkpoints import Checkpoints, KeptModel
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training._loop.checkpoints import Checkpoints, KeptModel
+from tf_charagram.training._loop.run_folder import RunFolder
 from tf_charagram.training.settings import LAST
 
 

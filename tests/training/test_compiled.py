@@ -14,15 +14,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.contracts import ragged, some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.layers.chunked import PADDING, ChunkedIds
-from tf_charagram.layers.xla import in_xla
+from tf_charagram.layers._ops.chunked import PADDING, ChunkedIds
+from tf_charagram.layers._ops.xla import in_xla
 from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
-from tf_charagram.tasks.distillation.step import DistillModel
-from tf_charagram.tasks.labels.heads import TextHead
+from tf_charagram.tasks.distillation._teachers.step import DistillModel
+from tf_charagram.tasks.labels._heads.heads import TextHead
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
-from tf_charagram.training import compiled
-from tf_charagram.training.steps import choose_steps
+from tf_charagram.training._loop import compiled
+from tf_charagram.training._loop.steps import choose_steps
 from tf_charagram.training.supervised_model import SupervisedModel
 
 NUM_ROWS, NUM_PAIRS, BATCH = 40, 16, 4

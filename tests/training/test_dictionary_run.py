@@ -9,16 +9,16 @@ import tensorflow as tf
 
 from tests.commands import QUICK, call
 from tf_charagram import TextEmbedder
-from tf_charagram.cli.run_flags import parse_run
+from tf_charagram.cli._flags.run_flags import parse_run
 from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import encoder_class
-from tf_charagram.export.compression.shrinking import pruned
-from tf_charagram.models.locations import read_config
-from tf_charagram.models.stored_model import read_dictionary
+from tf_charagram.export._compression.shrinking import pruned
+from tf_charagram.models._storage.locations import read_config
+from tf_charagram.models._storage.stored_model import read_dictionary
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text._spelling.dictionary import Dictionary
-from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training._loop.building import make_vectorizer
 
 KNOWN = "road\t900\nvehicles\t30\n4x4\t9\n"
 RIGHT, WRONG = "vehicles on the road", "vehicels on the raod"

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
-from tf_charagram.training.stream import ExampleStream
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
+from tf_charagram.training._loop.stream import ExampleStream
 
 SETTINGS = {
     "plain": {},

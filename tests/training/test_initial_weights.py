@@ -16,7 +16,7 @@ from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.building import _transfer, grow_from
+from tf_charagram.training._loop.building import _transfer, grow_from
 
 DIM = 6
 # Defaults that only take time here.

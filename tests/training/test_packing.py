@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tf_charagram.training import packing
-from tf_charagram.training.packing import Sizes, pack
-from tf_charagram.training.stream import TextRanges
+from tf_charagram.training._loop import packing
+from tf_charagram.training._loop.packing import Sizes, pack
+from tf_charagram.training._loop.stream import TextRanges
 
 
 def make_batches(num_steps, num_texts, *, is_shared, max_length=40, seed=0):

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.commands import call, environment, interrupt_training_at, process
-from tf_charagram.training.progress import Interrupt
+from tf_charagram.training._loop.progress import Interrupt
 
 QUICK = ("--dim", 4, "--epochs", 2, "--evaluations-per-epoch", 1, "--batch-size", 20)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import assert_close_weights, config_flag, environment
 from tf_charagram.errors import ConfigError
-from tf_charagram.training.workers import make_strategy
+from tf_charagram.training._loop.workers import make_strategy
 
 # Trains on one device, and on three that share each batch. Arguments: the run folders without this
 # number, then flags of `train`.
@@ -20,7 +20,7 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
 from functools import partialmethod
 from tf_charagram.cli import main
-from tf_charagram.training import workers
+from tf_charagram.training._loop import workers
 from tf_charagram.training.run import TrainingRun
 TrainingRun.run = partialmethod(TrainingRun.run, export=False)
 out, *flags = sys.argv[1:]

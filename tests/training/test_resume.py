@@ -25,7 +25,7 @@ from tests.commands import (
 from tests.contracts import some_now
 from tf_charagram.errors import TrainingError
 from tf_charagram.tasks import make_task
-from tf_charagram.tasks.paraphrase.pair_stream import PairStream
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import PairStream
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
 

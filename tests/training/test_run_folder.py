@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training._loop.run_folder import RunFolder
 
 CONFIG = {"settings": {"dim": 3}, "data_files": {}}
 

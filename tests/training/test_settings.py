@@ -12,7 +12,7 @@ from tf_charagram.tasks import make_settings
 from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training._loop.run_folder import RunFolder
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)

@@ -8,9 +8,9 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.contracts import ragged
-from tf_charagram.layers.ragged import gather_ragged
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
-from tf_charagram.training.stream import ExampleStream
+from tf_charagram.layers._ops.ragged import gather_ragged
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
+from tf_charagram.training._loop.stream import ExampleStream
 
 
 def make_stream(num_examples=103, batch_size=10, seed=0, lengths=None):

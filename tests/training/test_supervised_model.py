@@ -15,7 +15,7 @@ from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.cse import Cse
 from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.tasks.labels._heads.heads import PairLabelHead, PairScoreHead, TextHead
 from tf_charagram.training.supervised_model import SupervisedModel
 
 NUM_ROWS, DIM = 6, 4

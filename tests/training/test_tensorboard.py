@@ -10,7 +10,7 @@ from tensorboard.util.tensor_util import make_ndarray
 
 from tests.commands import full_disk
 from tf_charagram.errors import RunError
-from tf_charagram.training.progress import Scalars
+from tf_charagram.training._loop.progress import Scalars
 
 
 def read_scalars(folder):

@@ -10,7 +10,7 @@ from tests.commands import run
 from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.training.processor import _default_threads
+from tf_charagram.training._loop.processor import _default_threads
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_set(tmp_path):
     script = """
 import tensorflow as tf
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.processor import limit_threads, set_threads
+from tf_charagram.training._loop.processor import limit_threads, set_threads
 limit_threads(3)
 assert tf.config.threading.get_intra_op_parallelism_threads() == 3
 set_threads(ParaphraseConfig())

@@ -10,11 +10,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.commands import assert_same_weights, call, interrupt_training_at
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.encoders import ENCODERS, vectorizer_of
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.building import (
+from tf_charagram.training._loop.building import (
     check_options,
     load_pretrained,
     make_encoder,

@@ -8,9 +8,9 @@ import pytest
 
 from tf_charagram._files.json_files import write_json
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig
-from tf_charagram.tuning.trials import TrialTuner
+from tf_charagram.training._loop.run_folder import RunFolder
+from tf_charagram.tuning._search.search import Search, SearchFolder, TuneConfig
+from tf_charagram.tuning._search.trials import TrialTuner
 
 SPACE = {"batch_size": (10, 20), "l2": (1e-4, 1e-5)}
 

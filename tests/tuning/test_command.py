@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands import call
 from tests.search.conftest import save_model
-from tf_charagram.tuning import workers
+from tf_charagram.tuning._search import workers
 
 
 def tune(data, *more):

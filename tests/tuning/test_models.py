@@ -15,7 +15,7 @@ from keras_tuner.errors import FatalError
 from tests.commands import assert_same_training, call, saved_weights
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.model_folder import weights_of
+from tf_charagram.models._storage.model_folder import weights_of
 from tf_charagram.tuning import ScoreOnSet, hypermodel
 
 SMALL = {"dim": 8, "batch_size": 10, "seed": 1}

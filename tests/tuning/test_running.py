@@ -12,8 +12,8 @@ from tests.contracts import some_now
 from tests.tuning.conftest import score_of
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.tuning import command
-from tf_charagram.tuning.search import SearchFolder, TuneConfig
-from tf_charagram.tuning.trials import TrialTuner, best_first, read_results
+from tf_charagram.tuning._search.search import SearchFolder, TuneConfig
+from tf_charagram.tuning._search.trials import TrialTuner, best_first, read_results
 
 pytestmark = pytest.mark.usefixtures("untrained")
 
@@ -162,7 +162,7 @@ def test_the_score_of_a_trial_is_its_best(search, folder, monkeypatch, scores):
         {"step": 1, "epoch": 1.0, "seconds": 1.0, "scores": {"scored": score}} for score in scores
     ]
     monkeypatch.setattr(
-        "tf_charagram.training.run_folder.RunFolder.read_history", lambda self: history
+        "tf_charagram.training._loop.run_folder.RunFolder.read_history", lambda self: history
     )
     (result,) = run_search(changed(search, max_trials=1), folder)
     assert result.score == scores[0]

@@ -9,7 +9,7 @@ import pytest
 from tf_charagram.encoders import ENCODERS, vectorizer_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks import TASKS, settings_class
-from tf_charagram.tuning.spaces import (
+from tf_charagram.tuning._search.spaces import (
     label,
     num_combinations,
     search_space,

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from tests.commands import QUICK, call, interrupt_training_at, leave_out_export
-from tf_charagram.tuning.search import SearchFolder
-from tf_charagram.tuning.trials import read_results
+from tf_charagram.tuning._search.search import SearchFolder
+from tf_charagram.tuning._search.trials import read_results
 
 POS = (
     "--task", "pos", "--dim", 6, "--hidden-dim", 5, "--select", "starter.dev",

@@ -11,9 +11,9 @@ import pytest
 
 from tests.commands import call
 from tf_charagram.training.run import TrainingRun
+from tf_charagram.tuning._search.search import SearchFolder, TuneConfig
+from tf_charagram.tuning._search.trials import TrialTuner, read_results
 from tf_charagram.tuning.command import run_search
-from tf_charagram.tuning.search import SearchFolder, TuneConfig
-from tf_charagram.tuning.trials import TrialTuner, read_results
 
 SHARED = ("--dim", "8", "--evaluations-per-epoch", "2", "--select", "scored")
 

@@ -13,8 +13,8 @@ import time
 import pytest
 
 from tests.commands import environment, process
-from tf_charagram.tuning.search import SearchFolder
-from tf_charagram.tuning.workers import ID, IP, PORT
+from tf_charagram.tuning._search.search import SearchFolder
+from tf_charagram.tuning._search.workers import ID, IP, PORT
 
 FLAGS = (
     "--dim", "8", "--batch-size", "10", "--evaluations-per-epoch", "2", "--select", "scored",

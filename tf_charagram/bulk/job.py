@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.writing import check_is_file, sha256_of, whole_file
-from tf_charagram.bulk.folder import FORMATS, Record
-from tf_charagram.bulk.inputs import InputFile, Shard, read_shards, read_texts
+from tf_charagram.bulk._shards.folder import FORMATS, Record
+from tf_charagram.bulk._shards.inputs import InputFile, Shard, read_shards, read_texts
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
-from tf_charagram.lazy import extra_module
-from tf_charagram.models.choice import Embedder, first_texts, load_embedder
-from tf_charagram.models.locations import model_sha256
-from tf_charagram.models.own_words import own_words
+from tf_charagram.models._storage.choice import Embedder, first_texts, load_embedder
+from tf_charagram.models._storage.locations import model_sha256
+from tf_charagram.models._storage.own_words import own_words
 
 
 @dataclass(frozen=True)

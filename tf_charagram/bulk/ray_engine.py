@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.bulk.folder import Record
-from tf_charagram.bulk.inputs import Shard
+from tf_charagram._common.lazy import extra_module
+from tf_charagram.bulk._shards.folder import Record
+from tf_charagram.bulk._shards.inputs import Shard
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.lazy import extra_module
 
 Batch = dict[str, np.ndarray]
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
+from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.writing import FolderLock
-from tf_charagram.bulk.folder import Record, ShardFolder
-from tf_charagram.bulk.inputs import LineProgress
+from tf_charagram.bulk._shards.folder import Record, ShardFolder
+from tf_charagram.bulk._shards.inputs import LineProgress
 from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.bulk.ray_engine import run_ray
 from tf_charagram.errors import ConfigError
-from tf_charagram.lazy import extra_module
-from tf_charagram.models.choice import Embedder
-from tf_charagram.text.batches import in_threads
+from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.text._algorithm.batches import in_threads
 
 # While one shard is written to disk, the next one is embedded.
 _SHARDS_AT_ONCE = 2

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from tf_charagram._common.lazy import extra_module
 from tf_charagram._version import __version__
 from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import unknown_name
-from tf_charagram.lazy import extra_module
 
-_SEARCH = "tf_charagram.search.commands"
+_SEARCH = "tf_charagram.search._commands"
 #: Command -> the module with a function of its name, and its purpose.
 COMMANDS = {
     "train": ("tf_charagram.cli.train", "train a model on text pairs"),
@@ -22,7 +22,7 @@ COMMANDS = {
     "embed": ("tf_charagram.cli.embed", "embed the lines of files"),
     "tag": ("tf_charagram.cli.tag", "tag the words in the lines of files"),
     "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
-    "check": ("tf_charagram.export.check.command", "check that an export can be served"),
+    "check": ("tf_charagram.export._check.command", "check that an export can be served"),
     "convert": ("tf_charagram.export.convert", "read and write vectors of other tools"),
     "search": (f"{_SEARCH}.search", "find the most similar texts of a list"),
     "match": (f"{_SEARCH}.match", "find the rows of two tables that belong together"),

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from rich.markup import escape
 
-from tf_charagram.cli.flags import Parser
+from tf_charagram._common.reporting import make_table, number, table_console
+from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting import make_table, number, table_console
 
 _PPDB = "ppdb-{1.0,2.0}-{s,m,l,xl,xxl,xxxl}-{lexical,phrasal,o2m,m2o,all}"
 

@@ -6,7 +6,7 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 
-from tf_charagram.cli.flags import MODEL_HELP, Parser
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 
 
 def _make_parser() -> Parser:

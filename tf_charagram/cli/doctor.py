@@ -11,13 +11,13 @@ from packaging.requirements import Requirement
 from rich.markup import escape
 from rich.table import Table
 
+from tf_charagram._common.lazy import load_tensorflow
+from tf_charagram._common.reporting import make_table, table_console
 from tf_charagram._version import __version__
-from tf_charagram.cli.flags import Parser
+from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.data.download import SOURCES, cache_folder, cached
 from tf_charagram.errors import ConfigError, install_advice
-from tf_charagram.lazy import load_tensorflow
-from tf_charagram.models.locations import shipped_models
-from tf_charagram.reporting import make_table, table_console
+from tf_charagram.models._storage.locations import shipped_models
 
 _PACKAGE = "tf-charagram"
 _FOR_DEVELOPERS = ("test", "bench")

@@ -17,22 +17,26 @@ import numpy as np
 
 from tf_charagram._files.json_files import to_json_lines
 from tf_charagram._files.writing import check_output, to_stdout, whole_file
-from tf_charagram.cli.commands import check_not_read
-from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
-from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
-from tf_charagram.cli.table_flags import (
+from tf_charagram.cli._flags.corrections import (
+    Corrections,
+    add_corrections_flag,
+    add_keep_words_flag,
+)
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser, flag_of
+from tf_charagram.cli._flags.table_flags import (
     INPUT_FLAGS,
     add_input_flags,
     check_input_flags,
     column_names,
     read_input,
 )
-from tf_charagram.data.tables import quoted
+from tf_charagram.cli.commands import check_not_read
+from tf_charagram.data._tables.tables import quoted
 from tf_charagram.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tf_charagram.bulk.inputs import InputFile
-    from tf_charagram.models.choice import Embedder
+    from tf_charagram.bulk._shards.inputs import InputFile
+    from tf_charagram.models._storage.choice import Embedder
 
 # Writes one batch: texts, and their embeddings, float32 `(len(texts), dim)`.
 _WriteVectors: TypeAlias = Callable[[Sequence[str], np.ndarray], None]
@@ -93,7 +97,7 @@ def embed(arguments: Sequence[str]) -> int:
         parser.refuse(parsed, INPUT_FLAGS, "is for tables: name their columns with --on")
     values = vars(parsed)
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", _THREADS)
-    from tf_charagram.bulk.inputs import find_inputs
+    from tf_charagram.bulk._shards.inputs import find_inputs
 
     files = find_inputs(values["input"] or ["-"], are_lines=not values["on"])
     paths = [file.path for file in files]
@@ -123,7 +127,7 @@ def embed(arguments: Sequence[str]) -> int:
 
 
 def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
-    from tf_charagram.bulk.inputs import read_texts
+    from tf_charagram.bulk._shards.inputs import read_texts
     from tf_charagram.bulk.job import EmbedJob
     from tf_charagram.bulk.run import embed_files
 
@@ -145,10 +149,10 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
-    from tf_charagram.bulk.inputs import LineProgress, to_text
-    from tf_charagram.models.choice import first_texts, load_embedder, num_chars_of
-    from tf_charagram.models.locations import read_config
-    from tf_charagram.models.own_words import own_words
+    from tf_charagram.bulk._shards.inputs import LineProgress, to_text
+    from tf_charagram.models._storage.choice import first_texts, load_embedder, num_chars_of
+    from tf_charagram.models._storage.locations import read_config
+    from tf_charagram.models._storage.own_words import own_words
 
     model, output = values["model"], values["output"]
     # Errors before standard input is awaited.
@@ -173,7 +177,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
 
 def _texts(files: list[InputFile], values: dict[str, Any]) -> Iterator[str]:
     """Yields the lines of all files, or the texts of the rows of tables."""
-    from tf_charagram.bulk.inputs import read_texts
+    from tf_charagram.bulk._shards.inputs import read_texts
 
     columns = values["on"]
     if not columns:

@@ -11,14 +11,18 @@ from typing import Any, TypeAlias
 
 from rich.table import Table
 
-from tf_charagram.cli.corrections import Corrections, add_corrections_flag, add_keep_words_flag
-from tf_charagram.cli.flags import MODEL_HELP, Parser, tuple_of
-from tf_charagram.cli.table_flags import check_input_flags
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram._common.lazy import load_tensorflow
+from tf_charagram._common.reporting import table_console
+from tf_charagram.cli._flags.corrections import (
+    Corrections,
+    add_corrections_flag,
+    add_keep_words_flag,
+)
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser, tuple_of
+from tf_charagram.cli._flags.table_flags import check_input_flags
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.typos import KINDS
 from tf_charagram.errors import ConfigError
-from tf_charagram.lazy import load_tensorflow
-from tf_charagram.reporting import table_console
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
@@ -128,7 +132,7 @@ def evaluate(arguments: Sequence[str]) -> int:
 
 
 def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
-    from tf_charagram.evaluation.misspellings import evaluate_misspellings
+    from tf_charagram.evaluation._scores.misspellings import evaluate_misspellings
 
     result = evaluate_misspellings(
         values.model,
@@ -142,7 +146,7 @@ def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
 
 
 def _evaluate_pairs(parser: Parser, values: Any, bad_lines: BadLines) -> _Output:
-    from tf_charagram.models.locations import EMBEDDER, read_kind
+    from tf_charagram.models._storage.locations import EMBEDDER, read_kind
 
     kinds = {model: read_kind(model) for model in values.model}
     if set(kinds.values()) <= {EMBEDDER}:
@@ -155,14 +159,14 @@ def _evaluate_pairs(parser: Parser, values: Any, bad_lines: BadLines) -> _Output
 
 
 def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
-    from tf_charagram.evaluation.embedders import (
+    from tf_charagram.evaluation._scores.embedders import (
         EvaluationSets,
         embedder_json,
         embedder_tables,
         evaluate_embeddings,
         tfidf_vectors,
     )
-    from tf_charagram.models.choice import load_embedder
+    from tf_charagram.models._storage.choice import load_embedder
 
     num_resamples = values.bootstrap
     if num_resamples is None:
@@ -197,7 +201,11 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
 def _evaluate_labelled(values: Any, bad_lines: BadLines) -> _Output:
     """Scores models that answer with tags, scores or labels."""
     load_tensorflow()
-    from tf_charagram.tasks.labelled import evaluate_labelled, labelled_json, labelled_tables
+    from tf_charagram.tasks._shared.labelled import (
+        evaluate_labelled,
+        labelled_json,
+        labelled_tables,
+    )
 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap
     results = []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from tf_charagram.cli.flags import Parser
-from tf_charagram.models.locations import read_card, read_config, shipped_models
-from tf_charagram.reporting import make_table, table_console
+from tf_charagram._common.reporting import make_table, table_console
+from tf_charagram.cli._flags.flags import Parser
+from tf_charagram.models._storage.locations import read_card, read_config, shipped_models
 
 
 def _make_parser() -> Parser:

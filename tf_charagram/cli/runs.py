@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from rich.table import Table
 
+from tf_charagram._common.reporting import cell, make_table, number, table_console
 from tf_charagram._files.json_files import read_json
-from tf_charagram.cli.flags import Parser
+from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.errors import CharagramError, RunError
-from tf_charagram.reporting import cell, make_table, number, table_console
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training._loop.run_folder import RunFolder
 
 _FOLDER = "runs"
 _MAX_TRIALS = 15

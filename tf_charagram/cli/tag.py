@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from tf_charagram._common.lazy import load_tensorflow
+from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import check_not_read
-from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.lazy import load_tensorflow
-from tf_charagram.tasks.tagging.data import COLUMNS, to_conllu
+from tf_charagram.tasks.tagging._conllu.data import COLUMNS, to_conllu
 
 _STDOUT = "-"
 _BATCH_SIZE = 1000
@@ -42,9 +42,9 @@ def tag(arguments: Sequence[str]) -> int:
     values = _make_parser().parse_args(arguments)
     load_tensorflow()
     from tf_charagram._files.writing import whole_file
-    from tf_charagram.bulk.inputs import LineProgress, find_inputs, read_texts, to_text
+    from tf_charagram.bulk._shards.inputs import LineProgress, find_inputs, read_texts, to_text
     from tf_charagram.tasks.tagging.model import Tagger
-    from tf_charagram.text.batches import bounded_batches
+    from tf_charagram.text._algorithm.batches import bounded_batches
 
     files = find_inputs(values.input or ["-"])
     check_not_read(values.output, [file.path for file in files])

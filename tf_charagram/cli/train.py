@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from tf_charagram.cli.run_flags import make_run_parser, parse_run
-from tf_charagram.cli.settings_parser import QUIET, SettingsParser, switch
-from tf_charagram.lazy import load_tensorflow
-from tf_charagram.reporting import history_table, is_quiet, quiet, table_console
+from tf_charagram._common.lazy import load_tensorflow
+from tf_charagram._common.reporting import history_table, is_quiet, quiet, table_console
+from tf_charagram.cli._flags.run_flags import make_run_parser, parse_run
+from tf_charagram.cli._flags.settings_parser import QUIET, SettingsParser, switch
 from tf_charagram.tasks import make_task
 from tf_charagram.training.settings import RunConfig
 
@@ -48,7 +48,7 @@ def _train(config: RunConfig, values: dict[str, Any]) -> int:
     """Trains a model and prints the results."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     load_tensorflow()
-    from tf_charagram.training.processor import set_threads
+    from tf_charagram.training._loop.processor import set_threads
     from tf_charagram.training.run import TrainingRun
 
     set_threads(config)

@@ -13,10 +13,10 @@ from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Literal
 
+from tf_charagram._common.reporting import is_quiet
 from tf_charagram._files.writing import partial_folder, whole_file
-from tf_charagram.data.readers.lines import GZIP_MAGIC
+from tf_charagram.data._tables.lines import GZIP_MAGIC
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.reporting import is_quiet
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -10,12 +10,12 @@ from pkgutil import iter_modules
 import numpy as np
 
 from tf_charagram.data import readers
+from tf_charagram.data._tables.columns import read_scored_pairs
+from tf_charagram.data._tables.lines import BadLines
+from tf_charagram.data._tables.scored import ScoredPairs, SetFormat
+from tf_charagram.data._tables.table_reading import Rows
 from tf_charagram.data.download import SOURCES, cached
-from tf_charagram.data.readers.columns import read_scored_pairs
-from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.starter import STARTER, graded_pairs
-from tf_charagram.data.table_reading import Rows
 from tf_charagram.errors import ConfigError, DataError
 
 # Group -> how messages describe its sets; in the order of `evaluation_sets`.

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 
 T = TypeVar("T")
 

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._common.lazy import load_tensorflow
 from tf_charagram.data.typos import add_typos
 from tf_charagram.errors import ConfigError
-from tf_charagram.lazy import load_tensorflow
-from tf_charagram.models.choice import Embedder, load_embedder
-from tf_charagram.models.explanation import Parts, explain
-from tf_charagram.models.locations import EMBEDDER, load_any, read_kind
-from tf_charagram.models.stored_model import sums_ngrams
+from tf_charagram.models._answers.explanation import Parts, explain
+from tf_charagram.models._answers.vectors import Neighbor, nearest_texts
+from tf_charagram.models._storage.choice import Embedder, load_embedder
+from tf_charagram.models._storage.locations import EMBEDDER, load_any, read_kind
+from tf_charagram.models._storage.stored_model import sums_ngrams
 from tf_charagram.models.text_reader import TextReader
-from tf_charagram.models.vectors import Neighbor, nearest_texts
 
 # Number of neighbors.
 _NUM_NEIGHBORS = 10
@@ -205,7 +205,7 @@ def embedder_of(path: str) -> Embedder:
     if read_kind(path) == EMBEDDER:
         return load_embedder(path, 0)
     load_tensorflow()
-    from tf_charagram.models.answering import AnsweringModel
+    from tf_charagram.models._answers.answering import AnsweringModel
 
     model = load_any(path)
     if isinstance(model, AnsweringModel):

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tf_charagram._common.lazy import lazy_names
 from tf_charagram.encoders import options
 from tf_charagram.encoders.options import EncoderOptions
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.lazy import lazy_names
 from tf_charagram.settings import typed, types_of
 
 if TYPE_CHECKING:
     import keras
 
     from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
+    from tf_charagram.encoders.base import Encoder
     from tf_charagram.encoders.char_cnn import CharCnn
     from tf_charagram.encoders.char_lstm import CharLstm
     from tf_charagram.encoders.charagram import Charagram
@@ -28,6 +29,7 @@ __all__ = [
     "Charagram",
     "Cse",
     "Dan",
+    "Encoder",
     "Gran",
     "IdentityRnn",
     "Lstm",
@@ -69,7 +71,8 @@ ENCODERS = {
 #: Class -> module: each encoder can be imported from this package, too.
 CLASSES = {entry.class_name: f"{__name__}.{entry.module}" for entry in ENCODERS.values()}
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, CLASSES, needs_tensorflow=True)
+    _BASE = {"Encoder": "tf_charagram.encoders.base"}
+    __getattr__ = lazy_names(__name__, {**CLASSES, **_BASE}, needs_tensorflow=True)
 
 
 def _entry(name: str) -> EncoderEntry:

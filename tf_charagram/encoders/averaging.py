@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from tf_charagram.encoders.options import DanOptions, ProjectionOptions
 from tf_charagram.encoders.words import WordEncoder
+from tf_charagram.layers._ops.chunked import Ids
 from tf_charagram.layers.base import make_dense
-from tf_charagram.layers.chunked import Ids
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-from tf_charagram.devices import CPU
+from tf_charagram._common.devices import CPU
 from tf_charagram.errors import ConfigError
 
 

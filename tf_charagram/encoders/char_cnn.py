@@ -10,8 +10,8 @@ import tensorflow as tf
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharCnnOptions, filter_widths
 from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.layers._ops.chunked import Ids
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
-from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.conv_pooling import ConvPooling
 from tf_charagram.layers.embedding_table import PaddedEmbedding
 

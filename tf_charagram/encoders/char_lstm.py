@@ -10,8 +10,8 @@ import tensorflow as tf
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharLstmOptions
 from tf_charagram.errors import check_positive
+from tf_charagram.layers._ops.chunked import Ids
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.embedding_table import PaddedEmbedding
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 from tf_charagram.layers.plain_lstm import make_lstm

@@ -10,8 +10,8 @@ import tensorflow as tf
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharagramOptions
 from tf_charagram.errors import check_positive
+from tf_charagram.layers._ops.chunked import Ids, WeightedIds
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
-from tf_charagram.layers.chunked import Ids, WeightedIds
 from tf_charagram.layers.embedding_table import RaggedEmbeddingSum
 
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tf_charagram.encoders.options import CseOptions
 from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.errors import ConfigError, check_integers
-from tf_charagram.layers.chunked import Ids
+from tf_charagram.layers._ops.chunked import Ids
 from tf_charagram.layers.conv_pooling import ConvPooling
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from tf_charagram.checks import check_values
+from tf_charagram._common.checks import check_values
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option
 

@@ -13,10 +13,10 @@ import tensorflow as tf
 
 from tf_charagram.encoders.options import LstmOptions, RnnOptions
 from tf_charagram.encoders.words import WordEncoder, divisors
+from tf_charagram.layers._ops.chunked import Ids
+from tf_charagram.layers._ops.recurrence import last_state
 from tf_charagram.layers.base import make_dense
-from tf_charagram.layers.chunked import Ids
 from tf_charagram.layers.plain_lstm import make_lstm
-from tf_charagram.layers.recurrence import last_state
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

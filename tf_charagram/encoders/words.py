@@ -11,10 +11,10 @@ from tf_charagram.encoders import registered_name
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import WordOptions
 from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.layers._ops.chunked import ChunkedIds, Ids
+from tf_charagram.layers._ops.ragged import gather_rows, sum_rows
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.chunked import ChunkedIds, Ids
 from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum
-from tf_charagram.layers.ragged import gather_rows, sum_rows
 
 
 class WordEncoder(Encoder, ConfiguredLayer):

@@ -8,11 +8,11 @@ from typing import Any
 
 import keras
 
+from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.data.download import SOURCES, fetch
-from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.evaluation.scores import mean_members, score_names, score_sets
+from tf_charagram.evaluation._scores.scores import mean_members, score_names, score_sets
 from tf_charagram.models.embedder import TextEmbedder
 
 

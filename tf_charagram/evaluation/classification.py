@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.evaluation.statistics import Floats, MetricScore, interval, resample_counts
+from tf_charagram.evaluation._scores.statistics import (
+    Floats,
+    MetricScore,
+    interval,
+    resample_counts,
+)
 
 
 @dataclass(frozen=True)

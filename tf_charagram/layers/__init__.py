@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from tf_charagram.lazy import lazy_names
+from tf_charagram._common.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from tf_charagram.layers.base import ConfiguredLayer
     from tf_charagram.layers.bilstm import BiLstm
     from tf_charagram.layers.conv_pooling import ConvPooling
     from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BiLstm",
+    "ConfiguredLayer",
     "ConvPooling",
     "PaddedEmbedding",
     "PeepholeLSTM",
@@ -20,7 +22,7 @@ __all__ = [
     "RaggedEmbeddingSum",
 ]
 
-#: Name -> module.
+#: Layer of a saved model -> module.
 LAYERS = {
     "BiLstm": "tf_charagram.layers.bilstm",
     "ConvPooling": "tf_charagram.layers.conv_pooling",
@@ -31,4 +33,5 @@ LAYERS = {
 }
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, LAYERS, needs_tensorflow=True)
+    _BASE = {"ConfiguredLayer": "tf_charagram.layers.base"}
+    __getattr__ = lazy_names(__name__, {**LAYERS, **_BASE}, needs_tensorflow=True)

@@ -8,9 +8,9 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import check_positive
+from tf_charagram.layers._ops.ragged import full_mask, num_real_steps
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.plain_lstm import make_lstm
-from tf_charagram.layers.ragged import full_mask, num_real_steps
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

@@ -9,9 +9,9 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.layers._ops.ragged import full_mask, num_real_steps, sum_rows
+from tf_charagram.layers._ops.xla import in_xla, lookup
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.ragged import full_mask, num_real_steps, sum_rows
-from tf_charagram.layers.xla import in_xla, lookup
 
 ACTIVATIONS = ("linear", "tanh", "relu")
 POOLINGS = ("max", "sum")

@@ -16,11 +16,11 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.devices import CPU
+from tf_charagram._common.devices import CPU
 from tf_charagram.errors import check_positive
+from tf_charagram.layers._ops.chunked import ChunkedIds, Ids, WeightedIds
+from tf_charagram.layers._ops.ragged import gather_padded, sum_rows, to_padded
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.chunked import ChunkedIds, Ids, WeightedIds
-from tf_charagram.layers.ragged import gather_padded, sum_rows, to_padded
 
 # Bytes of a huge page.
 _PAGE = 1 << 21

@@ -8,9 +8,9 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import check_positive, check_switches
+from tf_charagram.layers._ops.ragged import full_mask, gather_padded
+from tf_charagram.layers._ops.recurrence import over_time
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.ragged import full_mask, gather_padded
-from tf_charagram.layers.recurrence import over_time
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

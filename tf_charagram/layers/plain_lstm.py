@@ -8,8 +8,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import check_positive, check_switches
+from tf_charagram.layers._ops.xla import in_xla
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
-from tf_charagram.layers.xla import in_xla
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

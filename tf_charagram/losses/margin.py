@@ -7,9 +7,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.checks import check_margin
+from tf_charagram._common.checks import check_margin
 from tf_charagram.errors import ConfigError
-from tf_charagram.losses import normalize_rows, reciprocal_lengths, swap_halves
+from tf_charagram.losses.cosine import normalize_rows, reciprocal_lengths, swap_halves
 from tf_charagram.losses.negatives import NegativeSampler
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import keras
 import tensorflow as tf
 
-from tf_charagram.checks import check_penalty
+from tf_charagram._common.checks import check_penalty
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.chunked import PADDING
-from tf_charagram.layers.row_gradients import Gradient, read_rows
-from tf_charagram.layers.xla import in_xla
+from tf_charagram.layers._ops.chunked import PADDING
+from tf_charagram.layers._ops.row_gradients import Gradient, read_rows
+from tf_charagram.layers._ops.xla import in_xla
 
 
 class _Term(NamedTuple):

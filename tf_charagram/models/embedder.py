@@ -12,22 +12,22 @@ import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
 
-from tf_charagram.devices import on_cpu
+from tf_charagram._common.devices import on_cpu
 from tf_charagram.encoders.base import device_scope, is_padded
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.embedding_table import read_in_place, use_huge_pages
-from tf_charagram.losses import paired_cosine
-from tf_charagram.models.answers import EmbeddingAnswers
+from tf_charagram.losses.cosine import paired_cosine
+from tf_charagram.models._answers.answers import EmbeddingAnswers
+from tf_charagram.models._answers.explanation import EncoderLayers
+from tf_charagram.models._answers.vectors import ACTIVATIONS, unit_rows
+from tf_charagram.models._encoding.encoding import encoded, first_call_alone, in_halves
+from tf_charagram.models._storage.locations import EMBEDDER
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
-from tf_charagram.models.encoding import encoded, first_call_alone, in_halves
-from tf_charagram.models.explanation import EncoderLayers
-from tf_charagram.models.locations import EMBEDDER
-from tf_charagram.models.vectors import ACTIVATIONS, unit_rows
-from tf_charagram.text.arguments import texts_of
-from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
-from tf_charagram.text.ids import Ngrams
-from tf_charagram.text.tensors import check_shape, string_tensor, tensor_of
+from tf_charagram.text._algorithm.arguments import texts_of
+from tf_charagram.text._algorithm.batches import bounded_batches, in_threads, num_threads
+from tf_charagram.text._algorithm.ids import Ngrams
+from tf_charagram.text._algorithm.tensors import check_shape, string_tensor, tensor_of
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 _BATCH = 1000

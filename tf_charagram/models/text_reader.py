@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from tf_charagram._files.arrays import ArrayFile
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.answers import EmbeddingAnswers
-from tf_charagram.models.explanation import EncoderLayers
-from tf_charagram.models.locations import EMBEDDER, model_folder
-from tf_charagram.models.row_sums import RowSums
-from tf_charagram.models.stored_model import NGRAM_ENCODER, StoredModel, stored_model
-from tf_charagram.models.stored_tables import SCALES, StoredTable
-from tf_charagram.models.vectors import ACTIVATIONS, unit_rows
-from tf_charagram.text import arrays
+from tf_charagram.models._answers.answers import EmbeddingAnswers
+from tf_charagram.models._answers.explanation import EncoderLayers
+from tf_charagram.models._answers.vectors import ACTIVATIONS, unit_rows
+from tf_charagram.models._encoding.row_sums import RowSums
+from tf_charagram.models._storage.locations import EMBEDDER, model_folder
+from tf_charagram.models._storage.stored_model import NGRAM_ENCODER, StoredModel, stored_model
+from tf_charagram.models._storage.stored_tables import SCALES, StoredTable
+from tf_charagram.text._algorithm import arrays
+from tf_charagram.text._algorithm.arguments import texts_of
+from tf_charagram.text._algorithm.batches import bounded_batches, in_threads
+from tf_charagram.text._algorithm.flat import stacked
+from tf_charagram.text._algorithm.ids import Ngrams
+from tf_charagram.text._algorithm.symbols import Symbols
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.alphabet import Alphabet
-from tf_charagram.text.arguments import texts_of
-from tf_charagram.text.batches import bounded_batches, in_threads
-from tf_charagram.text.flat import stacked
-from tf_charagram.text.ids import Ngrams
-from tf_charagram.text.symbols import Symbols
 
 T = TypeVar("T", bound=str | bytes)
 

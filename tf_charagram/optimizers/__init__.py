@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tf_charagram.lazy import lazy_names
+from tf_charagram._common.lazy import lazy_names
 
 if TYPE_CHECKING:
     from tf_charagram.optimizers.adagrad import LazyAdagrad

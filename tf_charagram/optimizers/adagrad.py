@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.layers.row_gradients import read_rows
+from tf_charagram.layers._ops.row_gradients import read_rows
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer
 
 

@@ -8,8 +8,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.row_gradients import read_rows
-from tf_charagram.layers.xla import in_xla
+from tf_charagram.layers._ops.row_gradients import read_rows
+from tf_charagram.layers._ops.xla import in_xla
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer
 
 

@@ -10,13 +10,13 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import check_switches
-from tf_charagram.layers.embedding_table import mark_row_sparse, read_in_place
-from tf_charagram.layers.row_gradients import (
+from tf_charagram.layers._ops.row_gradients import (
     Gradient,
     sum_equal_rows,
     values_of,
 )
-from tf_charagram.layers.xla import check_finite, in_xla
+from tf_charagram.layers._ops.xla import check_finite, in_xla
+from tf_charagram.layers.embedding_table import mark_row_sparse, read_in_place
 
 
 class TableOptimizer(keras.optimizers.Optimizer):

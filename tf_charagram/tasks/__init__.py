@@ -5,11 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram._common.lazy import lazy_names
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import described, types_of
-from tf_charagram.tasks.defaults import (
+from tf_charagram.tasks._shared.defaults import (
     check_start,
     fine_tuning,
     inherited_settings,
@@ -18,7 +19,32 @@ from tf_charagram.tasks.defaults import (
 from tf_charagram.training.settings import RunConfig
 
 if TYPE_CHECKING:
+    from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
+    from tf_charagram.tasks.labels.supervised import SupervisedTask
+    from tf_charagram.tasks.paraphrase.losses import PairBatch, PairLoss, loss_class
     from tf_charagram.training.task import Task
+else:
+    _HOMES = {
+        "labels.models": ["PairClassifier", "PairScorer", "TextClassifier"],
+        "labels.supervised": ["SupervisedTask"],
+        "paraphrase.losses": ["PairBatch", "PairLoss", "loss_class"],
+    }
+    __getattr__ = lazy_names(
+        __name__,
+        {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names},
+        needs_tensorflow=True,
+        light=_HOMES["paraphrase.losses"],
+    )
+
+__all__ = [
+    "PairBatch",
+    "PairClassifier",
+    "PairLoss",
+    "PairScorer",
+    "SupervisedTask",
+    "TextClassifier",
+    "loss_class",
+]
 
 
 class TaskEntry(NamedTuple):
@@ -56,21 +82,21 @@ TASKS = {
         "labels.settings:SupervisedConfig",
         "pair_scorer",
         "labels.models:PairScorer",
-        "labels.heads:PairScoreHead",
+        "labels._heads.heads:PairScoreHead",
     ),
     "entailment": TaskEntry(
         "labels.tasks:Entailment",
         "labels.settings:SupervisedConfig",
         "pair_classifier",
         "labels.models:PairClassifier",
-        "labels.heads:PairLabelHead",
+        "labels._heads.heads:PairLabelHead",
     ),
     "sentiment": TaskEntry(
         "labels.tasks:Sentiment",
         "labels.settings:SupervisedConfig",
         "text_classifier",
         "labels.models:TextClassifier",
-        "labels.heads:TextHead",
+        "labels._heads.heads:TextHead",
     ),
 }
 

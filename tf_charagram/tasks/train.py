@@ -77,8 +77,8 @@ def train(
         ((1, 10), 1, ['starter'])
     """
     # Rich takes half of the time of importing the package, and only training needs it.
-    from tf_charagram.lazy import load_tensorflow
-    from tf_charagram.reporting import quiet as without_progress
+    from tf_charagram._common.lazy import load_tensorflow
+    from tf_charagram._common.reporting import quiet as without_progress
 
     with TemporaryDirectory() as folder, without_progress(quiet):
         for name, values in (("data", data), ("eval_data", eval_data)):

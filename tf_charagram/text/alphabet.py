@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tf_charagram.text.code_points import SPACE, normalized_code_points
+from tf_charagram.text._algorithm.code_points import SPACE, normalized_code_points
 
 #: Symbols of the space and of every character outside the alphabet.
 SPACE_SYMBOL = 1

@@ -11,13 +11,13 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.devices import on_cpu
+from tf_charagram._common.devices import on_cpu
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.text._algorithm.arguments import texts_of
+from tf_charagram.text._algorithm.reading import SymbolReader
+from tf_charagram.text._algorithm.tensors import check_shape, check_text_options, tensor_of
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.alphabet import Alphabet
-from tf_charagram.text.arguments import texts_of
-from tf_charagram.text.reading import SymbolReader
-from tf_charagram.text.tensors import check_shape, check_text_options, tensor_of
 
 #: Exceptions raised by reading a damaged vocabulary, or making tables of it.
 DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError, tf.errors.OpError)

@@ -9,14 +9,14 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.devices import on_cpu
+from tf_charagram._common.devices import on_cpu
 from tf_charagram.errors import ConfigError
+from tf_charagram.text._algorithm.arguments import texts_of
+from tf_charagram.text._algorithm.batches import bounded_batches
+from tf_charagram.text._algorithm.flat import Batch
+from tf_charagram.text._algorithm.tensors import between, string_tensor
 from tf_charagram.text.alphabet import Alphabet
-from tf_charagram.text.arguments import texts_of
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
-from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.flat import Batch
-from tf_charagram.text.tensors import between, string_tensor
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.devices import on_cpu
-from tf_charagram.lazy import tensorflow_text
-from tf_charagram.text import graph
-from tf_charagram.text.code_points import SPACE, normalized_code_points
-from tf_charagram.text.flat import collapse, decode, shortened
-from tf_charagram.text.tensors import between
+from tf_charagram._common.devices import on_cpu
+from tf_charagram._common.lazy import tensorflow_text
+from tf_charagram.text._algorithm import graph
+from tf_charagram.text._algorithm.code_points import SPACE, normalized_code_points
+from tf_charagram.text._algorithm.flat import collapse, decode, shortened
+from tf_charagram.text._algorithm.tensors import between
 
 _APOSTROPHES = (0x2019, 0x02BC, 0xFF07)
 # Control characters, marks of text direction, zero-width spaces, the byte order mark.

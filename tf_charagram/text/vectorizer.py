@@ -9,14 +9,14 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.devices import on_cpu
+from tf_charagram._common.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_switches
-from tf_charagram.text import graph
+from tf_charagram.text._algorithm import graph
+from tf_charagram.text._algorithm.flat import Batch, stacked
+from tf_charagram.text._algorithm.ids import MAX_WEIGHTED_ROWS, Ngrams
+from tf_charagram.text._algorithm.tensors import check_orders, check_shape, ragged
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
-from tf_charagram.text.flat import Batch, stacked
-from tf_charagram.text.ids import MAX_WEIGHTED_ROWS, Ngrams
-from tf_charagram.text.tensors import check_orders, check_shape, ragged
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 
@@ -40,7 +40,7 @@ class NgramVectorizer(TextVectorizer):
             `"NFKD"` or `None`.
         max_chars: Texts are truncated after this many characters; `None` for no limit.
         longest_only: Whether only the longest n-gram at each position gives its id; see
-            `tf_charagram.models.prefix_sums`. Only with a vocabulary with exact keys.
+            `tf_charagram.models._encoding.prefix_sums`. Only with a vocabulary with exact keys.
         dictionary: Known words; misspelled and joined words are read as these, see
             `tf_charagram.text._spelling.correction`. Only with `lowercase`.
         fold_characters: Whether texts are brought to one form: full-width letters, ligatures and

@@ -7,11 +7,16 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text._algorithm.arguments import strings_of, texts_of
+from tf_charagram.text._algorithm.counting import NgramCounter
+from tf_charagram.text._algorithm.keys import (
+    exact_digits,
+    mixed_keys,
+    renumbered_keys,
+    warn_of_mixed_keys,
+)
+from tf_charagram.text._algorithm.tensors import check_counting, check_orders, check_text_options
 from tf_charagram.text.alphabet import Alphabet, symbol_bits
-from tf_charagram.text.arguments import strings_of, texts_of
-from tf_charagram.text.counting import NgramCounter
-from tf_charagram.text.keys import exact_digits, mixed_keys, renumbered_keys, warn_of_mixed_keys
-from tf_charagram.text.tensors import check_counting, check_orders, check_text_options
 
 
 class NgramVocabulary:

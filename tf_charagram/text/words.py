@@ -11,13 +11,13 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.devices import on_cpu
+from tf_charagram._common.devices import on_cpu
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.arguments import texts_of
+from tf_charagram.text._algorithm.arguments import texts_of
+from tf_charagram.text._algorithm.batches import bounded_batches, check_texts
+from tf_charagram.text._algorithm.tensors import LookupTable, check_counting, string_tensor
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
-from tf_charagram.text.batches import bounded_batches, check_texts
 from tf_charagram.text.splitting import split_words
-from tf_charagram.text.tensors import LookupTable, check_counting, string_tensor
 
 UNKNOWN = 0
 _CHUNK_TEXTS = 10_000

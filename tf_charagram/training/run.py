@@ -16,13 +16,13 @@ from rich.table import Table
 from tf_charagram._files.json_files import write_json
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.training.building import check_options
-from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
-from tf_charagram.training.run_folder import RunFolder, run_config, shared_identity
+from tf_charagram.training._loop.building import check_options
+from tf_charagram.training._loop.loop import Scores, TrainingLoop, total_steps
+from tf_charagram.training._loop.run_folder import RunFolder, run_config, shared_identity
+from tf_charagram.training._loop.stream import Stream
+from tf_charagram.training._loop.workers import FollowingLoop, Workers, make_strategy
 from tf_charagram.training.settings import LAST, RunConfig
-from tf_charagram.training.stream import Stream
 from tf_charagram.training.task import Scoring, Task
-from tf_charagram.training.workers import FollowingLoop, Workers, make_strategy
 
 logger = logging.getLogger(__name__)
 

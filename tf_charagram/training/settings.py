@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from tf_charagram.checks import (
+from tf_charagram._common.checks import (
     changed,
     check_at_least,
     check_clip_norm,

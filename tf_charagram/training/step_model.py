@@ -9,17 +9,17 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.checks import check_clip_norm
+from tf_charagram._common.checks import check_clip_norm
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.layers.chunked import Ids
-from tf_charagram.layers.row_gradients import (
+from tf_charagram.layers._ops.chunked import Ids
+from tf_charagram.layers._ops.row_gradients import (
     Gradient,
     values_of,
 )
-from tf_charagram.layers.xla import check_finite, in_xla
+from tf_charagram.layers._ops.xla import check_finite, in_xla
 from tf_charagram.losses.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import clip_by_global_norm, scaled
-from tf_charagram.training.replicas import MeanLoss, encode_in_shares, mean_gradients
+from tf_charagram.training._loop.replicas import MeanLoss, encode_in_shares, mean_gradients
 
 
 class StepModel(keras.Model):

@@ -15,16 +15,16 @@ from rich.table import Table
 
 from tf_charagram._files.json_files import to_json_lines
 from tf_charagram._files.writing import check_is_file, whole_file
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.locations import model_files
-from tf_charagram.training.building import grow_from, load_pretrained, make_encoder
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.models._storage.locations import model_files
+from tf_charagram.training._loop.building import grow_from, load_pretrained, make_encoder
+from tf_charagram.training._loop.run_folder import RunFolder
+from tf_charagram.training._loop.steps import RunSegment, choose_steps
+from tf_charagram.training._loop.stream import Stream
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
-from tf_charagram.training.steps import RunSegment, choose_steps
-from tf_charagram.training.stream import Stream
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
 

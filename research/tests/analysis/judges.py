@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 
 
 def sets_of(*rows, name="STS2012.OnWN"):

@@ -14,7 +14,7 @@ from research.analysis.runs import convergence, score_by_amount
 from research.analysis.undertrained import scores_by_seldom_words
 from research.tests.analysis.judges import embed_by, sets_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training._loop.run_folder import RunFolder
 
 
 def test_margins_of_known_angles():

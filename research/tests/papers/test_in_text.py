@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from research.papers import in_text
-from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data._tables.scored import ScoredPairs
 
 WORDS = [f"w{i}" for i in range(300)]
 

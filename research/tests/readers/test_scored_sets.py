@@ -10,7 +10,7 @@ import pytest
 from research.readers.annotated_ppdb import find_annotated_ppdb, read_annotated_ppdb
 from research.readers.pavlick import find_pavlick, read_pavlick
 from research.readers.twitter import find_twitter, read_twitter
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import DataError
 

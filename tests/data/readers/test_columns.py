@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
-from tf_charagram.data.readers.columns import read_columns, read_scored_pairs
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.columns import read_columns, read_scored_pairs
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 SICK = (

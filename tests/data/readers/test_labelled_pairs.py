@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.columns import read_labelled, read_scored_pairs
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.columns import read_labelled, read_scored_pairs
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.errors import DataError
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data._tables.lines import BadLines, read_lines
 from tf_charagram.errors import ConfigError, DataError
 
 TEXT = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])).filter(

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.errors import DataError
 

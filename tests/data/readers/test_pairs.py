@@ -6,10 +6,10 @@ import gzip
 
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.readers.pairs import read_aligned, read_pairs
 from tf_charagram.errors import DataError
-from tf_charagram.tasks.paraphrase.corpus import PairCorpus, pairs_reader
+from tf_charagram.tasks.paraphrase._corpus.corpus import PairCorpus, pairs_reader
 
 
 def ppdb(phrase, paraphrase, score=None, entailment=None):

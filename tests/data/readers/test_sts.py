@@ -7,7 +7,7 @@ import gzip
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.readers.sts import find_sts, read_sts
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import DataError

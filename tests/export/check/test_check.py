@@ -19,10 +19,10 @@ from tests.export.serving.servers import NAME, predictor, rest_server
 from tests.texts import words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import RunError
-from tf_charagram.export.check import checks
-from tf_charagram.export.check.checks import VersionChecks, version_folder
-from tf_charagram.export.check.judge import judged
-from tf_charagram.export.serving.version import GOLDEN, ServingFolder
+from tf_charagram.export._check import checks
+from tf_charagram.export._check.checks import VersionChecks, version_folder
+from tf_charagram.export._check.judge import judged
+from tf_charagram.export._serving.version import GOLDEN, ServingFolder
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer

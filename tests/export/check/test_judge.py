@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tf_charagram.export.check.judge import judged, questions
-from tf_charagram.export.check.probe import measure
-from tf_charagram.export.serving.requests import GoldenCall
+from tf_charagram.export._check.judge import judged, questions
+from tf_charagram.export._check.probe import measure
+from tf_charagram.export._serving.requests import GoldenCall
 
 TEXTS = [b"cat", b"", b"two words", b"\xff", b"dog"]
 CHECKS = ["loads", "golden answers", "huge texts", "empty batch", "latency"]

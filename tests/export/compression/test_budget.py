@@ -10,10 +10,10 @@ from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression import shrinking
-from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.export.compression.shrinking import fitting_options, saved_model_bytes, shrink
-from tf_charagram.models.stored_tables import SERVED_DTYPES as DTYPES
+from tf_charagram.export._compression import shrinking
+from tf_charagram.export._compression.options import ShrinkOptions
+from tf_charagram.export._compression.shrinking import fitting_options, saved_model_bytes, shrink
+from tf_charagram.models._storage.stored_tables import SERVED_DTYPES as DTYPES
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.words import WordVectorizer
 

@@ -17,13 +17,13 @@ from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.recurrent import Lstm
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression import shrinking
-from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.export.compression.quantization import QuantizedEncoder, _QuantizedSum
-from tf_charagram.export.compression.shrinking import shrink
+from tf_charagram.export._compression import shrinking
+from tf_charagram.export._compression.options import ShrinkOptions
+from tf_charagram.export._compression.quantization import QuantizedEncoder, _QuantizedSum
+from tf_charagram.export._compression.shrinking import shrink
+from tf_charagram.models._answers.vectors import unit_rows
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.vectors import unit_rows
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text._algorithm.batches import to_bytes
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary

@@ -14,7 +14,7 @@ import pytest
 
 from tests.search.conftest import save_model
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.export.interop.hub import load, push
+from tf_charagram.export.hub import load, push
 from tf_charagram.models.embedder import TextEmbedder
 
 hub = pytest.importorskip("huggingface_hub")

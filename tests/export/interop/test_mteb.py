@@ -41,7 +41,7 @@ def model(tmp_path_factory):
 
 @pytest.fixture
 def encoder(mteb, model):
-    from tf_charagram.export.interop.mteb import CharagramEncoder
+    from tf_charagram.export.mteb import CharagramEncoder
 
     return CharagramEncoder(model)
 
@@ -85,7 +85,7 @@ def test_fulfils_the_protocol(mteb, encoder, model):
 
 
 def test_names_the_model(encoder, mteb, tmp_path):
-    from tf_charagram.export.interop.mteb import CharagramEncoder
+    from tf_charagram.export.mteb import CharagramEncoder
 
     meta = encoder.mteb_model_meta
     assert meta.name == "tf-charagram/small"

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 
-from tf_charagram.export.interop.sklearn import CharagramTransformer  # noqa: E402
+from tf_charagram.export.sklearn import CharagramTransformer  # noqa: E402
 
 CATS = [f"cat {number}" for number in range(20)]
 DOGS = [f"dog {number}" for number in range(20)]
@@ -119,6 +119,6 @@ def test_no_model(tmp_path):
 
 def test_without_sklearn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    monkeypatch.delitem(sys.modules, "tf_charagram.export.interop.sklearn")
+    monkeypatch.delitem(sys.modules, "tf_charagram.export.sklearn")
     with pytest.raises(ConfigError, match=r"pip install .*\[sklearn\]'"):
-        import tf_charagram.export.interop.sklearn  # noqa: F401
+        import tf_charagram.export.sklearn  # noqa: F401

@@ -12,10 +12,10 @@ from tests.export.serving.servers import NAME, http_server, predictor, rest_serv
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.serving.client import RestClient, ServerError
+from tf_charagram.export.client import RestClient, ServerError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text._algorithm.batches import to_bytes
 from tf_charagram.text._spelling.dictionary import Dictionary
-from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = [*words(20), *NASTY.values()]

@@ -14,17 +14,17 @@ from google.protobuf import text_format
 from tests.commands import call, full_disk
 from tf_charagram.cli import main
 from tf_charagram.errors import RunError
-from tf_charagram.export.command import _real_texts
-from tf_charagram.export.serving.card import about_run, page
-from tf_charagram.export.serving.requests import _prediction_log, read_golden, write_warmup
-from tf_charagram.export.serving.version import (
+from tf_charagram.export._serving.card import about_run, page
+from tf_charagram.export._serving.requests import _prediction_log, read_golden, write_warmup
+from tf_charagram.export._serving.version import (
     BATCHING_PARAMETERS,
     GOLDEN,
     WARMUP,
     ServingFolder,
 )
+from tf_charagram.export.command import _real_texts
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.training.loop import TrainingLoop
+from tf_charagram.training._loop.loop import TrainingLoop
 
 
 def export(*arguments):

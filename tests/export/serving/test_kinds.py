@@ -14,13 +14,13 @@ from tests.commands import call
 from tests.contracts import some_now
 from tests.models.answers import TEXTS, decided
 from tests.models.test_base import make_model
-from tf_charagram.export.check import checks, probe
-from tf_charagram.export.check.checks import VersionChecks
-from tf_charagram.export.check.judge import judged
-from tf_charagram.export.check.probe import measure, saved_model
-from tf_charagram.export.serving.requests import make_inputs, read_golden, sample_texts
-from tf_charagram.export.serving.version import BATCHING_PARAMETERS, GOLDEN, WARMUP
-from tf_charagram.models.locations import MODELS, load_any, model_class
+from tf_charagram.export._check import checks, probe
+from tf_charagram.export._check.checks import VersionChecks
+from tf_charagram.export._check.judge import judged
+from tf_charagram.export._check.probe import measure, saved_model
+from tf_charagram.export._serving.requests import make_inputs, read_golden, sample_texts
+from tf_charagram.export._serving.version import BATCHING_PARAMETERS, GOLDEN, WARMUP
+from tf_charagram.models._storage.locations import MODELS, load_any, model_class
 
 # Classifiers of pairs are exported as scorers and as classifiers of texts are.
 KINDS = some_now([kind for kind in MODELS if kind != "embedder"], "tagger", "pair_classifier")

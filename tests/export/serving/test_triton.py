@@ -18,7 +18,7 @@ import pytest
 from tests.commands import call
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.serving.triton import write_triton
+from tf_charagram.export._serving.triton import write_triton
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
 

@@ -20,8 +20,8 @@ from tests.search.linkage.conftest import (
 from tests.texts import words
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import deduplicate, match
-from tf_charagram.search.linkage.asking import next_pair
-from tf_charagram.search.linkage.linking import find_links, read_columns
+from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
+from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
 
 
 def pairs_of(found):

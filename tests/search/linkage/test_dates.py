@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.search.linkage.columns import make_column
-from tf_charagram.search.linkage.dates import date_of, date_reader
+from tf_charagram.search.linkage._columns.columns import make_column
+from tf_charagram.search.linkage._columns.dates import date_of, date_reader
 
 BORN = "19470228"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.texts import words
-from tf_charagram.search.linkage.identity import identifies
+from tf_charagram.search.linkage._columns.identity import identifies
 
 GIVEN = ["Anna", "Peter", "Zali", "Maria", "Jonas", "Olga"] * 4
 SURNAMES = ["Abendroth", "Quandt", "Penrose", "Lindquist"] * 6

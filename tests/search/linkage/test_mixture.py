@@ -7,9 +7,10 @@ import pytest
 
 from tests.search.linkage.conftest import COLUMNS, people
 from tests.texts import words
-from tf_charagram.search.linkage.blocking import candidate_pairs
-from tf_charagram.search.linkage.columns import make_column
-from tf_charagram.search.linkage.evidence import (
+from tf_charagram.search.linkage._columns.columns import make_column
+from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf, trigrams
+from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
+from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
     EQUAL,
     chance_levels,
@@ -19,8 +20,7 @@ from tf_charagram.search.linkage.evidence import (
     num_levels,
     random_pairs,
 )
-from tf_charagram.search.linkage.linking import find_links, read_columns
-from tf_charagram.search.linkage.ngrams import trigram_tfidf, trigrams
+from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
 
 
 def test_trigrams():

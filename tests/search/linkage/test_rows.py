@@ -8,10 +8,10 @@ import pytest
 from tests.search.linkage.conftest import f1
 from tests.texts import words
 from tf_charagram.search import TextScorer
-from tf_charagram.search.linkage.learned import LearnedLinks
-from tf_charagram.search.linkage.linking import find_links, read_columns
-from tf_charagram.search.linkage.rows import Rivals
-from tf_charagram.search.linkage.shared_words import SharedWords
+from tf_charagram.search.linkage._columns.shared_words import SharedWords
+from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedLinks
+from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
+from tf_charagram.search.linkage._fellegi_sunter.rows import Rivals
 
 
 def test_shared_words():

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.search.linkage.columns import MISSING, cells_of, make_column
-from tf_charagram.search.linkage.dates import date_of
-from tf_charagram.search.linkage.kinds import KINDS, kind_of
-from tf_charagram.search.linkage.names import are_aliases, telling_words
-from tf_charagram.search.linkage.values import folded, is_missing, number_of
+from tf_charagram.search.linkage._columns.columns import MISSING, cells_of, make_column
+from tf_charagram.search.linkage._columns.dates import date_of
+from tf_charagram.search.linkage._columns.kinds import KINDS, kind_of
+from tf_charagram.search.linkage._columns.names import are_aliases, telling_words
+from tf_charagram.search.linkage._columns.values import folded, is_missing, number_of
 
 
 @pytest.mark.parametrize("cell", ["", " ", "NULL", "N/A", "nan", "-", "None", "n.a.", "#N/A"])

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.tasks.distillation import lines as module
-from tf_charagram.tasks.distillation.lines import TeacherLines, nearest_lines
+from tf_charagram.tasks.distillation._teachers import lines as module
+from tf_charagram.tasks.distillation._teachers.lines import TeacherLines, nearest_lines
 
 
 class Sizes:

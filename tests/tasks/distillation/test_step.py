@@ -15,7 +15,7 @@ from tests.reference import distillation, paraphrase
 from tests.reference.paraphrase import numerical_gradient
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.tasks.distillation.step import (
+from tf_charagram.tasks.distillation._teachers.step import (
     DistillModel,
     correlation_loss,
     cosine_loss,

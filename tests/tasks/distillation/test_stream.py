@@ -10,8 +10,12 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tf_charagram.data.typos import Typos
-from tf_charagram.tasks.distillation.lines import MeanOfTeachers, TeacherLines, nearest_lines
-from tf_charagram.tasks.distillation.stream import DistillStream, PairTexts
+from tf_charagram.tasks.distillation._teachers.lines import (
+    MeanOfTeachers,
+    TeacherLines,
+    nearest_lines,
+)
+from tf_charagram.tasks.distillation._teachers.stream import DistillStream, PairTexts
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 NUM_LINES, NUM_PAIRS = 23, 9
@@ -134,7 +138,7 @@ def test_projected_vectors(make, lines):
 
 def test_neighbors_come_along(make, lines, vectorizer, monkeypatch):
     """Each of the first lines with one of its two nearest; an epoch later with another."""
-    monkeypatch.setattr("tf_charagram.tasks.distillation.stream._NUM_NEIGHBORS", 2)
+    monkeypatch.setattr("tf_charagram.tasks.distillation._teachers.stream._NUM_NEIGHBORS", 2)
     stream = make(neighbor_batch_size=3)
     nearest = nearest_lines(lines, 2, seed=1)
     seen = Counter()
@@ -162,7 +166,7 @@ def test_two_teachers_say_together_what_is_near(make, lines, vectorizer, tmp_pat
     first = lines.vectors(np.arange(NUM_LINES))
     unit = other / np.linalg.norm(other, axis=1, keepdims=True)
     means = (first @ first.T + unit @ unit.T) / 2
-    monkeypatch.setattr("tf_charagram.tasks.distillation.stream._NUM_NEIGHBORS", 3)
+    monkeypatch.setattr("tf_charagram.tasks.distillation._teachers.stream._NUM_NEIGHBORS", 3)
     stream = make(neighbor_batch_size=5, judge=judge)
     near = np.argsort(-(means - 9 * np.eye(NUM_LINES)), axis=1)[:, :3]
     for ids, vectors, neighbors, cosines, _ in batches(stream, 0, 10):

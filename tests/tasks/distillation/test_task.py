@@ -10,8 +10,8 @@ import pytest
 
 from tests.commands import assert_same_weights, call, interrupt_training_at, leave_out_export
 from tests.texts import write_pairs, write_scored
+from tf_charagram.models._answers.vectors import unit_rows
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.vectors import unit_rows
 
 WORDS = "red green blue old new big small fast slow warm cold loud".split()
 NEIGHBORS = ("--neighbor-batch-size", "9")

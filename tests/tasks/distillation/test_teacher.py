@@ -13,7 +13,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.commands import full_disk
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.tasks.distillation.teacher import VectorCache, find_teacher, read_vectors
+from tf_charagram.tasks.distillation._teachers.teacher import (
+    VectorCache,
+    find_teacher,
+    read_vectors,
+)
 
 
 class Tensor(np.ndarray):

@@ -11,10 +11,10 @@ import tensorflow as tf
 
 from tests.commands import assert_same_training
 from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
-from tf_charagram.tasks.labels.feature_steps import FeatureSteps
-from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
-from tf_charagram.training.steps import choose_steps, run_watched
-from tf_charagram.training.stream import ExampleStream
+from tf_charagram.tasks.labels._heads.feature_steps import FeatureSteps
+from tf_charagram.tasks.labels._heads.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.training._loop.steps import choose_steps, run_watched
+from tf_charagram.training._loop.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
 
 DIM, NUM_TEXTS, NUM_EXAMPLES, BATCH_SIZE = 6, 9, 23, 5

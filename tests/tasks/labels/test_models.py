@@ -15,7 +15,7 @@ from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized
 from tests.reference import supervised as reference
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.tasks.labels._heads.heads import PairLabelHead, PairScoreHead, TextHead
 from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
 
 LEFT, RIGHT = TEXTS, [*TEXTS[3:], *TEXTS[:3]]

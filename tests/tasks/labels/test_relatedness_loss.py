@@ -8,7 +8,11 @@ import tensorflow as tf
 from numpy.testing import assert_allclose
 
 from tests.reference import supervised as reference
-from tf_charagram.tasks.labels.relatedness import expected_score, relatedness_loss, spread_scores
+from tf_charagram.tasks.labels._heads.relatedness import (
+    expected_score,
+    relatedness_loss,
+    spread_scores,
+)
 
 
 def loss_and_gradient(logits, targets):

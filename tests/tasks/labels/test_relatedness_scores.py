@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.reference import bootstrap
-from tf_charagram.evaluation import statistics
-from tf_charagram.evaluation.statistics import resample_counts
-from tf_charagram.tasks.labels.relatedness import score_relatedness
+from tf_charagram.evaluation._scores import statistics
+from tf_charagram.evaluation._scores.statistics import resample_counts
+from tf_charagram.tasks.labels._heads.relatedness import score_relatedness
 
 
 def draw(num_pairs, seed, noise=0.5):

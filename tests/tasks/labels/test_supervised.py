@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.data.readers.columns import Labelled
+from tf_charagram.data._tables.columns import Labelled
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import score_labels
-from tf_charagram.tasks.labelled import _named_sets
-from tf_charagram.tasks.labels.relatedness import relatedness_table, score_relatedness
+from tf_charagram.tasks._shared.labelled import _named_sets
+from tf_charagram.tasks.labels._heads.relatedness import relatedness_table, score_relatedness
 from tf_charagram.tasks.labels.supervised import (
     _check_known_labels,
     _classification_table,

@@ -144,7 +144,7 @@ def test_resumed_is_as_if_never_stopped(is_frozen, universal, pairs, tmp_path, m
         def stop(self, record):
             raise KeyboardInterrupt
 
-        patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
+        patch.setattr("tf_charagram.training._loop.progress.TrainingProgress.report", stop)
         assert train("entailment", *arguments, "--output", parts) == 130
     assert train("entailment", *arguments, "--output", parts, "--resume") == 0
     one, other = PairClassifier.load(whole), PairClassifier.load(parts)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.labels.settings import SupervisedConfig

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.tasks.paraphrase.corpus import PairCorpus
+from tf_charagram.tasks.paraphrase._corpus.corpus import PairCorpus
 
 
 def corpus_of(*sources, **settings):

@@ -19,8 +19,8 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 PAIRS = [

@@ -9,10 +9,15 @@ from numpy.testing import assert_array_equal
 
 from tests.contracts import some_now
 from tf_charagram.errors import RunError
-from tf_charagram.tasks.paraphrase.corpus import Example
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream, text_keys, write_pairs
-from tf_charagram.training import stream as streams
-from tf_charagram.training.stream import BUCKET_BATCHES, shuffled
+from tf_charagram.tasks.paraphrase._corpus.corpus import Example
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import (
+    Pairs,
+    PairStream,
+    text_keys,
+    write_pairs,
+)
+from tf_charagram.training._loop import stream as streams
+from tf_charagram.training._loop.stream import BUCKET_BATCHES, shuffled
 
 NUM_PAIRS = 11
 
@@ -107,7 +112,9 @@ def to_ids(texts):
 
 @pytest.mark.parametrize("chunk_pairs", [4, 5_000])
 def test_pairs_are_written_to_files_without_names(tmp_path, monkeypatch, chunk_pairs):
-    monkeypatch.setattr("tf_charagram.tasks.paraphrase.pair_stream._CHUNK_PAIRS", chunk_pairs)
+    monkeypatch.setattr(
+        "tf_charagram.tasks.paraphrase._corpus.pair_stream._CHUNK_PAIRS", chunk_pairs
+    )
     texts = [(f"left {i}" * (i % 4), f"Right  {i}") for i in range(23)]
     pairs = write_pairs((Example(*pair, pair) for pair in texts), to_ids, tmp_path)
     flat = [text for pair in texts for text in pair]

@@ -16,7 +16,7 @@ from tf_charagram import NgramVectorizer, ParaphraseModel, TextEmbedder
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.optimizers import LazyAdam
-from tf_charagram.tasks.paraphrase.pair_stream import text_keys
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import text_keys
 
 # Batches of two pairs and a last one of one pair: negatives come from all replicas.
 SCRIPT = """

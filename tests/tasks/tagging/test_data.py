@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
+from tf_charagram.tasks.tagging._conllu.data import TaggedSentence, read_tagged
 
 
 def conllu(*tokens):

@@ -17,7 +17,7 @@ from tests.reference.tokens import has_capital as has_capital_by_python
 from tests.text.strategies import TRICKY, property_settings
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
-from tf_charagram.text.code_points import normalized_code_points
+from tf_charagram.text._algorithm.code_points import normalized_code_points
 
 SETTINGS = {"labels": ["A", "B", "C"], "word_dim": 4, "lstm_dim": 3, "hidden_dim": 2}
 VECTORS = tf.constant(np.random.default_rng(5).normal(size=(6, 4)), tf.float32)

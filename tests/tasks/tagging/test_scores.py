@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import bootstrap as reference
+from tf_charagram.evaluation._scores.statistics import resample_counts
 from tf_charagram.evaluation.classification import LabelScore
-from tf_charagram.evaluation.statistics import resample_counts
-from tf_charagram.tasks.tagging.data import TaggedSentence
+from tf_charagram.tasks.tagging._conllu.data import TaggedSentence
+from tf_charagram.tasks.tagging._conllu.scores import score_raw, score_tags, tagging_tables
 from tf_charagram.tasks.tagging.model import TaggedToken
-from tf_charagram.tasks.tagging.scores import score_raw, score_tags, tagging_tables
 
 GOLD = [["DT", "NN", "VB"], ["NN", "NN"], ["FW"]]
 PREDICTED = [["DT", "NN", "NN"], ["NN", "NN"], ["VB"]]

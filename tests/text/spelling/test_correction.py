@@ -14,12 +14,12 @@ from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, in_numpy, slow_property_settings
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text._algorithm.reading import SymbolReader
+from tf_charagram.text._algorithm.symbols import Symbols
+from tf_charagram.text._algorithm.tensors import string_tensor
 from tf_charagram.text._spelling.correction import MAX_LETTERS
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.word_filter import WordFilter
-from tf_charagram.text.reading import SymbolReader
-from tf_charagram.text.symbols import Symbols
-from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.reference import word_filter as reference
-from tf_charagram.text import arrays, graph
+from tf_charagram.text._algorithm import arrays, graph
 from tf_charagram.text._spelling.word_filter import (
     WordFilter,
     contains,

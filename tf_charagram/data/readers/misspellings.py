@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data._tables.lines import BadLines, read_lines
 from tf_charagram.errors import DataError
 
 _RIGHT = "$"

@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from tf_charagram.data.readers.columns import choose_columns
-from tf_charagram.data.readers.lines import BadLines, aligned_lines, read_lines, say_once
-from tf_charagram.data.table_reading import Rows, format_of
+from tf_charagram.data._tables.columns import choose_columns
+from tf_charagram.data._tables.lines import BadLines, aligned_lines, read_lines, say_once
+from tf_charagram.data._tables.table_reading import Rows, format_of
 from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tf_charagram.data.readers.columns import read_scored_pairs
-from tf_charagram.data.readers.lines import BadLines, aligned_lines
-from tf_charagram.data.readers.scored import (
+from tf_charagram.data._tables.columns import read_scored_pairs
+from tf_charagram.data._tables.lines import BadLines, aligned_lines
+from tf_charagram.data._tables.scored import (
     ScoredPairs,
     ScoredRows,
     SetFormat,

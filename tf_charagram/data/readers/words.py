@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
-from tf_charagram.data.readers.scored import is_number
+from tf_charagram.data._tables.lines import BadLines, read_lines
+from tf_charagram.data._tables.scored import is_number
 from tf_charagram.errors import DataError
 
 logger = logging.getLogger(__name__)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tf_charagram.data.readers.columns import plain_name
-from tf_charagram.data.readers.lines import BadLines, read_lines
-from tf_charagram.data.readers.scored import (
+from tf_charagram.data._tables.columns import plain_name
+from tf_charagram.data._tables.lines import BadLines, read_lines
+from tf_charagram.data._tables.scored import (
     SUFFIX,
     ScoredPairs,
     ScoredRows,
@@ -18,7 +18,7 @@ from tf_charagram.data.readers.scored import (
     is_number,
     set_name,
 )
-from tf_charagram.data.table_reading import Rows
+from tf_charagram.data._tables.table_reading import Rows
 from tf_charagram.errors import DataError
 
 # Canonical name -> known file names, best first: lowercase, without suffix and punctuation.

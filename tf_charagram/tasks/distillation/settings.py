@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from tf_charagram.checks import check_at_least, check_weights
+from tf_charagram._common.checks import check_at_least, check_weights
 from tf_charagram.data.typos import KINDS
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import option

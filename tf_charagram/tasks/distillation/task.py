@@ -10,26 +10,26 @@ from typing import Any
 import keras
 
 from tf_charagram._files.writing import check_is_file
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.download import cache_folder
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.distillation.lines import MeanOfTeachers, TeacherLines
-from tf_charagram.tasks.distillation.settings import DistillConfig
-from tf_charagram.tasks.distillation.step import DistillModel
-from tf_charagram.tasks.distillation.stream import DistillStream, PairTexts
-from tf_charagram.tasks.distillation.teacher import (
+from tf_charagram.tasks.distillation._teachers.lines import MeanOfTeachers, TeacherLines
+from tf_charagram.tasks.distillation._teachers.step import DistillModel
+from tf_charagram.tasks.distillation._teachers.stream import DistillStream, PairTexts
+from tf_charagram.tasks.distillation._teachers.teacher import (
     SENTENCE_TRANSFORMERS,
     find_teacher,
     read_vectors,
 )
-from tf_charagram.tasks.paraphrase.corpus import PairCorpus, pairs_files, pairs_reader
+from tf_charagram.tasks.distillation.settings import DistillConfig
+from tf_charagram.tasks.paraphrase._corpus.corpus import PairCorpus, pairs_files, pairs_reader
 from tf_charagram.tasks.paraphrase.task import EmbedderSets, negative_sampler
-from tf_charagram.training.building import make_vectorizer
-from tf_charagram.training.loop import STEPS_PER_EXECUTION
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training._loop.building import make_vectorizer
+from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
+from tf_charagram.training._loop.run_folder import RunFolder
 from tf_charagram.training.task import ConfigT, Task
 
 # Steps are long, so return to Python after a few of them.

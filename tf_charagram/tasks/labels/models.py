@@ -9,11 +9,11 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from tf_charagram.models.answering import AnsweringModel, Classified, most_probable
+from tf_charagram.models._answers.answering import AnsweringModel, Classified, most_probable
 from tf_charagram.models.base import TEXT_PAIRS
-from tf_charagram.tasks.labels.heads import PairLabelHead, PairScoreHead, TextHead
-from tf_charagram.tasks.labels.relatedness import expected_score
-from tf_charagram.text.arguments import paired_texts, texts_of
+from tf_charagram.tasks.labels._heads.heads import PairLabelHead, PairScoreHead, TextHead
+from tf_charagram.tasks.labels._heads.relatedness import expected_score
+from tf_charagram.text._algorithm.arguments import paired_texts, texts_of
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

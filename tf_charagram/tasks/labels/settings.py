@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tf_charagram.checks import check_at_least
+from tf_charagram._common.checks import check_at_least
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import option
 from tf_charagram.training.settings import LabelledConfig, TableConfig

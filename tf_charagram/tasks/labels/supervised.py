@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.data.readers.columns import Labelled
+from tf_charagram._common.reporting import make_table, number
+from tf_charagram.data._tables.columns import Labelled
 from tf_charagram.data.starter import STARTER
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import DataError
+from tf_charagram.evaluation._scores.tables import metric_table
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
-from tf_charagram.evaluation.tables import metric_table
-from tf_charagram.layers.ragged import gather_ragged
-from tf_charagram.models.answering import AnsweringModel
+from tf_charagram.layers._ops.ragged import gather_ragged
+from tf_charagram.models._answers.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.reporting import make_table, number
-from tf_charagram.tasks.labelled import LabelledSets
-from tf_charagram.tasks.labels.feature_steps import FeatureSteps
+from tf_charagram.tasks._shared.labelled import LabelledSets
+from tf_charagram.tasks.labels._heads.feature_steps import FeatureSteps
 from tf_charagram.tasks.labels.settings import SupervisedConfig
-from tf_charagram.text.arguments import distinct
-from tf_charagram.text.tensors import ids_function
-from tf_charagram.training.building import make_vectorizer
-from tf_charagram.training.loop import STEPS_PER_EXECUTION
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.text._algorithm.arguments import distinct
+from tf_charagram.text._algorithm.tensors import ids_function
+from tf_charagram.training._loop.building import make_vectorizer
+from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
+from tf_charagram.training._loop.run_folder import RunFolder
+from tf_charagram.training._loop.steps import RunSegment, run_watched
+from tf_charagram.training._loop.stream import ExampleStream, Stream
 from tf_charagram.training.step_model import StepModel
-from tf_charagram.training.steps import RunSegment, run_watched
-from tf_charagram.training.stream import ExampleStream, Stream
 from tf_charagram.training.supervised_model import SupervisedModel
 from tf_charagram.training.task import Scoring, Task
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from tf_charagram.data.readers.columns import Labelled, read_labelled, read_scored_pairs
-from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.evaluation.statistics import MetricScore
-from tf_charagram.tasks.labels.heads import PairScoreHead
+from tf_charagram.data._tables.columns import Labelled, read_labelled, read_scored_pairs
+from tf_charagram.data._tables.scored import ScoredPairs
+from tf_charagram.evaluation._scores.statistics import MetricScore
+from tf_charagram.tasks.labels._heads.heads import PairScoreHead
+from tf_charagram.tasks.labels._heads.relatedness import relatedness_table, score_relatedness
 from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
-from tf_charagram.tasks.labels.relatedness import relatedness_table, score_relatedness
 from tf_charagram.tasks.labels.supervised import SupervisedTask
 from tf_charagram.tasks.labels.treebank import read_labelled_texts
 from tf_charagram.training.task import Scoring

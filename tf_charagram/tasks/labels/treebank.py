@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from tf_charagram.data.readers.columns import ColumnOptions, Labelled, read_labelled
-from tf_charagram.data.readers.lines import STDIN, BadLines, read_lines
-from tf_charagram.data.readers.scored import set_name
-from tf_charagram.data.table_reading import format_of
+from tf_charagram.data._tables.columns import ColumnOptions, Labelled, read_labelled
+from tf_charagram.data._tables.lines import STDIN, BadLines, read_lines
+from tf_charagram.data._tables.scored import set_name
+from tf_charagram.data._tables.table_reading import format_of
 from tf_charagram.errors import ConfigError, DataError
 
 #: Binary labels of the labels from very negative to very positive; neutral texts are left out.

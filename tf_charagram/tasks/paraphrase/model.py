@@ -8,15 +8,15 @@ from typing import Any, Self
 import keras
 import tensorflow as tf
 
-from tf_charagram.checks import check_margin
+from tf_charagram._common.checks import check_margin
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.row_gradients import Gradient
-from tf_charagram.losses import normalize_rows
+from tf_charagram.layers._ops.row_gradients import Gradient
+from tf_charagram.losses.cosine import normalize_rows
 from tf_charagram.losses.negatives import NegativeSampler
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import text_keys
 from tf_charagram.tasks.paraphrase.losses import PairBatch, PairLoss
 from tf_charagram.tasks.paraphrase.losses.margin import PairMargin
-from tf_charagram.tasks.paraphrase.pair_stream import text_keys
-from tf_charagram.training.replicas import own_copy, shared_by_replicas
+from tf_charagram.training._loop.replicas import own_copy, shared_by_replicas
 from tf_charagram.training.step_model import StepModel
 
 _PAIRS_RULE = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tf_charagram.checks import check_at_least, check_margin, check_weights
+from tf_charagram._common.checks import check_at_least, check_margin, check_weights
 from tf_charagram.settings import option, typed, types_of
 from tf_charagram.tasks.paraphrase.losses import LOSSES, loss_class
 from tf_charagram.training.settings import TableConfig

@@ -13,21 +13,26 @@ import numpy as np
 from rich.table import Table
 
 from tf_charagram._files.writing import whole_file
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
-from tf_charagram.evaluation.tables import score_table
+from tf_charagram.evaluation._scores.scores import SetScore, score_names, score_sets
+from tf_charagram.evaluation._scores.tables import score_table
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.paraphrase.corpus import PairCorpus, ReadPairs, pairs_files, pairs_reader
+from tf_charagram.tasks.paraphrase._corpus.corpus import (
+    PairCorpus,
+    ReadPairs,
+    pairs_files,
+    pairs_reader,
+)
+from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.paraphrase.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.tasks.paraphrase.settings import EmbedderConfig, ParaphraseConfig
-from tf_charagram.text.tensors import ids_function
-from tf_charagram.training.building import make_vectorizer
-from tf_charagram.training.loop import STEPS_PER_EXECUTION
-from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.text._algorithm.tensors import ids_function
+from tf_charagram.training._loop.building import make_vectorizer
+from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
+from tf_charagram.training._loop.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
 
 

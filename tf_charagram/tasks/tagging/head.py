@@ -8,13 +8,13 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.checks import check_labels
-from tf_charagram.devices import on_cpu
+from tf_charagram._common.checks import check_labels
+from tf_charagram._common.devices import on_cpu
 from tf_charagram.errors import check_positive, check_switches
+from tf_charagram.layers._ops.ragged import gather_rows, to_padded
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.bilstm import BiLstm
-from tf_charagram.layers.ragged import gather_rows, to_padded
-from tf_charagram.text.code_points import normalized_code_points
+from tf_charagram.text._algorithm.code_points import normalized_code_points
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

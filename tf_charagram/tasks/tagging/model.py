@@ -12,12 +12,12 @@ import tensorflow as tf
 from keras.layers import Layer
 
 from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.layers._ops.ragged import by_length
 from tf_charagram.layers.embedding_table import read_in_place
-from tf_charagram.layers.ragged import by_length
+from tf_charagram.models._encoding.encoding import encoded, first_call_alone
 from tf_charagram.models.base import TEXTS, TextModel
-from tf_charagram.models.encoding import encoded, first_call_alone
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
-from tf_charagram.text.batches import bounded_batches, in_threads
+from tf_charagram.text._algorithm.batches import bounded_batches, in_threads
 from tf_charagram.text.splitting import split_tokens
 
 # Maximum words, padding included, of the sentences that are padded together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tf_charagram.checks import check_at_least
+from tf_charagram._common.checks import check_at_least
 from tf_charagram.data.starter import STARTER
 from tf_charagram.encoders import vectorizer_of
 from tf_charagram.settings import option

@@ -14,22 +14,27 @@ import tensorflow as tf
 from rich.table import Table
 
 from tf_charagram._files.writing import whole_file
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.ragged import gather_ragged
-from tf_charagram.losses import cross_entropy
-from tf_charagram.tasks.labelled import LabelledSets
-from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
+from tf_charagram.layers._ops.ragged import gather_ragged
+from tf_charagram.losses.labels import cross_entropy
+from tf_charagram.tasks._shared.labelled import LabelledSets
+from tf_charagram.tasks.tagging._conllu.data import TaggedSentence, read_tagged
+from tf_charagram.tasks.tagging._conllu.scores import (
+    TaggingScore,
+    score_raw,
+    score_tags,
+    tagging_tables,
+)
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
-from tf_charagram.tasks.tagging.scores import TaggingScore, score_raw, score_tags, tagging_tables
 from tf_charagram.tasks.tagging.settings import TaggingConfig
+from tf_charagram.text._algorithm.tensors import ids_function, string_tensor
 from tf_charagram.text.splitting import split_tokens
-from tf_charagram.text.tensors import ids_function, string_tensor
-from tf_charagram.training.building import make_vectorizer
-from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.stream import ExampleStream
+from tf_charagram.training._loop.building import make_vectorizer
+from tf_charagram.training._loop.run_folder import RunFolder
+from tf_charagram.training._loop.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
 from tf_charagram.training.task import Scoring, Task
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tf_charagram.text._algorithm.flat import Array, OnExecutor, Ops
 from tf_charagram.text._spelling.patterns import (
     ADDED,
     DOUBLED,
@@ -40,7 +41,6 @@ from tf_charagram.text._spelling.sureness import (
     LAST,
     NUM_PLACES,
 )
-from tf_charagram.text.flat import Array, OnExecutor, Ops
 
 # Wrong, missing, added and swapped letters.
 _NUM_KINDS = 4

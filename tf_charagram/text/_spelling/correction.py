@@ -16,20 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tf_charagram.text._spelling.candidates import CandidateTable
-from tf_charagram.text._spelling.dictionary import STEPS_PER_WEIGHT, Dictionary
-from tf_charagram.text._spelling.letters import (
-    MAX_LETTERS,
-    MIN_LETTERS,
-    is_suitable,
-    letter_codes,
-    spelled,
-)
-from tf_charagram.text._spelling.patterns import Patterns
-from tf_charagram.text._spelling.sureness import Shares, Sureness, letter_numbers
-from tf_charagram.text._spelling.word_filter import contains, letter_values, powers
-from tf_charagram.text.code_points import SPACE
-from tf_charagram.text.flat import (
+from tf_charagram.text._algorithm.code_points import SPACE
+from tf_charagram.text._algorithm.flat import (
     Array,
     Batch,
     OnExecutor,
@@ -43,7 +31,19 @@ from tf_charagram.text.flat import (
     rows_of,
     some_texts,
 )
-from tf_charagram.text.word_boundaries import CAPITAL, LETTER, SMALL, SYMBOL
+from tf_charagram.text._algorithm.word_boundaries import CAPITAL, LETTER, SMALL, SYMBOL
+from tf_charagram.text._spelling.candidates import CandidateTable
+from tf_charagram.text._spelling.dictionary import STEPS_PER_WEIGHT, Dictionary
+from tf_charagram.text._spelling.letters import (
+    MAX_LETTERS,
+    MIN_LETTERS,
+    is_suitable,
+    letter_codes,
+    spelled,
+)
+from tf_charagram.text._spelling.patterns import Patterns
+from tf_charagram.text._spelling.sureness import Shares, Sureness, letter_numbers
+from tf_charagram.text._spelling.word_filter import contains, letter_values, powers
 
 _SEED = 2016
 

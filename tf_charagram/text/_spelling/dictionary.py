@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text._algorithm.word_boundaries import lowered
 from tf_charagram.text._spelling.sureness import NUM_WEIGHTS
 from tf_charagram.text._spelling.word_filter import WordFilter
-from tf_charagram.text.word_boundaries import lowered
 
 # Counts are stored as steps of their binary logarithm, one byte each.
 _STEPS_PER_BIT = 4

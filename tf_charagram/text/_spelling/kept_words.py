@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tf_charagram.errors import RunError
+from tf_charagram.text._algorithm.arguments import texts_of
+from tf_charagram.text._algorithm.word_boundaries import words_of
 from tf_charagram.text._spelling.dictionary import Dictionary
-from tf_charagram.text.arguments import texts_of
-from tf_charagram.text.word_boundaries import words_of
 
 
 def kept_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tf_charagram.text._algorithm.word_boundaries import NUM_MARKED, marked
 from tf_charagram.text._spelling.word_filter import joined_codes
 from tf_charagram.text.alphabet import MAX_CODE_POINT
-from tf_charagram.text.word_boundaries import NUM_MARKED, marked
 
 #: Only words of these lengths are read as others: short ones have too many neighbors, and a typo
 #: changes few of the n-grams of long ones.

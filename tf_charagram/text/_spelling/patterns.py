@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.text._algorithm.hashing import signed
 from tf_charagram.text._spelling.letters import MAX_LETTERS, MIN_LETTERS, VOWELS
 from tf_charagram.text._spelling.word_filter import BASE, letter_values, powers, powers_by_place
-from tf_charagram.text.hashing import signed
 
 # Binary logarithms of the probability of a typo relative to a wrong letter, per position, from the
 # 61,615 misspellings of codespell and typos with a single typo. DOUBLED is an extra letter equal

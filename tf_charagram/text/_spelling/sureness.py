@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.text.flat import Array, OnExecutor, Ops
+from tf_charagram.text._algorithm.flat import Array, OnExecutor, Ops
 
 #: Kinds of typos, in the order of the candidates; DOUBLED is an added letter equal to the one
 #: before. Each is counted at the first letter, inside the word, and at its last letter.

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.text import arrays
-from tf_charagram.text.flat import Array, Ops
-from tf_charagram.text.hashing import mixed, signed
+from tf_charagram.text._algorithm import arrays
+from tf_charagram.text._algorithm.flat import Array, Ops
+from tf_charagram.text._algorithm.hashing import mixed, signed
 
 #: Base of the keys of words, which are polynomials of their letters.
 BASE = 0x5851F42D4C957F2D  # odd, so that it has an inverse

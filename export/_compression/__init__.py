@@ -1,0 +1,1 @@
+"""Smaller models for an export."""

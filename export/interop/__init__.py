@@ -1,1 +1,0 @@
-"""Embedders in other libraries: scikit-learn, MTEB, the Hugging Face Hub."""

@@ -1,1 +1,0 @@
-"""Versions for TensorFlow Serving, the files of the server, and clients."""

@@ -1,0 +1,263 @@
+"""`charagram dedupe`: finds the rows of a table that are the same thing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tf_charagram._files.writing import FolderLock
+from tf_charagram.cli._flags.flags import Parser
+from tf_charagram.cli._flags.table_flags import check_input_flags, check_table_output, read_input
+from tf_charagram.errors import ConfigError
+from tf_charagram.search._commands.match import add_threshold_flags, say_scores
+from tf_charagram.search._commands.records import (
+    add_record_flags,
+    check_record_flags,
+    columns_of,
+    dedupe_records,
+    evidence_text,
+    identifying_of,
+    kinds_of,
+    labels_of,
+    say_kinds,
+    say_learned,
+)
+from tf_charagram.search._commands.search import add_scoring_flags, model_of
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tf_charagram.data._tables.tables import Table
+    from tf_charagram.search._pairs.grouping import WeakLink
+    from tf_charagram.search.growing import GroupedRows
+    from tf_charagram.search.linkage.answers import RecordGroups
+    from tf_charagram.search.linkage.estimates import Estimate
+    from tf_charagram.search.matching import Duplicates
+
+# Weak links that are shown.
+_NUM_SHOWN = 5
+# Flags that need all rows at once, and flags that hold for all rows of a folder.
+_AT_ONCE = ("drop", "explain", "groups", "labels")
+_FIXED = ("on", "model", "vectors_only", "threshold", "column", "identifies")
+# Rows are dropped without --yes only if the lower bound of the precision is higher.
+_MIN_PRECISION = 0.8
+
+
+def _make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram dedupe", description=__doc__)
+    parser.add_argument("table", help="table, or file of texts")
+    add_scoring_flags(parser)
+    add_threshold_flags(parser, "0.7, or learned from --labels; 0.5 with several columns")
+    add_record_flags(parser)
+    parser.add_argument(
+        "--groups",
+        choices=("average", "components"),
+        default="average",
+        help="parts of a group match on average, or chains of pairs connect its rows [average]",
+    )
+    parser.add_argument(
+        "--drop",
+        action="store_true",
+        help="write one row of each group [all rows, with columns group, kept and score]",
+    )
+    parser.add_argument(
+        "--into",
+        metavar="FOLDER",
+        help="add the rows to the groups of a folder, whose numbers stay; the first call makes it",
+    )
+    parser.add_argument(
+        "--merge",
+        action="store_true",
+        help="old groups become one if new rows connect them [they stay, with a warning]",
+    )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="drop rows even if fewer than 80 %% of the pairs may be right",
+    )
+    return parser
+
+
+def dedupe(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    parser = _make_parser()
+    values = parser.parse_args(arguments)
+    check_record_flags(parser, values)
+    if values.drop:
+        parser.refuse(values, ("explain",), "does not go with --drop")
+    else:
+        parser.refuse(values, ("yes",), "is for --drop")
+    if values.into is None:
+        parser.refuse(values, ("merge",), "is for --into")
+    check_table_output(values, values.table)
+    check_input_flags(values, values.table)
+    if values.into is not None:
+        return _add_rows(parser, values)
+    from tf_charagram.search.matching import deduplicate
+
+    table = read_input(values.table, values, values.on)
+    found: Duplicates | RecordGroups
+    if len(values.on) > 1:
+        found = dedupe_records(values, table)
+        if values.drop and not values.yes:
+            _check_precision(found.estimates, found.threshold)
+    else:
+        found = deduplicate(
+            table.text_of(values.on),
+            model_of(values),
+            lexical=not values.vectors_only,
+            threshold=values.threshold,
+            labels=labels_of(values),
+            groups=values.groups,
+            shows_progress=True,
+        )
+    num_rows = len(table)
+    if values.drop:
+        table = table.take(found.kept)
+    else:
+        _add_columns(table, found, values.explain)
+    table.write(values.output)
+    say_learned(found.learned)
+    _warn(found.weak_links)
+    shown: list[float] = []
+    for group in found.groups:
+        # The first row of a group is the one that is kept, with itself as its partner.
+        shown += group.scores[1:]
+    say_scores(shown)
+    sys.stderr.write(
+        f"{len(found.kept):,} of {num_rows:,} rows kept, groups of duplicates: "
+        f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
+    )
+    return 0
+
+
+def _add_rows(parser: Parser, values: Namespace) -> int:
+    """Adds the rows of a table to the groups of a folder; returns the exit status."""
+    from tf_charagram.search.growing import GroupedRows
+
+    parser.refuse(values, _AT_ONCE, "does not go with --into")
+    folder = Path(values.into)
+    with FolderLock(folder) if folder.exists() else nullcontext():
+        if folder.exists():
+            parser.refuse(values, _FIXED, f"was chosen when {folder} was made")
+            grouped = GroupedRows.load(folder)
+            num_old = len(grouped)
+            table = read_input(values.table, values, grouped.on)
+            added = grouped.add(_compared(table, grouped.on), merge=values.merge)
+            groups = added.groups
+            _say_merges(added.merges, values.merge)
+        else:
+            table = read_input(values.table, values, values.on)
+            grouped = _first_groups(values, table)
+            num_old = 0
+            groups = grouped.groups
+        grouped.save(folder)
+    # Numbers that were written are never given again, so the folder comes first.
+    table.add("group", groups)
+    table.write(values.output)
+    old_groups = set(grouped.groups[:num_old])
+    num_joined = sum(group in old_groups for group in groups)
+    sys.stderr.write(
+        f"{num_joined:,} of {len(table):,} rows joined old groups; {folder}: {len(grouped):,} rows "
+        f"in {len(set(grouped.groups)):,} groups, threshold {grouped.threshold:.2f}\n"
+    )
+    return 0
+
+
+def _first_groups(values: Namespace, table: Table) -> GroupedRows:
+    """Groups the rows of the first table."""
+    from tf_charagram.search.growing import GroupedRows
+    from tf_charagram.search.linkage.linker import Linker
+
+    rows = _compared(table, values.on)
+    model = model_of(values)
+    if len(values.on) < 2:
+        return GroupedRows(
+            rows,
+            model,
+            on=list(rows) if values.on else None,
+            lexical=not values.vectors_only,
+            threshold=values.threshold,
+        )
+    linker = Linker(
+        list(rows),
+        kinds=kinds_of(values, table),
+        identifies=identifying_of(values, table),
+        threshold=values.threshold,
+        model=model,
+    )
+    linker.fit(rows)
+    say_kinds(linker.links.columns)
+    return GroupedRows(rows, linker=linker)
+
+
+def _compared(table: Table, on: Sequence[str]) -> Any:
+    """Returns the columns that are compared, or the texts if none is named."""
+    return columns_of(table, on) if on else table.text_of()
+
+
+def _say_merges(merges: Sequence[Sequence[int]], is_done: bool) -> None:
+    """Tells of old groups that new rows connect."""
+    for groups in merges[:_NUM_SHOWN]:
+        names = ", ".join(map(str, groups))
+        result = f"they are {groups[0]} now" if is_done else "they stay apart without --merge"
+        sys.stderr.write(f"warning: new rows connect the groups {names}; {result}\n")
+    if len(merges) > _NUM_SHOWN:
+        sys.stderr.write(f"warning: {len(merges) - _NUM_SHOWN:,} more such groups\n")
+
+
+def _check_precision(estimates: Sequence[Estimate], threshold: float) -> None:
+    """Checks that few rows are dropped that are no duplicates.
+
+    Raises:
+        ConfigError: The lower bound of the precision is too low.
+    """
+    from tf_charagram.search.linkage.estimates import MIN_MATCHES
+
+    [chosen] = [each for each in estimates if each.threshold == threshold]
+    lower, _ = chosen.precision_bounds
+    if chosen.num_pairs >= MIN_MATCHES and lower < _MIN_PRECISION:
+        raise ConfigError(
+            f"--drop is for duplicates of which at least {_MIN_PRECISION:.0%} are surely right. "
+            f"Lower bound at threshold {threshold}: {lower:.0%}. Raise --threshold, look at the "
+            "groups without --drop, or add --yes."
+        )
+
+
+def _warn(links: Sequence[WeakLink]) -> None:
+    """Warns of pairs that alone hold a group together."""
+    for link in links[:_NUM_SHOWN]:
+        sys.stderr.write(
+            f"warning: only rows {link.left} and {link.right} (score {link.probability:.2f}) "
+            f"hold two parts of a group of {link.size} rows together\n"
+        )
+    if len(links) > _NUM_SHOWN:
+        sys.stderr.write(f"warning: {len(links) - _NUM_SHOWN:,} more such pairs\n")
+
+
+def _add_columns(table: Table, found: Duplicates | RecordGroups, explains: bool) -> None:
+    """Adds the columns `group`, `kept` and `score` to a table, and perhaps `evidence`."""
+    from tf_charagram.search.linkage.answers import RecordGroups
+
+    num_rows = len(table)
+    # Rows without a duplicate have empty cells.
+    groups: list[int | None] = [None] * num_rows
+    scores: list[float | None] = [None] * num_rows
+    for number, group in enumerate(found.groups, start=1):
+        for row, score in zip(group.rows, group.scores, strict=True):
+            groups[row] = number
+            scores[row] = round(score, 4)
+    kept = set(found.kept)
+    table.add("group", groups)
+    table.add("kept", [int(row in kept) for row in range(num_rows)])
+    table.add("score", scores)
+    if explains and isinstance(found, RecordGroups):
+        evidence = [""] * num_rows
+        for group in found.groups:
+            for row in group.rows[1:]:
+                evidence[row] = evidence_text(found.explain(group.rows[0], row))
+        table.add("evidence", evidence)

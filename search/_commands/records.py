@@ -1,0 +1,276 @@
+"""The part of `charagram match` and `dedupe` for tables with several columns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tf_charagram.cli._flags.flags import Parser
+from tf_charagram.errors import ConfigError
+from tf_charagram.search._commands.search import model_of
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tf_charagram.data._tables.tables import Table
+    from tf_charagram.data.readers.pairs import LabelledPair
+    from tf_charagram.search._pairs.learning import Learned
+    from tf_charagram.search.linkage._columns.columns import Column
+    from tf_charagram.search.linkage._fellegi_sunter.linking import Evidence, Label
+    from tf_charagram.search.linkage.answers import RecordGroups
+    from tf_charagram.search.linkage.estimates import Estimate
+
+# Flags without an effect on several columns, and on one.
+_ONE_COLUMN = ("vectors_only",)
+_SEVERAL_COLUMNS = ("alternatives", "column", "explain", "identifies", "key", "yes")
+
+
+def add_column_flag(parser: Parser) -> None:
+    """Adds `--column`, the kind of a column."""
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="NAME:KIND",
+        help="kind of a column of --on: text, name, code, number or date [told from the values]",
+    )
+    parser.add_argument(
+        "--identifies",
+        metavar="NAMES",
+        help="columns of --on that identify a thing, separated by commas; the others may change "
+        "[told from the names and values]",
+    )
+
+
+def add_record_flags(parser: Parser) -> None:
+    """Adds the flags for tables with several columns."""
+    add_column_flag(parser)
+    parser.add_argument(
+        "--key", metavar="NAME", help="column by which --labels name rows [row numbers from 0]"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="add a column with the evidence of each column"
+    )
+
+
+def check_record_flags(parser: Parser, values: Namespace) -> None:
+    """Checks that the flags fit the number of columns of `--on`.
+
+    Raises:
+        ConfigError: A flag would have no effect, or a number is not positive.
+    """
+    if len(values.on) > 1:
+        parser.refuse(values, _ONE_COLUMN, "is for one column: several are compared by their kinds")
+    else:
+        parser.refuse(values, _SEVERAL_COLUMNS, "is for several columns, as --on name,city")
+    if values.labels is None:
+        parser.refuse(values, ("key",), "is for --labels")
+
+
+def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
+    """Returns the kinds of `--column` by name.
+
+    Raises:
+        ConfigError: A value has no colon, or its column is not compared.
+    """
+    compared = [table.index(name) for name in values.on]
+    names = list(columns_of(table, values.on))
+    kinds = {}
+    for given in values.column:
+        name, colon, kind = given.rpartition(":")
+        if not colon:
+            raise ConfigError(f"--column must be NAME:KIND, such as born:date. Received: {given}")
+        position = table.index(name)
+        if position not in compared:
+            raise ConfigError(f"--column must name a column of --on. Received: {given}")
+        kinds[names[compared.index(position)]] = kind
+    return kinds
+
+
+def identifying_of(values: Namespace, table: Table) -> list[str] | None:
+    """Returns the names of `--identifies`, or `None` without it."""
+    if values.identifies is None:
+        return None
+    names = filter(None, map(str.strip, values.identifies.split(",")))
+    return [table.columns[table.index(name)] for name in names]
+
+
+def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
+    """Returns columns of a table, which may be given by number, by distinct names."""
+    columns: dict[str, list[Any]] = {}
+    for given in on:
+        name = table.columns[table.index(given)]
+        # Two columns of one name are told apart by their numbers.
+        while name in columns:
+            name += "_2"
+        columns[name] = table.column(given)
+    return columns
+
+
+def labels_of(values: Namespace) -> list[LabelledPair] | None:
+    """Reads the table of `--labels`, or returns `None` without it."""
+    from tf_charagram.data.readers.pairs import read_labels
+
+    if not values.labels:
+        return None
+    return read_labels(values.labels, encoding=values.encoding, on_bad_line=values.on_bad_line)
+
+
+def _read_record_labels(values: Namespace, left: Table, right: Table) -> list[Label]:
+    """Reads the table of `--labels`, with the columns `left`, `right` and `match`.
+
+    Rows are named by their numbers, by the values of the column `--key`, or by their texts.
+
+    Raises:
+        DataError: The file cannot be read or lacks a column.
+        ConfigError: A key is in no row or in several rows.
+    """
+    key = values.key
+    left_rows = _rows_by_key(left, key)
+    right_rows = _rows_by_key(right, key)
+
+    def row_of(rows: dict[str, list[int]], name: str) -> int | str:
+        found = rows.get(name, [])
+        if key is not None and len(found) != 1:
+            raise ConfigError(
+                f"--labels must name a row by the column {key}. Received: {name!r}, which is in "
+                f"{len(found) or 'no'} row{'' if not found else 's'}"
+            )
+        return found[0] if found else name
+
+    return [
+        (row_of(left_rows, one), row_of(right_rows, other), is_match)
+        for one, other, is_match in labels_of(values) or ()
+    ]
+
+
+def _rows_by_key(table: Table, key: str | None) -> dict[str, list[int]]:
+    """Returns the rows of each key."""
+    keys = map(str, range(len(table))) if key is None else table.column(key)
+    rows: dict[str, list[int]] = {}
+    for row, value in enumerate(keys):
+        rows.setdefault(value, []).append(row)
+    return rows
+
+
+def match_records(values: Namespace, left: Table, right: Table, on_right: Sequence[str]) -> None:
+    """Matches two tables by their columns, and writes the result."""
+    from tf_charagram.search.linkage.answers import match_tables
+
+    labels = None
+    if values.labels:
+        labels = _read_record_labels(values, left, right)
+    left_columns = columns_of(left, values.on)
+    right_columns = columns_of(right, on_right)
+    found = match_tables(
+        left_columns,
+        right_columns,
+        list(left_columns),
+        on_right=list(right_columns),
+        kinds=kinds_of(values, left),
+        identifies=identifying_of(values, left),
+        threshold=values.threshold,
+        one_to_one=values.one_to_one,
+        labels=labels,
+        model=model_of(values),
+    )
+    say_kinds(found.links.columns)
+    say_learned(found.learned)
+    pairs = found.pairs
+    if values.alternatives:
+        rows = dict.fromkeys(pair.left for pair in pairs)
+        pairs = [each for row in rows for each in found.alternatives(row, values.alternatives)]
+    joined = left.take([pair.left for pair in pairs])
+    joined.add_columns_of(right.take([pair.right for pair in pairs]))
+    joined.add("probability", [round(pair.score, 4) for pair in pairs])
+    if values.explain:
+        evidence = [found.links.explain(pair.left, pair.right) for pair in pairs]
+        joined.add("evidence", [evidence_text(each) for each in evidence])
+    joined.write(values.output)
+    _say_estimates(found.estimates, found.threshold)
+    num_rows = len({pair.left for pair in found.pairs})
+    total = len(found.links.columns[0].left)
+    sys.stderr.write(
+        f"{num_rows:,} of {total:,} rows matched in {len(found.pairs):,} pairs, "
+        f"threshold {found.threshold:.2f}\n"
+    )
+
+
+def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
+    """Finds the groups of a table by its columns; says how sure they are."""
+    from tf_charagram.search.linkage.answers import deduplicate_table
+
+    labels = None
+    if values.labels:
+        labels = _read_record_labels(values, table, table)
+    columns = columns_of(table, values.on)
+    found = deduplicate_table(
+        columns,
+        list(columns),
+        kinds=kinds_of(values, table),
+        identifies=identifying_of(values, table),
+        threshold=values.threshold,
+        labels=labels,
+        model=model_of(values),
+        groups=values.groups,
+    )
+    say_kinds(found.links.columns)
+    _say_estimates(found.estimates, found.threshold)
+    return found
+
+
+def say_kinds(columns: Sequence[Column]) -> None:
+    """Writes the kinds of the columns, and the columns that identify, to standard error."""
+    kinds = ", ".join(f"{column.name}:{column.kind.name}" for column in columns)
+    sys.stderr.write(f"columns: {kinds} (to change: --column NAME:KIND)\n")
+    names = [column.name for column in columns if column.is_identifying]
+    sys.stderr.write(
+        f"identify: {', '.join(names) or 'none'}; others may change (to change: --identifies)\n"
+    )
+    for column in columns:
+        if column.note:
+            sys.stderr.write(f"{column.name}: {column.note}\n")
+
+
+def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
+    """Writes the expected precision and recall to standard error."""
+    from tf_charagram.search.linkage.estimates import MIN_MATCHES
+
+    [chosen] = [each for each in estimates if each.threshold == threshold]
+    if chosen.num_pairs < MIN_MATCHES:
+        sys.stderr.write("too few matches to estimate precision and recall\n")
+        return
+    sys.stderr.write("threshold     pairs  precision         recall (estimated, with bounds)\n")
+    for each in estimates:
+        mark = " *" if each.threshold == threshold else ""
+        precision = _bounded_text(each.precision, each.precision_bounds)
+        recall = _bounded_text(each.recall, each.recall_bounds)
+        sys.stderr.write(
+            f"{each.threshold:9.2f} {each.num_pairs:9,}  {precision:16}  {recall}{mark}\n"
+        )
+
+
+def _bounded_text(value: float, bounds: tuple[float, float]) -> str:
+    """Returns a value with its bounds, `0.95 (0.90-0.98)`."""
+    lower, upper = bounds
+    # The only value that differs from itself is NaN.
+    return f"{value:.2f} ({lower:.2f}-{upper:.2f})" if value == value else "not known"
+
+
+def evidence_text(evidence: Iterable[Evidence]) -> str:
+    """Returns the evidence of a pair in one line, in bits."""
+    parts = []
+    for each in evidence:
+        agreement = f" {each.agreement}" if each.agreement else ""
+        parts.append(f"{each.column}{agreement} {each.weight:+.1f}")
+    return "; ".join(parts)
+
+
+def say_learned(learned: Learned | None) -> None:
+    """Writes the learned threshold to standard error."""
+    if learned is not None:
+        sys.stderr.write(
+            f"learned from labels: threshold {learned.threshold:.2f}, precision "
+            f"{learned.precision:.2f}, recall {learned.recall:.2f} (on held-out labels)\n"
+        )

@@ -1,0 +1,1 @@
+"""Pairs of texts: candidates, similarities, weights, groups."""

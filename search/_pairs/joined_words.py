@@ -1,0 +1,100 @@
+"""Joins and splits words as other texts of a list do: wal mart, walmart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from itertools import pairwise
+from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes
+from tf_charagram.search.statistics import TextStatistics
+
+# Letters of a word that may be split.
+_MAX_LETTERS = 40
+
+
+def respelled(lists: WordLists, statistics: TextStatistics) -> WordLists:
+    """Writes words in one way where texts differ in spaces, hyphens and apostrophes.
+
+    Adjacent words are joined if some counted text has the joined word. Words that no text has are
+    split if some text has their parts next to each other.
+
+    Args:
+        lists: The words of texts.
+        statistics: The counted words.
+    """
+    known = statistics.index
+    is_split = np.zeros(len(lists.words), bool)
+    unknown = [place for place, word in enumerate(lists.words) if word not in known]
+    unknown_words = [lists.words[place] for place in unknown]
+    is_short = np.array([len(word) <= _MAX_LETTERS for word in unknown_words], bool)
+    values = WordHashes.of_words(unknown_words).values
+    is_split[unknown] = is_short & _are_in(values, statistics.hashes)
+    changed = [lists.rows()[is_split[lists.ids]]]
+    for rows, joined in joined_hashes(lists):
+        changed.append(rows[_are_in(joined, statistics.word_hashes)])
+    bags = {}
+    for row in np.unique(np.concatenate(changed)).tolist():
+        [bag] = lists.strings([row])
+        bag = _joined(bag, known.keys())
+        bags[row] = [part for word in bag for part in _split(word, known.keys(), statistics)]
+    return lists.replaced(bags)
+
+
+def _are_in(values: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Returns whether values are among ascending values."""
+    if not len(ordered):
+        return np.zeros(len(values), bool)
+    places = np.searchsorted(ordered, values)
+    places[places == len(ordered)] = 0
+    return ordered[places] == values
+
+
+def _split(word: str, known: Set[str], statistics: TextStatistics) -> list[str]:
+    """Splits a word that no text has, if a text has its parts next to each other."""
+    if word in known or len(word) > _MAX_LETTERS:
+        return [word]
+    if not _are_in(WordHashes.of_words([word]).values, statistics.hashes).all():
+        return [word]
+    for end in range(1, len(word)):
+        if word[:end] not in known:
+            continue
+        if word[end:] in known:
+            return [word[:end], word[end:]]
+        for second in range(end + 1, len(word)):
+            parts = [word[:end], word[end:second], word[second:]]
+            if known >= set(parts):
+                return parts
+    return [word]
+
+
+def _joined(bag: Sequence[str], known: Set[str]) -> list[str]:
+    """Joins adjacent words that are a known word together, three before two."""
+    pairs = list(map(add, bag, bag[1:]))
+    triples = list(map(add, pairs, bag[2:]))
+    words = []
+    start = 0
+    while start < len(bag):
+        word = bag[start]
+        num_parts = 1
+        for joined, length in ((triples, 3), (pairs, 2)):
+            if start >= len(joined) or joined[start] not in known:
+                continue
+            if _can_join(bag[start : start + length]):
+                word = joined[start]
+                num_parts = length
+                break
+        words.append(word)
+        start += num_parts
+    return words
+
+
+def _can_join(parts: Sequence[str]) -> bool:
+    """Returns whether words are not numbers next to each other, which would be another number."""
+    for before, after in pairwise(parts):
+        if before[-1].isdigit() and after[0].isdigit():
+            return False
+    return True

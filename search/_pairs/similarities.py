@@ -1,0 +1,472 @@
+"""Compares pairs of texts by their vectors, n-grams, words, letters and codes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+from scipy import sparse
+
+from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.text._algorithm.word_boundaries import without_signs
+
+Floats = NDArray[np.float32]
+
+#: Words of a text that are compared by their letters: edit distances of two long texts would take
+#: minutes. Vectors and n-grams cover all of a text.
+MAX_WORDS = 100
+#: Letters of these words that are compared one by one.
+MAX_LETTERS = 4000
+# Minimum similarity of two words that may be spellings of the same word.
+_MIN_SIMILARITY = 0.6
+# Minimum length of a code: shorter words with a digit, such as 18v, are rather sizes.
+_MIN_CODE = 4
+# Length from which a shared code counts in full.
+_LONG_CODE = 10
+# Pairs of words in memory at the same time.
+_MAX_WORD_PAIRS = 1_000_000
+# Vectors that are multiplied at once, so that both sides fit into the cache.
+_VECTOR_BLOCK = 500
+# Length from which digits alone are a code wherever they stand: 10000 is in 100000 by chance.
+_LONG_NUMBER = 7
+# Cosine from which two vectors are equal up to rounding.
+_MIN_EQUAL = 1 - 1e-5
+_NO_CODES: frozenset[str] = frozenset()
+_HAS_DIGIT = re.compile(r"\d")
+# An amount, date or version: 100.00, 2024-01-05.
+_NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/-]\d+)+(?!\w)")
+_ZEROS = (".0", ".00")
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass
+class Texts:
+    """Texts with everything that a comparison needs.
+
+    Attributes:
+        texts: The texts.
+        lists: The first words of each text, lowercase and without accents, joined or split as
+            other texts have them.
+        written: The first words as they are written; numbers of the same `words`.
+        weights: Inverse document frequency of each of the distinct words, float32 `(num_words,)`.
+        codes: The distinct codes of the texts that have any, by row: model numbers, amounts, dates.
+        ngrams: Tf-idf of character n-grams, rows of unit length.
+        word_ngrams: The same of each distinct word, of any length.
+        vectors: Embeddings of unit length, float32 `(num_texts, dim)`; dim is 0 without a model.
+    """
+
+    texts: Sequence[str]
+    lists: WordLists
+    written: WordLists
+    weights: Floats
+    codes: dict[int, frozenset[str]]
+    ngrams: sparse.csr_array
+    word_ngrams: sparse.csr_array
+    vectors: Floats
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    @cached_property
+    def num_words(self) -> NDArray[np.int64]:
+        """Number of words of each text, `(num_texts,)`."""
+        return np.diff(self.lists.splits)
+
+    @cached_property
+    def square_sums(self) -> Floats:
+        """Sum of the squared weights of each text, float32 `(num_texts,)`."""
+        sums = np.zeros(len(self), np.float32)
+        has_words = self.num_words > 0
+        # `reduceat` needs ranges of at least one word.
+        starts = self.lists.splits[:-1][has_words]
+        sums[has_words] = np.add.reduceat(self.weights[self.lists.ids] ** 2, starts)
+        return sums
+
+    @cached_property
+    def has_codes(self) -> NDArray[np.bool_]:
+        """Whether each text has codes, `(num_texts,)`."""
+        has_codes = np.zeros(len(self), bool)
+        has_codes[list(self.codes)] = True
+        return has_codes
+
+    @cached_property
+    def text_hashes(self) -> NDArray[np.int64]:
+        """A hash of each text, `(num_texts,)`; different texts share one by a chance of 2^-64."""
+        return np.array([hash(text) for text in self.texts], np.int64)
+
+    @cached_property
+    def by_hash(self) -> NDArray[np.int64]:
+        """The rows, ordered by the hashes of their texts."""
+        return np.argsort(self.text_hashes, kind="stable")
+
+    @cached_property
+    def word_hashes(self) -> NDArray[np.int64]:
+        """A hash of the words of each text as they are written, `(num_texts,)`."""
+        return np.array([hash(letters) for letters in self.letters], np.int64)
+
+    @cached_property
+    def ones(self) -> sparse.csr_array:
+        """A matrix with a 1 for each word of each text, `(num_texts, num_words)`."""
+        ids = self.lists.ids
+        splits = self.lists.splits.astype(np.int32)
+        shape = (len(self), len(self.lists.words))
+        return sparse.csr_array((np.ones(len(ids), np.float32), ids, splits), shape)
+
+    @cached_property
+    def by_word(self) -> sparse.csr_array:
+        """One row per word: its texts, each with 1 / its length, `(num_words, num_texts)`."""
+        ones = self.ones.copy()
+        ones.sum_duplicates()
+        ones.data = np.repeat(1 / np.maximum(self.lengths, 1e-6), np.diff(ones.indptr))
+        return ones.T.tocsr()
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Length of each text if the n-grams of different words differ, `(num_texts,)`."""
+        return np.sqrt(self.ones @ self.word_lengths**2)
+
+    @cached_property
+    def by_ngram(self) -> sparse.csr_array:
+        """`word_ngrams` with one row per n-gram, `(num_ngrams, num_words)`."""
+        return self.word_ngrams.T.tocsr()
+
+    @cached_property
+    def word_lengths(self) -> Floats:
+        """Lengths of `word_ngrams`, `(num_words,)`."""
+        return np.sqrt(self.word_ngrams.power(2).sum(axis=1))
+
+    @cached_property
+    def letters(self) -> list[str]:
+        """The first words of each text as they are written, with spaces between them."""
+        return [" ".join(words) for words in self.written.strings(range(len(self)))]
+
+    @cached_property
+    def num_letters(self) -> NDArray[np.int64]:
+        """Length of each of `letters`, `(num_texts,)`."""
+        return np.array(list(map(len, self.letters)), np.int64)
+
+    @cached_property
+    def letter_sets(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The letters of each word as 64 bits, and its length, each `(num_words,)`."""
+        words = self.lists.words
+        lengths = np.array([len(word) for word in words], np.int64)
+        codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+        bits = np.uint64(1) << (codes % 64).astype(np.uint64)
+        sets = np.zeros(len(words), np.uint64)
+        # `reduceat` needs words of at least one letter.
+        starts = np.cumsum(lengths) - lengths
+        sets[lengths > 0] = np.bitwise_or.reduceat(bits, starts[lengths > 0])
+        return sets, lengths
+
+
+class Features(NamedTuple):
+    """Measurements of pairs of texts, each float32 `(num_pairs,)`.
+
+    Attributes:
+        vectors: Cosine of the embeddings, from -1 to 1.
+        ngrams: Cosine of the tf-idf of character n-grams, from 0 to 1.
+        words: Soft tf-idf of the words, from 0 to 1.
+        letters: 1 - the edit distance over the length of the longer text.
+        word_share: Share of one word in the longer text: 1 for single words, near 0 for long texts.
+        shared_code: A tenth of the length of the longest common code, at most 1.
+        codes_differ: Share of the codes that differ, from 0 to 1; a code that only one text has
+            does not differ.
+        equal: 1 if the texts have the same words in the same order, and equal vectors; else 0.
+    """
+
+    vectors: Floats
+    ngrams: Floats
+    words: Floats
+    letters: Floats
+    word_share: Floats
+    shared_code: Floats
+    codes_differ: Floats
+    equal: Floats
+
+
+def compare(left: Texts, right: Texts, pairs: NDArray[np.integer], lexical: bool) -> Features:
+    """Compares pairs of texts.
+
+    Args:
+        left: Texts.
+        right: Texts.
+        pairs: Rows of both, `(num_pairs, 2)`.
+        lexical: Whether n-grams, words, letters and codes are compared; otherwise they are 0.
+    """
+    features = compare_wholes(left, right, pairs)
+    if lexical:
+        compare_ngrams(left, right, pairs, features)
+        compare_letters(left, right, pairs, features)
+        compare_codes(left, right, pairs, features)
+        compare_words(left, right, pairs, features)
+    return features
+
+
+def compare_wholes(left: Texts, right: Texts, pairs: NDArray[np.integer]) -> Features:
+    """Compares pairs of texts by `vectors`, `word_share` and `equal`; all else is 0."""
+    left_rows, right_rows = pairs.T
+    zeros = np.zeros((len(Features._fields), len(pairs)), np.float32)
+    features = Features(*zeros)
+    left_num_words = left.num_words[left_rows]
+    right_num_words = right.num_words[right_rows]
+    longer = np.maximum(left_num_words, right_num_words)
+    features.word_share[:] = 1 / np.maximum(longer, 1)
+    for start in range(0, len(pairs), _VECTOR_BLOCK):
+        block = slice(start, start + _VECTOR_BLOCK)
+        left_vectors = left.vectors[left_rows[block]]
+        right_vectors = right.vectors[right_rows[block]]
+        cosines = np.einsum("ij,ij->i", left_vectors, right_vectors)
+        # Rounding takes the cosine of equal vectors a little above 1.
+        features.vectors[block] = np.clip(cosines, -1, 1)
+    has_equal_words = left.word_hashes[left_rows] == right.word_hashes[right_rows]
+    has_equal_vectors = features.vectors >= _MIN_EQUAL
+    if not left.vectors.shape[1]:
+        has_equal_vectors[:] = True
+    is_same = left.text_hashes[left_rows] == right.text_hashes[right_rows]
+    is_equal = is_same | (has_equal_words & has_equal_vectors)
+    # Texts without words are not equal to anything.
+    features.equal[:] = is_equal & (left_num_words > 0)
+    return features
+
+
+def compare_ngrams(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
+) -> None:
+    """Fills `ngrams`."""
+    left_rows, right_rows = pairs.T
+    products = left.ngrams[left_rows].multiply(right.ngrams[right_rows])
+    features.ngrams[:] = products.sum(axis=1)
+
+
+def compare_letters(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
+) -> None:
+    """Fills `letters`."""
+    left_rows, right_rows = pairs.T
+    left_letters = list(map(left.letters.__getitem__, left_rows.tolist()))
+    right_letters = list(map(right.letters.__getitem__, right_rows.tolist()))
+    longer = np.maximum(left.num_letters[left_rows], right.num_letters[right_rows])
+    features.letters[:] = _letter_similarities(left_letters, right_letters, longer)
+
+
+def codes_of(text: str, words: Sequence[str]) -> frozenset[str]:
+    """Returns the numbers of models, parts and documents in a text, its amounts and its dates.
+
+    Args:
+        text: The text.
+        words: Its words.
+    """
+    if "".join(words).isalpha():
+        # Most texts have neither digits nor signs.
+        return frozenset()
+    codes = {word for word in words if _is_code(word)}
+    if _HAS_DIGIT.search(text):
+        for number in _NUMBER.findall(text):
+            parts = _DIGITS.findall(number)
+            codes.difference_update(parts)
+            digits = "".join(parts)
+            if len(digits) >= _MIN_CODE:
+                # 100.00 is 100, and 1998.0 a year.
+                is_whole = number.endswith(_ZEROS)
+                codes.add("".join(parts[:-1]) if is_whole else digits)
+    return frozenset(codes)
+
+
+def _is_code(word: str) -> bool:
+    if without_signs(word) not in ("", word):
+        return True
+    return len(word) >= _MIN_CODE and _HAS_DIGIT.search(word) is not None
+
+
+def compare_words(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
+) -> None:
+    """Fills `words`."""
+    left_rows, right_rows = pairs.T
+    num_products = left.num_words[left_rows] * right.num_words[right_rows]
+    totals = np.append(0, np.cumsum(num_products))
+    start = 0
+    while start < len(pairs):
+        stop = int(np.searchsorted(totals, totals[start] + _MAX_WORD_PAIRS))
+        # At least one pair.
+        block = slice(start, max(stop, start + 1))
+        features.words[block] = _soft_tfidf(left, left_rows[block], right, right_rows[block])
+        start = block.stop
+
+
+def compare_codes(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
+) -> None:
+    """Fills `shared_code` and `codes_differ`."""
+    left_rows, right_rows = pairs.T
+    has_codes = left.has_codes[left_rows] | right.has_codes[right_rows]
+    for pair in np.flatnonzero(has_codes).tolist():
+        row, other = pairs[pair].tolist()
+        left_codes = left.codes.get(row, _NO_CODES)
+        right_codes = right.codes.get(other, _NO_CODES)
+        letters = left.letters[row], right.letters[other]
+        shared, differ = _compare_codes(left_codes, right_codes, *letters)
+        features.shared_code[pair] = shared
+        features.codes_differ[pair] = differ
+
+
+def _soft_tfidf(
+    left: Texts, left_rows: NDArray[np.integer], right: Texts, right_rows: NDArray[np.integer]
+) -> Floats:
+    """Returns the soft tf-idf of pairs of texts, float32 `(num_pairs,)`.
+
+    The sum of (weight x similarity to the most similar other word)^2 over the words of the left
+    text, divided by the lengths of both vectors of weights; at most 1. After Cohen, Ravikumar and
+    Fienberg, *A Comparison of String Distance Metrics for Name-Matching Tasks* (2003), but with
+    squared similarities.
+    """
+    scores = np.zeros(len(left_rows), np.float32)
+    # Texts without words keep 0: `reduceat` needs ranges of at least one word.
+    has_words = (left.num_words[left_rows] > 0) & (right.num_words[right_rows] > 0)
+    left_rows = left_rows[has_words]
+    right_rows = right_rows[has_words]
+    if not len(left_rows):
+        return scores
+    left_splits = left.lists.splits
+    right_splits = right.lists.splits
+    # One item for each left word of each pair.
+    items = positions(left_splits[left_rows], left_splits[left_rows + 1])
+    left_words = left.lists.ids[items]
+    pair_of_item = np.repeat(np.arange(len(left_rows)), left.num_words[left_rows])
+    rights = right_rows[pair_of_item]
+    # All right words for each item.
+    right_words = right.lists.ids[positions(right_splits[rights], right_splits[rights + 1])]
+    lengths = right.num_words[rights]
+    similarities = _word_similarities(left, np.repeat(left_words, lengths), right, right_words)
+    nearest = np.maximum.reduceat(similarities, np.cumsum(lengths) - lengths)
+    shared = np.bincount(pair_of_item, (left.weights[left_words] * nearest) ** 2)
+    norms = np.sqrt(left.square_sums[left_rows] * right.square_sums[right_rows])
+    # A word that repeats in the text may take the quotient above 1.
+    scores[has_words] = np.minimum(shared / norms, 1)
+    return scores
+
+
+def _word_similarities(
+    left: Texts, left_ids: NDArray[np.integer], right: Texts, right_ids: NDArray[np.integer]
+) -> Floats:
+    """Returns the similarities of corresponding words; most pairs of words repeat."""
+    left_words = left.lists.words
+    right_words = right.lists.words
+    left_sets, left_lengths = left.letter_sets
+    right_sets, right_lengths = right.letter_sets
+    longer = np.maximum(left_lengths[left_ids], right_lengths[right_ids])
+    # An edit changes at most two letters of a set.
+    num_different = np.bitwise_count(left_sets[left_ids] ^ right_sets[right_ids])
+    may_be_similar = np.flatnonzero(num_different <= 2 * (1 - _MIN_SIMILARITY) * longer + 1e-6)
+    similarities = np.zeros(len(left_ids), np.float32)
+    keys = left_ids[may_be_similar].astype(np.int64) * len(right_words) + right_ids[may_be_similar]
+    distinct_keys, places = np.unique(keys, return_inverse=True)
+    left_places, right_places = np.divmod(distinct_keys, len(right_words))
+    distinct_similarities = process.cpdist(
+        [left_words[place] for place in left_places.tolist()],
+        [right_words[place] for place in right_places.tolist()],
+        scorer=OSA.normalized_similarity,
+        score_cutoff=_MIN_SIMILARITY,
+        dtype=np.float32,
+    )
+    similarities[may_be_similar] = distinct_similarities[places]
+    return similarities
+
+
+def _letter_similarities(
+    left: Sequence[str], right: Sequence[str], longer: NDArray[np.int64]
+) -> Floats:
+    """Returns 1 - the edit distance over the longer length of pairs, float32 `(num_pairs,)`."""
+    long_pairs = np.flatnonzero(longer > MAX_LETTERS).tolist()
+    starts = [left, right]
+    if long_pairs:
+        starts = [[letters[:MAX_LETTERS] for letters in side] for side in starts]
+    similarities = process.cpdist(*starts, scorer=OSA.normalized_similarity, dtype=np.float32)
+    for pair in long_pairs:
+        similarities[pair] = _long_similarity(left[pair], right[pair])
+    # Two texts without words would be equal.
+    similarities[longer == 0] = 0
+    return similarities
+
+
+def _long_similarity(left: str, right: str) -> float:
+    """Estimates 1 - the edit distance over the longer length of long texts.
+
+    Equal starts and ends are exact. Between them, the first letters stand for all.
+    """
+    longer = max(len(left), len(right))
+    num_equal = _num_equal(left, right)
+    left = left[num_equal:]
+    right = right[num_equal:]
+    num_equal = _num_equal(left[::-1], right[::-1])
+    left = left[: len(left) - num_equal]
+    right = right[: len(right) - num_equal]
+    rest = max(len(left), len(right))
+    distance = OSA.normalized_distance(left[:MAX_LETTERS], right[:MAX_LETTERS])
+    return 1 - distance * rest / longer
+
+
+def _num_equal(left: str, right: str) -> int:
+    """Returns the number of equal letters at the start of two texts."""
+    length = min(len(left), len(right))
+    codes = [np.array([*map(ord, text[:length])]) for text in (left, right)]
+    is_different = codes[0] != codes[1]
+    return int(np.argmax(is_different)) if is_different.any() else length
+
+
+def _compare_codes(
+    left: frozenset[str], right: frozenset[str], left_letters: str, right_letters: str
+) -> tuple[float, float]:
+    """Returns `shared_code` and `codes_differ` of two texts.
+
+    Args:
+        left: Codes.
+        right: Codes.
+        left_letters: The words of the left text.
+        right_letters: The words of the right text.
+    """
+    if left == right:
+        longest = max(map(len, left))
+        return min(longest / _LONG_CODE, 1), 0
+    # "KD-55 X9000" has kd55x9000.
+    left_letters = left_letters.replace(" ", "")
+    right_letters = right_letters.replace(" ", "")
+    left_rest = [code for code in left - right if not _has_code(right_letters, code)]
+    right_rest = [code for code in right - left if not _has_code(left_letters, code)]
+    num_different = min(len(left_rest), len(right_rest))
+    if not all(map(str.isalnum, left_rest + right_rest)):
+        # C++ and C differ, although C is no code.
+        num_signs = _num_signs(left_rest, right_letters) + _num_signs(right_rest, left_letters)
+        num_different = max(num_different, num_signs)
+    common = (left | right).difference(left_rest, right_rest)
+    if not common:
+        return 0, float(num_different > 0)
+    num_common = max(len(left) - len(left_rest), len(right) - len(right_rest))
+    share = num_different / (num_common + num_different)
+    longest = max(map(len, common))
+    # One common code does not excuse others that differ.
+    return min(longest / _LONG_CODE, 1) * (1 - share), share
+
+
+def _num_signs(codes: Sequence[str], letters: str) -> int:
+    """Counts the words with signs that the other text has without signs."""
+    num = 0
+    for code in codes:
+        word = without_signs(code)
+        num += word != code and word in letters
+    return num
+
+
+def _has_code(letters: str, code: str) -> bool:
+    """Returns whether the words of a text, without spaces, have a code."""
+    if code not in letters:
+        return False
+    return len(code) >= _LONG_NUMBER or not code.isdecimal()

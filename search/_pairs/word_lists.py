@@ -1,0 +1,171 @@
+"""The words of many texts, as numbers in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.search._pairs.rare_keys import distinct_integers
+from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.text._algorithm.word_boundaries import bags_of_words
+
+# Texts that are split into words at the same time: strings of all of them would take ten times the
+# memory of numbers.
+_BATCH = 20_000
+# Factor of the hash of a word: odd, so that no letter is lost.
+_FACTOR = 0x9E3779B97F4A7C15
+
+
+class WordLists(NamedTuple):
+    """The words of texts: text `t` has the words `ids[splits[t] : splits[t + 1]]` of `words`.
+
+    Attributes:
+        words: Distinct words.
+        ids: The words of all texts, one after the other, int32 `(num_all,)`.
+        splits: Where each text starts and ends, int64 `(num_texts + 1,)`.
+    """
+
+    words: list[str]
+    ids: NDArray[np.int32]
+    splits: NDArray[np.int64]
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[str]) -> WordLists:
+        """Splits texts into the words that search compares."""
+        rest = iter(texts)
+        batches = iter(lambda: list(islice(rest, _BATCH)), [])
+        return cls._of_batches(map(bags_of_words, batches))
+
+    @classmethod
+    def of_bags(cls, bags: Sequence[Sequence[str]]) -> WordLists:
+        """Numbers words that are given as strings."""
+        return cls._of_batches([bags])
+
+    @classmethod
+    def _of_batches(cls, batches: Iterable[Sequence[Sequence[str]]]) -> WordLists:
+        index: dict[str, int] = {}
+        ids = [np.zeros(0, np.int32)]
+        lengths = [np.zeros(1, np.int64)]
+        for bags in batches:
+            words = chain.from_iterable(bags)
+            numbers = [index.setdefault(word, len(index)) for word in words]
+            ids.append(np.array(numbers, np.int32))
+            lengths.append(np.array([len(bag) for bag in bags], np.int64))
+        return cls(list(index), np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
+
+    def __len__(self) -> int:
+        return len(self.splits) - 1
+
+    def strings(self, rows: Iterable[int]) -> list[list[str]]:
+        """Returns the words of some texts."""
+        words = self.words
+        found = []
+        for row in rows:
+            start, stop = self.splits[row], self.splits[row + 1]
+            found.append([words[number] for number in self.ids[start:stop].tolist()])
+        return found
+
+    def rows(self) -> NDArray[np.int64]:
+        """Returns the text of each of `ids`."""
+        return np.repeat(np.arange(len(self)), np.diff(self.splits))
+
+    def first(self, num_words: int) -> WordLists:
+        """Keeps the first words of each text."""
+        lengths = np.diff(self.splits)
+        if lengths.max(initial=0) <= num_words:
+            return self
+        kept = np.minimum(lengths, num_words)
+        starts = self.splits[:-1]
+        ids = self.ids[positions(starts, starts + kept)]
+        return WordLists(self.words, ids, np.append(0, np.cumsum(kept)))
+
+    def replaced(self, bags: Mapping[int, Sequence[str]]) -> WordLists:
+        """Replaces the words of some texts.
+
+        Args:
+            bags: The new words by row, in ascending order.
+        """
+        if not bags:
+            return self
+        index = {word: number for number, word in enumerate(self.words)}
+        lengths = np.diff(self.splits)
+        parts = []
+        start = 0
+        for row, bag in bags.items():
+            parts.append(self.ids[start : self.splits[row]])
+            numbers = [index.setdefault(word, len(index)) for word in bag]
+            parts.append(np.array(numbers, np.int32))
+            lengths[row] = len(bag)
+            start = self.splits[row + 1]
+        parts.append(self.ids[start:])
+        return WordLists(list(index), np.concatenate(parts), np.append(0, np.cumsum(lengths)))
+
+    def document_counts(self, counts: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
+        """Returns the number of texts with each word, `(num_words,)`.
+
+        Args:
+            counts: How often each text counts, `(num_texts,)`. Default: once.
+        """
+        num_words = max(len(self.words), 1)
+        keys = distinct_integers(self.rows() * num_words + self.ids)
+        rows, numbers = np.divmod(keys, num_words)
+        weights = None if counts is None else counts[rows]
+        return np.bincount(numbers, weights, len(self.words)).astype(np.int64)
+
+
+class WordHashes(NamedTuple):
+    """Hashes of words from which the hashes of joined words follow.
+
+    Attributes:
+        values: Hash of each word, uint64 `(num_words,)`.
+        shifts: Factor of the hash of a word that follows, uint64 `(num_words,)`.
+    """
+
+    values: NDArray[np.uint64]
+    shifts: NDArray[np.uint64]
+
+    @classmethod
+    def of_words(cls, words: Sequence[str]) -> WordHashes:
+        """Hashes words; the same in all processes."""
+        lengths = np.array([len(word) for word in words], np.int64)
+        codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+        longest = int(lengths.max(initial=0))
+        factors = np.full(longest + 1, _FACTOR, np.uint64)
+        factors[0] = 1
+        powers = np.cumprod(factors)
+        starts = np.cumsum(lengths) - lengths
+        places = np.arange(len(codes)) - np.repeat(starts, lengths)
+        # Not 0 for any letter.
+        terms = (codes.astype(np.uint64) + np.uint64(1)) * powers[places]
+        # Sums over a word are differences of sums, also beyond 64 bits.
+        sums = np.append(np.uint64(0), np.cumsum(terms))
+        return cls(sums[starts + lengths] - sums[starts], powers[lengths])
+
+    def followed(self, others: WordHashes) -> WordHashes:
+        """Returns the hashes of words that are joined to other words."""
+        return WordHashes(self.values + self.shifts * others.values, self.shifts * others.shifts)
+
+    def of(self, ids: NDArray[np.integer]) -> WordHashes:
+        """Returns the hashes of some words."""
+        return WordHashes(self.values[ids], self.shifts[ids])
+
+
+def joined_hashes(lists: WordLists) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint64]]]:
+    """Yields the texts, and the hashes, of each two and then each three adjacent words, joined.
+
+    Strings would take ten times the memory, and most of the time.
+    """
+    hashes = WordHashes.of_words(lists.words).of(lists.ids)
+    rows = lists.rows()
+    joined = hashes
+    for length in (2, 3):
+        num_places = max(len(rows) - length + 1, 0)
+        before = WordHashes(joined.values[:num_places], joined.shifts[:num_places])
+        after = WordHashes(hashes.values[length - 1 :], hashes.shifts[length - 1 :])
+        joined = before.followed(after)
+        is_inside = rows[:num_places] == rows[length - 1 :]
+        yield rows[:num_places][is_inside], joined.values[is_inside]

@@ -1,0 +1,174 @@
+"""Columns of one or two tables: their kinds, and the distinct values of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.data._tables.tables import cell_text
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.search.linkage._columns.identity import identifies
+from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
+from tf_charagram.search.linkage._columns.values import is_missing
+from tf_charagram.search.linkage._columns.whole_texts import (
+    CUTOFFS,
+    WholeTexts,
+    are_long,
+    read_whole_text,
+)
+
+Ids = NDArray[np.int64]
+#: Position of a missing value.
+MISSING = -1
+
+
+@dataclass
+class Column:
+    """A column that both tables have.
+
+    Attributes:
+        name: Its name in the left table.
+        kind: Its kind.
+        values: The distinct values of both tables, in the form that is compared.
+        left: Position of the value of each left row, `MISSING` for an empty cell.
+        right: The same of the right rows; the same array if there is one table only.
+        left_cells: Cells of the left rows as they are in the table, empty if missing.
+        right_cells: Cells of the right rows.
+        is_whole: Whether texts are compared as lists of texts are, and similarities are
+            probabilities.
+        is_identifying: Whether rows with different values are hardly ever the same thing.
+        note: What the user should know if the tables write the column in two ways.
+    """
+
+    name: str
+    kind: Kind
+    values: list[str]
+    left: Ids
+    right: Ids
+    left_cells: Sequence[str]
+    right_cells: Sequence[str]
+    is_whole: bool = False
+    is_identifying: bool = False
+    note: str = ""
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of rows with each value, in both tables."""
+        counts = np.bincount(self.left[self.left >= 0], minlength=len(self.values))
+        if self.right is not self.left:
+            counts += np.bincount(self.right[self.right >= 0], minlength=len(self.values))
+        return counts
+
+
+def cells_of(table: Any, name: str, argument: str) -> list[str]:
+    """Returns a column of a table as texts, empty where there is no value.
+
+    Args:
+        table: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        name: Name of the column.
+        argument: Name of the argument that holds the table, for errors.
+
+    Raises:
+        ConfigError: There is no such column, the object is not a table, or a cell is an array, an
+            object, or bytes that are not UTF-8.
+    """
+    names = _columns_in(table, argument)
+    if name not in names:
+        raise ConfigError(unknown_name("column", name, names))
+    column = table[name]
+    # Tables of pyarrow; the others are sequences of values.
+    values = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    texts = []
+    for value in values:
+        # The only values that differ from themselves; pandas' NA refuses to tell.
+        is_absent = value is None or type(value).__name__ in ("NAType", "NaTType")
+        # Arrays of NumPy and series of polars in a cell are no lists.
+        if hasattr(value, "__len__") and not isinstance(value, str | bytes | dict):
+            value = list(value)
+        try:
+            text = "" if is_absent else cell_text(value, name).strip()
+        except ValueError as error:
+            raise ConfigError(f"`{argument}` cannot be compared: {error}.") from error
+        texts.append("" if is_missing(text) else text)
+    return texts
+
+
+def _columns_in(table: Any, argument: str) -> list[str]:
+    """Returns the names of the columns of a table.
+
+    Raises:
+        ConfigError: It is no table.
+    """
+    if isinstance(table, Mapping):
+        return list(table)
+    names = getattr(table, "column_names", None)
+    if names is None:
+        names = getattr(table, "columns", None)
+    if names is None:
+        raise ConfigError(
+            f"`{argument}` must be a data frame or a mapping of columns if there is `on`. "
+            f"Received: {type(table).__name__}"
+        )
+    return list(names)
+
+
+def make_column(
+    name: str,
+    left: Sequence[str],
+    right: Sequence[str] | None,
+    kind: str | ColumnKind | None = None,
+    *,
+    is_alone: bool = False,
+    is_identifying: bool | None = None,
+) -> Column:
+    """Makes a column from the cells of one or two tables.
+
+    Args:
+        name: Its name.
+        left: Cells; missing ones are empty.
+        right: Cells of the other table, or `None` if there is one table only.
+        kind: Its kind, or the name of it. Default: told from the values.
+        is_alone: Whether the tables have no other column.
+        is_identifying: Whether its values identify things. Default: told from the values.
+
+    Raises:
+        ConfigError: The kind is unknown.
+    """
+    if isinstance(kind, str) and kind not in KINDS:
+        raise ConfigError(unknown_name("kind of column", kind, KINDS))
+    sides = [left] if right is None else [left, right]
+    distinct = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
+    if isinstance(kind, ColumnKind):
+        chosen = kind.as_kind()
+    else:
+        chosen = kind_of_both(distinct[0], distinct[-1]) if kind is None else KINDS[kind]
+    all_distinct = [cell for side in distinct for cell in side]
+    is_whole = chosen.name == "text" and are_long(all_distinct)
+    if is_alone and chosen.name in ("text", "name"):
+        is_whole = True
+    if is_whole:
+        chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
+    positions: dict[str, int] = {}
+    ids = []
+    for side, cells in zip(sides, distinct, strict=True):
+        read = chosen.reader(cells)
+        # Empty cells, and cells that do not have the form of the kind.
+        position_of = {"": MISSING}
+        for cell in cells:
+            form = read(cell)
+            position_of[cell] = positions.setdefault(form, len(positions)) if form else MISSING
+        ids.append(np.array([position_of[cell] for cell in side], np.int64))
+    if is_whole:
+        chosen = chosen._replace(similarities=WholeTexts(list(positions)).similarities)
+    if is_identifying is None:
+        is_identifying = identifies(name, chosen.name, [cell for cell in left if cell])
+    right_cells = left if right is None else right
+    values = list(positions)
+    return Column(
+        name, chosen, values, ids[0], ids[-1], left, right_cells, is_whole, is_identifying
+    )

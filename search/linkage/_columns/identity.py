@@ -1,0 +1,124 @@
+"""Tells the columns that identify a thing from the columns that change while it stays the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+
+from tf_charagram.search.linkage._columns.dates import date_of
+from tf_charagram.search.linkage._columns.names import GIVEN_NAMES
+from tf_charagram.search.linkage._columns.values import code_of, folded
+
+# Words of headers, in lowercase and without accents.
+_IDENTIFYING = frozenset(
+    "number id ref reference invoice order given first forename firstname givenname vorname "
+    "prenom nombre nome voornaam fornamn imie born birth dob birthdate birthday "
+    "geburtsdatum geboren geburtstag naissance nacimiento nascita isbn issn ean upc gtin "
+    "sku asin serial vin imei iban ssn passport doi title titel titre titulo titolo color "
+    "colour farbe couleur size groesse grosse taille model variant flavor flavour".split()
+)
+_CHANGING = frozenset(
+    "last surname family lastname familyname nachname phone tel telephone telefon mobile "
+    "cell fax mail email addr address adresse anschrift street strasse rue calle via city "
+    "town suburb place ort stadt ville zip zipcode postcode postal plz state county country "
+    "region land price amount cost total sum preis year jahr annee venue journal genre "
+    "category style status url website web link lat latitude lng lon longitude description "
+    "notes note comment comments remarks".split()
+)
+_COLORS = frozenset(
+    "black white red blue green grey gray yellow orange purple pink brown beige navy silver "
+    "gold schwarz weiss rot blau grun grau gelb braun noir blanc rouge bleu vert gris jaune "
+    "negro blanco rojo azul verde amarillo nero bianco rosso turquoise teal cream ivory "
+    "khaki olive maroon".split()
+)
+_SIZE = re.compile(
+    r"(\d*x*[sml]|small|medium|large|\d+([.,]\d+)?\s*"
+    r"(ml|cl|l|fl oz|oz|mg|g|kg|lbs?|cm|mm|m|in|inch|ft|gb|tb|mb|v|w|pcs|pack))",
+    re.IGNORECASE,
+)
+_PHONE = re.compile(r"[+(]?\d[\d\s()+./x-]{5,}\d")
+# Dates of birth are spread over so many years.
+_MIN_YEARS = 15
+# Distinct values among all: names of things are nearly unique, towns and kinds are not.
+_MIN_DISTINCT = 0.5
+# Given names are known to be so; of all others, such as surnames, few are.
+_MIN_KNOWN = 0.25
+_MIN_SHARE = 0.6
+# Shorter numbers are postcodes, years and counts as often as they are numbers of things.
+_MIN_CODE = 6
+_NUM_SAMPLED = 1000
+_HEADER_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+
+def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
+    """Tells whether two rows with different values of a column are hardly ever the same thing.
+
+    Given names, dates of birth, titles, codes, colors and sizes identify; surnames, addresses,
+    towns, telephones, e-mail, prices, years and kinds change, or are shared by many things.
+
+    Args:
+        name: Header of the column, which decides if it names the kind of value.
+        kind: Name of the kind of the column.
+        cells: Cells that are not missing, with repetitions.
+    """
+    words = {folded(word) for word in _HEADER_WORDS.findall(name)}
+    if words & _CHANGING:
+        return False
+    if words & _IDENTIFYING:
+        return True
+    step = max(len(cells) // _NUM_SAMPLED, 1)
+    sample = cells[::step]
+    if not sample:
+        return False
+    distinct = {*sample}
+    if _is_mostly(_SIZE.fullmatch, distinct):
+        return True
+    if kind == "date":
+        return _has_dates_of_birth(sample)
+    if kind == "number":
+        return False
+    is_distinct = len(distinct) >= _MIN_DISTINCT * len(sample)
+    if kind == "code":
+        return is_distinct and _is_mostly(_is_code_of_thing, distinct)
+    if kind == "name":
+        return _are_identifying_names(distinct, is_distinct)
+    return is_distinct and not _is_mostly(_is_address, distinct)
+
+
+def _is_mostly(
+    test: Callable[[str], object], values: Collection[str], share: float = _MIN_SHARE
+) -> bool:
+    return sum(map(bool, map(test, values))) >= share * len(values)
+
+
+def _has_dates_of_birth(cells: Sequence[str]) -> bool:
+    years = sorted(int(day[:4]) for day in map(date_of, cells) if day)
+    if not years:
+        return False
+    first, last = len(years) // 20, len(years) - 1 - len(years) // 20
+    return years[last] - years[first] >= _MIN_YEARS
+
+
+def _are_identifying_names(distinct: Collection[str], is_distinct: bool) -> bool:
+    """Tells given names, full names and colors from surnames and towns."""
+    words = [folded(value).split() for value in distinct]
+    if sum(len(each) > 1 for each in words) > _MIN_SHARE * len(words):
+        return is_distinct
+    if _is_mostly(lambda value: folded(value) in _COLORS, distinct):
+        return True
+    return _is_mostly(lambda value: folded(value) in GIVEN_NAMES, distinct, _MIN_KNOWN)
+
+
+def _is_code_of_thing(value: str) -> bool:
+    """Tells codes from e-mail addresses, telephones and postcodes."""
+    if "@" in value:
+        return False
+    code = code_of(value)
+    return len(code) >= _MIN_CODE and not _PHONE.fullmatch(value)
+
+
+def _is_address(value: str) -> bool:
+    """Tells a street and a number: a short text with a number at its start or end."""
+    words = value.split()
+    ends = words[0], words[-1]
+    return len(words) <= 8 and any(word[0].isdigit() for word in ends)

@@ -1,0 +1,57 @@
+"""Trigrams of many texts at once, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tf_charagram.search._pairs.rare_keys import distinct_integers
+
+# Bits of a code point in the key of a trigram.
+_BITS = 21
+
+
+def trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Finds the trigrams of texts with a space at both ends.
+
+    Returns:
+        The row of each trigram, ascending, and its key, which holds its three code points.
+    """
+    # A zero ends a text, so that trigrams of two texts are told from others.
+    joined = "".join(f" {text} \0" for text in texts)
+    encoded = joined.encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(encoded, np.uint32).astype(np.int64)
+    if len(points) < 3:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    ends = points == 0
+    rows = np.cumsum(ends)[:-2]
+    is_inside = ~(ends[:-2] | ends[1:-1] | ends[2:])
+    keys = (points[:-2] << 2 * _BITS) | (points[1:-1] << _BITS) | points[2:]
+    return rows[is_inside], keys[is_inside]
+
+
+def trigram_tfidf(texts: Sequence[str]) -> sparse.csr_array:
+    """Returns the tf-idf of trigrams, rows of length 1 or 0, float32 `(num_texts, num_trigrams)`.
+
+    Each trigram counts once in a text.
+    """
+    rows, keys = trigrams(texts)
+    known, columns = np.unique(keys, return_inverse=True)
+    pairs = distinct_integers(rows * max(len(known), 1) + columns)
+    rows, columns = np.divmod(pairs, max(len(known), 1))
+    counts = np.bincount(columns, minlength=len(known))
+    idf = 1 + np.log((1 + len(texts)) / (1 + counts))
+    weights = idf[columns]
+    lengths = np.sqrt(np.bincount(rows, weights**2, minlength=len(texts)))
+    weights = (weights / lengths[rows]).astype(np.float32)
+    return sparse.csr_array((weights, (rows, columns)), (len(texts), len(known)))
+
+
+def trigram_cosines(texts: Sequence[str], pairs: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Returns the cosines of the tf-idf of pairs of texts, float32 `(num_pairs,)`."""
+    vectors = trigram_tfidf(texts)
+    products = vectors[pairs[:, 0]].multiply(vectors[pairs[:, 1]])
+    return np.asarray(products.sum(axis=1), np.float32).ravel()

@@ -1,0 +1,122 @@
+"""Words that two texts have in common, and words in which they differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tf_charagram.search.linkage._columns.values import folded
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float32]
+# Sizes, numerals, types, and words with digits: texts that differ in these are different things.
+_CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
+# In longer texts, such as authors and titles of papers, short words are initials and prepositions.
+_MAX_WORDS = 8
+_OPPOSITES = ("un", "non", "in", "im", "dis")
+# Pairs whose words are compared at the same time.
+_BATCH = 50_000
+
+
+class SharedWords:
+    """Compares texts by the words that both have.
+
+    Args:
+        texts: Texts. Pairs name them by their positions; position -1 is an empty text.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        bags = [folded(text).split() for text in texts]
+        bags.append([])
+        ids: dict[str, int] = {}
+        columns: list[int] = []
+        sizes = []
+        for bag in bags:
+            distinct = dict.fromkeys(bag)
+            columns.extend(ids.setdefault(word, len(ids)) for word in distinct)
+            sizes.append(len(distinct))
+        # Words can be told from each other even if no text has any.
+        num_words = max(len(ids), 1)
+        starts = np.append(0, np.cumsum(sizes))
+        self._words = sparse.csr_array(
+            (np.ones(len(columns), np.float32), np.array(columns, np.int64), starts),
+            (len(bags), num_words),
+        )
+        counts = np.bincount(columns, minlength=num_words)
+        idf = np.log1p(len(bags) / np.maximum(counts, 1))
+        # The rarest word of all weighs 1.
+        self._weights = (idf / np.log1p(len(bags))).astype(np.float32)
+        is_number = [any(map(str.isdigit, word)) for word in ids]
+        self._is_number = np.zeros(num_words, np.float32)
+        self._is_number[: len(ids)] = is_number
+        self._totals = self._words @ self._weights
+        self._num_numbers = self._words @ self._is_number
+        # Texts without words differ from all others.
+        first_words = [ids[bag[0]] if bag else -1 for bag in bags]
+        self._first = np.array(first_words, np.int64)
+
+    def features(self, left: Ids, right: Ids) -> Floats:
+        """Compares pairs of texts, float32 `(num_pairs, 5)`.
+
+        The common words over all words, by weight; the weight of the rarest common word; the
+        common numbers over the fewer numbers; whether both have numbers of their own; and whether
+        the first words are equal. Products of the same brand have different numbers.
+        """
+        blocks = [np.zeros((0, 5), np.float32)]
+        for start in range(0, len(left), _BATCH):
+            block = slice(start, start + _BATCH)
+            blocks.append(self._block(left[block], right[block]))
+        return np.concatenate(blocks)
+
+    def _block(self, left: Ids, right: Ids) -> Floats:
+        common = self._words[left].multiply(self._words[right]).tocsr()
+        shared = common @ self._weights
+        either = self._totals[left] + self._totals[right] - shared
+        rarest = common.multiply(self._weights[np.newaxis]).max(axis=1).toarray()
+        num_shared = common @ self._is_number
+        fewer = np.minimum(self._num_numbers[left], self._num_numbers[right])
+        has_others = fewer > num_shared
+        has_first = (self._first[left] == self._first[right]) & (self._first[left] >= 0)
+        features = [
+            shared / np.maximum(either, 1e-6),
+            rarest.ravel(),
+            num_shared / np.maximum(fewer, 1),
+            has_others,
+            has_first,
+        ]
+        return np.stack(features, axis=1).astype(np.float32)
+
+
+def contradict(left: str, right: str) -> bool:
+    """Tells whether texts differ in codes only, or have opposite words.
+
+    Args:
+        left: Words in lowercase, without accents and marks.
+        right: The same.
+
+    Examples:
+        >>> contradict("aspirin 100 mg", "aspirin 500 mg"), contradict("drill 12 v", "drill 12v")
+        (True, False)
+        >>> contradict("t shirt l", "t shirt xl"), contradict("rocky ii", "rocky iii")
+        (True, True)
+        >>> contradict("butter salted", "unsalted butter")
+        True
+    """
+    left_words = left.split()
+    right_words = right.split()
+    left_rest = [word for word in left_words if word not in right_words]
+    right_rest = [word for word in right_words if word not in left_words]
+    rest = {*left_rest, *right_rest}
+    if any(prefix + word in rest for word in rest for prefix in _OPPOSITES):
+        return True
+    # 12 V is 12V.
+    is_same = "".join(left_rest) == "".join(right_rest)
+    if is_same or not left_rest or not right_rest:
+        return False
+    if len(left_words) + len(right_words) > 2 * _MAX_WORDS:
+        return all(any(map(str.isdigit, word)) for word in rest)
+    return all(map(_CODE_LIKE.fullmatch, rest))

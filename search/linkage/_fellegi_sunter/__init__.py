@@ -1,0 +1,1 @@
+"""Fellegi and Sunter's model of agreements of columns."""

@@ -1,0 +1,121 @@
+"""Finds the pairs of rows that are worth comparing column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tf_charagram.search._pairs.rare_keys import distinct_integers, nearest_pairs, rare_keys
+from tf_charagram.search.linkage._columns.columns import MISSING, Column
+from tf_charagram.search.linkage._columns.names import other_forms
+from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf
+from tf_charagram.text._algorithm.batches import in_threads
+
+#: Candidates per row.
+NUM_CANDIDATES = 40
+# Rows that are found by the rare keys of a row, with repetitions.
+_MAX_POSTINGS = 5000
+# The same of all rows together, which bounds the time for large tables.
+_MAX_ALL_POSTINGS = 1_500_000_000
+# Left rows whose candidates are in memory at the same time.
+_BATCH = 2000
+
+
+def candidate_pairs(
+    columns: Sequence[Column], k: int = NUM_CANDIDATES, first: int = 0
+) -> NDArray[np.int64]:
+    """Finds the k most similar right rows of each left row.
+
+    Two rows are similar if they share rare values and rare trigrams of values, in the same column.
+
+    Args:
+        columns: The columns.
+        k: Candidates per left row.
+        first: With one table, rows from this one on are looked up.
+
+    Returns:
+        Rows of both tables, `(num_pairs, 2)`, sorted. With one table, each pair once, and the left
+        row is the smaller one.
+    """
+    left = _keys(columns, "left")
+    if columns[0].right is columns[0].left:
+        pairs = _pairs_in_one_table(columns, left, k, first)
+    else:
+        pairs = _nearest(left, _keys(columns, "right"), k)
+    num_right = max(len(columns[0].right), 1)
+    distinct = distinct_integers(pairs[:, 0] * num_right + pairs[:, 1])
+    return np.stack(np.divmod(distinct, num_right), axis=1)
+
+
+def _pairs_in_one_table(
+    columns: Sequence[Column], keys: sparse.csr_array, k: int, first: int
+) -> NDArray[np.int64]:
+    """Finds the candidates in one table, the smaller row first.
+
+    A copy of a row has this row as its only candidate: copies would crowd out other rows.
+    """
+    values = np.stack([column.left for column in columns], axis=1)
+    _, firsts, numbers = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    all_rows = np.arange(len(values))
+    first_of = firsts[numbers.ravel()]
+    # Rows without values say nothing.
+    is_copy = (first_of != all_rows) & (values != MISSING).any(axis=1) & (all_rows >= first)
+    copies = np.stack([first_of, all_rows], axis=1)[is_copy]
+    rows = np.sort(firsts)
+    # A row finds itself, too.
+    skipped = np.searchsorted(rows, first)
+    places = _nearest(keys[rows[skipped:]], keys[rows], k + 1)
+    places[:, 0] += skipped
+    pairs = rows[places]
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return np.concatenate([np.sort(pairs, axis=1), copies])
+
+
+def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int) -> NDArray[np.int64]:
+    """Returns the k most similar right rows of each left row as pairs, `(num_pairs, 2)`."""
+    num_left = left.shape[0]
+    by_key = right.T.tocsr()
+    max_postings = min(_MAX_POSTINGS, _MAX_ALL_POSTINGS // max(num_left, 1))
+
+    def pairs_of(start: int) -> NDArray[np.int64]:
+        batch = rare_keys(left[start : start + _BATCH], np.diff(by_key.indptr), max_postings)
+        keys = nearest_pairs(batch, by_key, k)
+        rows, columns = np.divmod(keys, max(right.shape[0], 1))
+        return np.stack([rows + start, columns], axis=1)
+
+    found = [np.zeros((0, 2), np.int64)]
+    # SciPy releases the GIL for the products of matrices.
+    for _, pairs in in_threads(pairs_of, range(0, num_left, _BATCH)):
+        found.append(pairs)
+    return np.concatenate(found)
+
+
+def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
+    """Returns the weights of the keys of each row, float32 `(num_rows, num_keys)`.
+
+    The keys of a row are the trigrams of its values, and its values as a whole.
+    """
+    blocks = []
+    for column in columns:
+        ids = getattr(column, side)
+        num_values = len(column.values)
+        num_rows = max(column.counts.sum(), 1)
+        # A trigram cannot tell more than the value it is part of.
+        weights = sparse.diags_array(np.log1p(num_rows / column.counts), format="csr")
+        letters = weights @ trigram_tfidf([_with_forms(value) for value in column.values])
+        of_value = sparse.hstack([weights, letters], format="csr")
+        has_value = ids >= 0
+        rows = np.flatnonzero(has_value)
+        chosen = sparse.csr_array(
+            (np.ones(len(rows), np.float32), (rows, ids[has_value])), (len(ids), num_values)
+        )
+        blocks.append(chosen @ of_value)
+    return sparse.csr_array(sparse.hstack(blocks, format="csr"), dtype=np.float32)
+
+
+def _with_forms(value: str) -> str:
+    """Appends other forms of a name, which share no trigram with it: `bill` and `william`."""
+    return " ".join([value, *other_forms(value)])

@@ -1,0 +1,194 @@
+"""Compares pairs of rows column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.search.linkage._columns.columns import Column
+
+#: Level of pairs where a value is missing, and of equal values. The levels of the cutoffs follow,
+#: and the last level is disagreement.
+ABSENT = 0
+EQUAL = 1
+# Pairs whose values are compared at the same time.
+_BATCH = 1_000_000
+# Pairs of rows from which the agreement by chance is counted.
+_NUM_RANDOM = 300_000
+# Pairs that are counted before any other: in small tables, pairs of rows are often the same thing.
+_PSEUDO_RANDOM = 100.0
+# A value of one row of each table counts as if so many other rows had it, at least and at most.
+_UNSEEN = (0.02, 0.3)
+_UNSEEN_ONE_TABLE = 0.1
+# In tables of few rows it counts more.
+_PSEUDO_ROWS = 8
+# An amount has more rows elsewhere than a name.
+_PSEUDO_ROWS_OF_NUMBERS = 30
+
+
+class Agreement(NamedTuple):
+    """How pairs agree in a column.
+
+    Attributes:
+        levels: Level of each pair, int8 `(num_pairs,)`.
+        similarities: Similarity of the values, 0 if one is missing, float32 `(num_pairs,)`.
+        log_frequencies: Logarithm of the share of rows with the value, if equal, else 0, float32
+            `(num_pairs,)`.
+    """
+
+    levels: NDArray[np.int8]
+    similarities: NDArray[np.float32]
+    log_frequencies: NDArray[np.float32]
+
+
+def num_levels(column: Column) -> int:
+    """Returns the number of levels of a column, with `ABSENT`."""
+    return len(column.kind.cutoffs) + 3
+
+
+def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
+    """Compares pairs of rows in a column.
+
+    Args:
+        column: The column.
+        pairs: Rows of both tables, `(num_pairs, 2)`.
+    """
+    left = column.left[pairs[:, 0]]
+    right = column.right[pairs[:, 1]]
+    similarities = np.zeros(len(pairs), np.float32)
+    is_equal = (left == right) & (left >= 0)
+    similarities[is_equal] = 1
+    differ = np.flatnonzero((left != right) & (left >= 0) & (right >= 0))
+    # Many pairs of rows have the same pair of values.
+    num_values = max(len(column.values), 1)
+    lower = np.minimum(left[differ], right[differ])
+    upper = np.maximum(left[differ], right[differ])
+    distinct, places = np.unique(lower * num_values + upper, return_inverse=True)
+    values = np.stack(np.divmod(distinct, num_values), axis=1)
+    parts = [np.zeros(0, np.float32)]
+    for start in range(0, len(values), _BATCH):
+        parts.append(column.kind.similarities(column.values, values[start : start + _BATCH]))
+    similarities[differ] = np.concatenate(parts)[places]
+    levels = np.full(len(pairs), num_levels(column) - 1, np.int8)
+    # From the lowest cutoff up.
+    for level in range(len(column.kind.cutoffs), 0, -1):
+        levels[similarities >= column.kind.cutoffs[level - 1]] = EQUAL + level
+    levels[is_equal] = EQUAL
+    levels[(left < 0) | (right < 0)] = ABSENT
+    log_frequencies = np.zeros(len(pairs), np.float32)
+    log_frequencies[is_equal] = log_frequency(column)[left[is_equal]]
+    return Agreement(levels, similarities, log_frequencies)
+
+
+def log_frequency(column: Column) -> NDArray[np.float64]:
+    """Returns the logarithm of the share of other rows with each value that two rows share.
+
+    The two rows themselves do not count.
+    """
+    counts = [_counts(column, column.left)]
+    if column.right is not column.left:
+        counts.append(_counts(column, column.right))
+    # In one table, both rows of the pair are there.
+    num_own = 1 if len(counts) == 2 else 2
+    others = sum(np.maximum(side - num_own, 0) for side in counts)
+    num_rows = sum(side.sum() for side in counts)
+    unseen = _unseen(counts)
+    # Small tables tell little about how many rows elsewhere have the value.
+    num_pseudo = _PSEUDO_ROWS_OF_NUMBERS if column.kind.name == "number" else _PSEUDO_ROWS
+    unseen += (1 - unseen) * num_pseudo / (num_rows + num_pseudo)
+    shares = (others + len(counts) * unseen) / max(num_rows, 1)
+    return np.log(np.minimum(shares, 1))
+
+
+def _counts(column: Column, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.bincount(ids[ids >= 0], minlength=len(column.values))
+
+
+def _unseen(counts: Sequence[NDArray[np.int64]]) -> float:
+    """Returns the number of other rows that a value of a single row counts for.
+
+    As many rows as Good and Turing expect, in the table with fewer repetitions: in the other one,
+    and in a single table, they may be duplicates.
+    """
+    if len(counts) == 1:
+        return _UNSEEN_ONE_TABLE
+    expected = [2 * (side == 2).sum() / max((side == 1).sum(), 1) for side in counts]
+    return float(np.clip(min(expected), *_UNSEEN))
+
+
+def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.int64]]:
+    """Draws random pairs of rows that are hardly ever the same thing.
+
+    Returns:
+        For each table, rows of that table `(num_pairs, 2)`.
+    """
+    draw = np.random.default_rng(seed)
+    tables = {id(column.left): column.left for column in columns[:1]}
+    tables |= {id(column.right): column.right for column in columns[:1]}
+    drawn = []
+    for rows in tables.values():
+        num_rows = len(rows)
+        if num_rows**2 <= _NUM_RANDOM:
+            pairs = np.stack(np.divmod(np.arange(num_rows**2), max(num_rows, 1)), axis=1)
+        else:
+            pairs = draw.integers(0, num_rows, (_NUM_RANDOM, 2))
+        drawn.append(pairs[pairs[:, 0] < pairs[:, 1]])
+    return drawn
+
+
+def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+    """Returns the share of each level among random pairs of rows, `(num_levels,)`.
+
+    The shares are of pairs without missing values. They are of the table whose rows agree less:
+    the other one may have duplicates.
+
+    Args:
+        column: The column.
+        samples: Random pairs of rows of each table.
+    """
+    near = column.kind.near_by_chance
+    # Most values disagree by chance.
+    prior = np.array([0, 0, *near, 1])
+    prior *= _PSEUDO_RANDOM / prior.sum()
+    shares = []
+    for ids, pairs in zip((column.left, column.right), samples, strict=False):
+        within = replace(column, left=ids, right=ids)
+        levels = compare_column(within, pairs).levels
+        counts = np.bincount(levels, minlength=num_levels(column)).astype(np.float64)
+        counts[ABSENT] = 0
+        shares.append((counts + prior) / (counts + prior).sum())
+    return max(shares, key=lambda each: each[-1])
+
+
+def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list[Agreement]:
+    """Compares pairs of rows in all columns.
+
+    If two columns have names and a row has them in the other order, both columns are near.
+    """
+    agreements = [compare_column(column, pairs) for column in columns]
+    names = [number for number, column in enumerate(columns) if column.kind.name == "name"]
+    for first, second in combinations(names, 2):
+        levels = agreements[first].levels
+        other_levels = agreements[second].levels
+        is_low = (levels > EQUAL + 1) & (other_levels > EQUAL + 1)
+        low = np.flatnonzero(is_low)
+        crossed = _crossed(columns[first], columns[second], pairs[low])
+        swapped = low[crossed >= columns[first].kind.cutoffs[1]]
+        levels[swapped] = other_levels[swapped] = EQUAL + 1
+    return agreements
+
+
+def _crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Compares each column with the other; returns the smaller of both similarities."""
+    offset = len(first.values)
+    values = [*first.values, *second.values]
+    left, right = pairs.T
+    there = np.stack([first.left[left], second.right[right] + offset], axis=1)
+    back = np.stack([first.right[right], second.left[left] + offset], axis=1)
+    similarities = first.kind.similarities(values, np.concatenate([there, back]))
+    return np.minimum(similarities[: len(pairs)], similarities[len(pairs) :])

@@ -1,0 +1,1 @@
+"""Shards of input files, and the folder of their results."""

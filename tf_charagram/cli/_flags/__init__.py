@@ -1,0 +1,1 @@
+"""Flags that commands share."""

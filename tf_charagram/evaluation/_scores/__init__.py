@@ -1,0 +1,1 @@
+"""Scores on evaluation sets, their intervals and tables."""

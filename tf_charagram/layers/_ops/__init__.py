@@ -1,0 +1,1 @@
+"""Operations on ragged batches and rows of tables."""

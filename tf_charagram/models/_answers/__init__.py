@@ -1,0 +1,1 @@
+"""Answers of models: neighbors, similarities, labels, explanations."""

@@ -1,0 +1,1 @@
+"""Fast paths from texts to vectors."""

@@ -1,0 +1,137 @@
+"""Reads model folders, and checks them; Keras layers and the NumPy reader are made from this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tf_charagram._files.arrays import ArrayFile, fingerprint, open_arrays, read_arrays
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models._storage.locations import (
+    ARRAYS,
+    EMBEDDER,
+    FILES,
+    model_folder,
+    read_config,
+)
+from tf_charagram.text._spelling.dictionary import Dictionary, without_dictionary
+from tf_charagram.text._spelling.kept_words import kept_words
+
+#: The encoder that sums n-grams.
+NGRAM_ENCODER = "charagram"
+_DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError)
+
+
+class StoredModel:
+    """The contents of a model folder.
+
+    Args:
+        config: Its settings.
+        state: The arrays of the vectorizer, with those of a dictionary.
+        weights: The arrays of encoder and head, while the file is open.
+        correct_spelling: Whether to use the dictionary, if any.
+        kept: Words to add to the dictionary.
+
+    Attributes:
+        config: Its settings.
+        state: The arrays of the vectorizer, without those of the dictionary.
+        weights: The arrays of encoder and head.
+    """
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        state: dict[str, np.ndarray],
+        weights: ArrayFile,
+        correct_spelling: bool,
+        kept: Dictionary | None,
+    ) -> None:
+        self.config = config
+        self.state = without_dictionary(state)
+        self.weights = weights
+        self._state = state if correct_spelling else {}
+        self._kept = kept
+
+    @cached_property
+    def dictionary(self) -> Dictionary | None:
+        """The words of the model and the kept words; `None` for a model that corrects no words."""
+        own = Dictionary.from_arrays(self._state)
+        return None if own is None else own.merged(self._kept)
+
+
+@contextmanager
+def stored_model(
+    path: str | Path,
+    kind: str | None = EMBEDDER,
+    *,
+    correct_spelling: bool = True,
+    keep_words: str | Path | Iterable[str] | None = None,
+    damages: tuple[type[Exception], ...] = (),
+) -> Iterator[StoredModel]:
+    """Opens a model folder; what fails while it is open says that the folder is damaged.
+
+    Args:
+        path: Model folder, run folder, or name of a shipped model.
+        kind: The expected kind; `None` for any.
+        correct_spelling: Whether to use its dictionary, if any.
+        keep_words: Correctly spelled words, or a file of them.
+        damages: Further exceptions that a damaged folder causes.
+
+    Raises:
+        ConfigError: `keep_words` is neither a path nor a list of texts.
+        RunError: The folder is not a model of this kind, is damaged, or was written by a newer
+            version; or the file of words cannot be read.
+    """
+    config = read_config(path)
+    actual = config.get("kind", EMBEDDER)
+    if kind not in (None, actual):
+        raise RunError(f"{path} contains a model of the kind '{actual}'. Expected: '{kind}'.")
+    kept = kept_words(keep_words)
+    folder = model_folder(path)
+    vocabulary = folder / FILES.vocabulary
+    table = folder / FILES.weights
+    with _damage(folder, damages):
+        state = read_arrays(vocabulary, "iu")
+        with open_arrays(table) as weights:
+            yield StoredModel(config, state, weights, correct_spelling, kept)
+        if config[ARRAYS] != fingerprint(vocabulary, table):
+            raise ValueError("its files belong to different models")
+
+
+@contextmanager
+def _damage(path: Path, damages: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    expected: tuple[type[Exception], ...] = (ConfigError, *_DAMAGES, *damages)
+    try:
+        yield
+    except expected as problem:
+        raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
+
+
+def sums_ngrams(path: str | Path) -> bool:
+    """Returns whether the encoder of a model sums n-grams, so that `TextReader` reads it.
+
+    Raises:
+        RunError: It is not a model folder, is damaged, or was written by a newer version.
+    """
+    encoder = read_config(path).get("encoder")
+    return isinstance(encoder, dict) and encoder.get("name") == NGRAM_ENCODER
+
+
+def read_dictionary(path: str | Path) -> Dictionary | None:
+    """Returns the dictionary of a model, or `None`.
+
+    Args:
+        path: Model folder, run folder, or name of a shipped model.
+
+    Raises:
+        RunError: The folder is not a model, or is damaged.
+    """
+    read_config(path)
+    file = model_folder(path) / FILES.vocabulary
+    with _damage(file):
+        return Dictionary.from_arrays(read_arrays(file, "iu"))

@@ -1,0 +1,1 @@
+"""Teachers' vectors of texts, and batches of them."""

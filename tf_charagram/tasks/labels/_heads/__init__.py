@@ -1,0 +1,1 @@
+"""Heads that score and label texts and pairs, and their losses."""

@@ -1,0 +1,1 @@
+"""Pairs of files, and batches of them."""

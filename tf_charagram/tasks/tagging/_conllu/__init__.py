@@ -1,0 +1,1 @@
+"""Tagged sentences, and scores of tags."""

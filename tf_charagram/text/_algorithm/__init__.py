@@ -1,0 +1,1 @@
+"""From strings to ids, once for NumPy and the graph, and the texts that come in."""

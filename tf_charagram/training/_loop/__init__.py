@@ -1,0 +1,1 @@
+"""The loop over steps: streams, steps, checkpoints, progress."""

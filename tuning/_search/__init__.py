@@ -1,0 +1,1 @@
+"""Search spaces, trials and their folder."""
