@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tf_charagram.search.linkage.estimates import Estimate
     from tf_charagram.search.linkage.linker import Linker
     from tf_charagram.search.matching import Duplicates, Matches, deduplicate, match
+    from tf_charagram.search.partitions.tables import deduplicate_files, match_files
     from tf_charagram.search.scoring import TextScorer
     from tf_charagram.search.statistics import TextStatistics
     from tf_charagram.search.text_index import Hit, TextIndex
@@ -29,6 +30,7 @@ else:
         "linkage.linker": ["Linker"],
         "linkage._fellegi_sunter.linking": ["Evidence"],
         "matching": ["Duplicates", "Matches", "deduplicate", "match"],
+        "partitions.tables": ["deduplicate_files", "match_files"],
         "scoring": ["TextScorer"],
         "statistics": ["TextStatistics"],
         "text_index": ["Hit", "TextIndex"],
@@ -60,5 +62,7 @@ __all__ = [
     "TextStatistics",
     "WeakLink",
     "deduplicate",
+    "deduplicate_files",
     "match",
+    "match_files",
 ]

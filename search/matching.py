@@ -43,14 +43,14 @@ from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct, strings_of
 
-# Minimum score of duplicates.
-_THRESHOLD = 0.7
+#: Minimum score of duplicates.
+THRESHOLD = 0.7
 # Pairs are weak in this part of the scores from the threshold to 1.
 _WEAK_PART = 1 / 3
 # All texts of connected groups up to this size are compared. In larger ones, pairs that were not
 # found have less than the threshold: this part of it, about.
-_MAX_COMPARED = 100
-_OTHER_SHARE = 0.7
+MAX_COMPARED = 100
+OTHER_SHARE = 0.7
 # Partners considered per text for one-to-one matches; some may already be taken.
 _NUM_PARTNERS = 20
 
@@ -319,7 +319,7 @@ def deduplicate(
     words = WordLists.of_texts(distinct_texts)
     statistics = TextStatistics.of_words(words, sizes)
     scorer, threshold, learned = _make_scorer(
-        all_texts, statistics, model, lexical, labels, threshold, default_threshold=_THRESHOLD
+        all_texts, statistics, model, lexical, labels, threshold, default_threshold=THRESHOLD
     )
     prepared = scorer.prepare(distinct_texts, written=words)
     pairs, scores = similar_pairs(scorer, prepared, threshold, shows_progress=shows_progress)
@@ -329,7 +329,7 @@ def deduplicate(
         return scorer.pair_scores(prepared, prepared, text_pairs, both_ways=True)
 
     pairs, scores = with_inner_pairs(
-        num_texts, pairs, scores, threshold, scores_of_texts, max_rows=_MAX_COMPARED
+        num_texts, pairs, scores, threshold, scores_of_texts, max_rows=MAX_COMPARED
     )
     known = sparse.csr_array((scores, pairs.T), (num_texts, num_texts))
 
@@ -344,7 +344,7 @@ def deduplicate(
         return found
 
     linkage = average_linkage(
-        num_texts, pairs, scores, threshold, other_score=_OTHER_SHARE * threshold
+        num_texts, pairs, scores, threshold, other_score=OTHER_SHARE * threshold
     )
     numbers = group_numbers(groups, linkage, pairs, scores, threshold)
     is_match = scores >= threshold

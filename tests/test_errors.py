@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ def test_data_error_says_where():
     assert str(error) == "pairs.tsv:17: expected 2 texts"
     assert (error.path, error.line) == ("pairs.tsv", 17)
     assert str(DataError("pairs.tsv", "is empty")) == "pairs.tsv: is empty"
+    # As another process raises it.
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 @pytest.mark.parametrize(

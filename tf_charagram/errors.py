@@ -33,9 +33,14 @@ class DataError(CharagramError, ValueError):
 
     def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
         self.path = str(path)
+        self.message = message
         self.line = line
         location = self.path if line is None else f"{self.path}:{line}"
         super().__init__(f"{location}: {message}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns the arguments, so that it is the same in another process."""
+        return type(self), (self.path, self.message, self.line)
 
 
 class RunError(CharagramError, RuntimeError):

@@ -12,6 +12,13 @@ from tf_charagram._files.writing import FolderLock
 from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.cli._flags.table_flags import check_input_flags, check_table_output, read_input
 from tf_charagram.errors import ConfigError
+from tf_charagram.search._commands.files import (
+    add_folder_flags,
+    files_of,
+    is_folder,
+    options_of,
+    say,
+)
 from tf_charagram.search._commands.match import add_threshold_flags, say_scores
 from tf_charagram.search._commands.records import (
     add_record_flags,
@@ -49,7 +56,7 @@ _MIN_PRECISION = 0.8
 def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram dedupe", description=__doc__)
-    parser.add_argument("table", help="table, or file of texts")
+    parser.add_argument("table", help="table, or file of texts; or files, as 'folder/*.parquet'")
     add_scoring_flags(parser)
     add_threshold_flags(parser, "0.7, or learned from --labels; 0.5 with several columns")
     add_record_flags(parser)
@@ -79,6 +86,7 @@ def _make_parser() -> Parser:
         action="store_true",
         help="drop rows even if fewer than 80 %% of the pairs may be right",
     )
+    add_folder_flags(parser)
     return parser
 
 
@@ -87,6 +95,15 @@ def dedupe(arguments: Sequence[str]) -> int:
     parser = _make_parser()
     values = parser.parse_args(arguments)
     check_record_flags(parser, values)
+    if is_folder(parser, values):
+        from tf_charagram.search.partitions.tables import deduplicate_files
+
+        files = files_of(values.table)
+        say(
+            values,
+            deduplicate_files(files, values.output, groups=values.groups, **options_of(values)),
+        )
+        return 0
     if values.drop:
         parser.refuse(values, ("explain",), "does not go with --drop")
     else:

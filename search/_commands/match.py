@@ -16,6 +16,13 @@ from tf_charagram.cli._flags.table_flags import (
     read_input,
 )
 from tf_charagram.errors import check_positive
+from tf_charagram.search._commands.files import (
+    add_folder_flags,
+    files_of,
+    is_folder,
+    options_of,
+    say,
+)
 from tf_charagram.search._commands.records import (
     add_record_flags,
     check_record_flags,
@@ -48,6 +55,7 @@ def _make_parser() -> Parser:
         metavar="N",
         help="with several columns: write the N most probable right rows of each matched row",
     )
+    add_folder_flags(parser)
     return parser
 
 
@@ -59,7 +67,9 @@ def add_threshold_flags(parser: Parser, default: str) -> None:
         metavar="FILE",
         help="table of two texts, or two rows, and 1 or 0, whether they match, to learn from",
     )
-    add_output_flags(parser, "-", "FILE.csv, .tsv, .jsonl or .parquet [standard output]")
+    add_output_flags(
+        parser, "-", "FILE.csv, .tsv, .jsonl or .parquet; or FOLDER/ [standard output]"
+    )
     add_input_flags(parser)
 
 
@@ -70,6 +80,13 @@ def match(arguments: Sequence[str]) -> int:
     check_record_flags(parser, values)
     if values.alternatives is not None:
         check_positive(alternatives=values.alternatives)
+    if is_folder(parser, values):
+        from tf_charagram.search.partitions.tables import match_files
+
+        sides = files_of(values.left), files_of(values.right)
+        options = {**options_of(values), "on_right": values.on_right}
+        say(values, match_files(*sides, values.output, **options))
+        return 0
     check_table_output(values, values.left, values.right)
     check_input_flags(values, values.left, values.right)
     from tf_charagram.search import matching

@@ -291,15 +291,36 @@ def with_inner_pairs(
     Returns:
         Pairs, sorted, and their scores.
     """
+    added = missing_pairs(num_rows, pairs, scores, threshold, max_rows=max_rows)
+    all_pairs = np.concatenate([pairs, added])
+    order = np.argsort(all_pairs[:, 0] * num_rows + all_pairs[:, 1])
+    all_scores = np.append(scores, scores_of(added))
+    return all_pairs[order], all_scores[order]
+
+
+def missing_pairs(
+    num_rows: int,
+    pairs: NDArray[np.int64],
+    scores: NDArray[np.floating],
+    threshold: float,
+    *,
+    max_rows: int | None = None,
+) -> NDArray[np.int64]:
+    """Returns the other pairs of rows that a chain of pairs connects, `(num_missing, 2)`.
+
+    Args:
+        num_rows: Number of rows.
+        pairs: Pairs of rows, `(num_pairs, 2)`, the smaller row of each first.
+        scores: Their scores.
+        threshold: Minimum score of the pairs of a chain.
+        max_rows: Larger groups are left out. Default: no limit.
+    """
     groups = bounded_components(num_rows, pairs, scores, threshold)
     inner = inner_pairs(groups, _MAX_INNER, max_rows)
     known = pairs[:, 0] * num_rows + pairs[:, 1]
     keys = inner[:, 0] * num_rows + inner[:, 1]
     keys = keys[~np.isin(keys, known, assume_unique=True)]
-    added = np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
-    order = np.argsort(np.append(known, keys))
-    all_scores = np.append(scores, scores_of(added))
-    return np.concatenate([pairs, added])[order], all_scores[order]
+    return np.stack(np.divmod(keys, max(num_rows, 1)), axis=1)
 
 
 def make_groups(

@@ -56,6 +56,9 @@ class Linker:
         model: The model that compares the rows as a whole: run folder, model folder or name, or an
             embedder; or `None` to compare letters only.
 
+    Attributes:
+        mixture: The fitted weights, or `None`.
+
     Raises:
         ConfigError: An argument is out of range, or there are fewer than two columns.
 
@@ -91,7 +94,7 @@ class Linker:
         self.threshold = checked_threshold(threshold)
         self.groups = groups
         self.model = model
-        self._mixture: Mixture | None = None
+        self.mixture: Mixture | None = None
         self._learned: tuple[np.ndarray, np.ndarray, Learned] | None = None
         self._links: Links | None = None
 
@@ -119,7 +122,7 @@ class Linker:
         columns = read_columns(left, right, self.on, self.on_right, self.kinds, self.identifies)
         self._links = links = find_links(columns, model=self.model)
         # Two columns at least: a single one would have no mixture.
-        self._mixture = cast(Mixture, links.mixture)
+        self.mixture = cast(Mixture, links.mixture)
         # Later tables are read in the same way.
         for column in columns:
             self.kinds.setdefault(column.name, column.kind.name)
@@ -193,10 +196,10 @@ class Linker:
     def _links_of(self, left: Any, right: Any, first: int = 0) -> Links:
         if left is None:
             return self.links
-        if self._mixture is None:
+        if self.mixture is None:
             raise ConfigError("Call `fit` first, or `load` a linker that was fitted.")
         columns = read_columns(left, right, self.on, self.on_right, self.kinds, self.identifies)
-        links = find_links(columns, model=self.model, fitted=self._mixture, first=first)
+        links = find_links(columns, model=self.model, fitted=self.mixture, first=first)
         if self._learned is not None:
             links.use_weights(*self._learned, self.model)
         return links
@@ -228,7 +231,7 @@ class Linker:
         Raises:
             ConfigError: `fit` was not called, or the model is an object and not a path or name.
         """
-        if self._mixture is None:
+        if self.mixture is None:
             raise ConfigError("Call `fit` first: there are no weights to save.")
         if self.model is not None and not isinstance(self.model, str | Path):
             raise ConfigError("Give `model` as a path or name to save the linker.")
@@ -241,9 +244,7 @@ class Linker:
             "groups": self.groups,
             "model": None if self.model is None else str(self.model),
         }
-        mixture = {
-            each.name: _packed(getattr(self._mixture, each.name)) for each in fields(Mixture)
-        }
+        mixture = {each.name: _packed(getattr(self.mixture, each.name)) for each in fields(Mixture)}
         learned = None
         if self._learned is not None:
             weights, means, scores = self._learned
@@ -275,7 +276,7 @@ class Linker:
                 if isinstance(kind, str) and kind not in KINDS:
                     raise ValueError(f"give the kind {kind!r} of `{name}` in `kinds`")
             values = {name: _unpacked(value) for name, value in saved["mixture"].items()}
-            linker._mixture = Mixture(**values)
+            linker.mixture = Mixture(**values)
             if saved["learned"] is not None:
                 weights, means = (
                     _unpacked(saved["learned"][name]) for name in ("weights", "means")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,20 @@ Ids = NDArray[np.int64]
 MISSING = -1
 
 
+class Frequencies(NamedTuple):
+    """How many rows have the values of a column.
+
+    Attributes:
+        counts: Number of rows with each value, `(num_values,)`, of each table.
+        num_rows: Number of rows with a value, in all tables.
+        unseen: Number of other rows that a value of a single row counts for.
+    """
+
+    counts: Sequence[NDArray[np.int64]]
+    num_rows: int
+    unseen: float
+
+
 @dataclass
 class Column:
     """A column that both tables have.
@@ -43,6 +57,7 @@ class Column:
             probabilities.
         is_identifying: Whether rows with different values are hardly ever the same thing.
         note: What the user should know if the tables write the column in two ways.
+        known: Counts of the values in larger tables that the rows are taken from.
     """
 
     name: str
@@ -55,6 +70,7 @@ class Column:
     is_whole: bool = False
     is_identifying: bool = False
     note: str = ""
+    known: Frequencies | None = None
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

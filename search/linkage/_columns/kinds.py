@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 
 from tf_charagram.search.linkage._columns.dates import are_serial_numbers, date_of, date_reader
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases, telling_words
-from tf_charagram.search.linkage._columns.ngrams import trigram_cosines
+from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_cosines
 from tf_charagram.search.linkage._columns.shared_words import contradict
 from tf_charagram.search.linkage._columns.values import code_of, folded, number_of
 
@@ -139,11 +139,19 @@ def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     )
 
 
-def _text_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Compares texts by their trigrams and their letters."""
+def text_similarities(
+    values: Sequence[str], pairs: NDArray[np.integer], counted: TrigramCounts | None = None
+) -> Floats:
+    """Compares texts by their trigrams and their letters.
+
+    Args:
+        values: The distinct texts.
+        pairs: Their positions, `(num_pairs, 2)`.
+        counted: Counts of trigrams in other texts. Default: in these.
+    """
     ordered = [" ".join(sorted(value.split())) for value in values]
     letters = _pairwise(ordered, pairs, OSA.normalized_similarity)
-    similarities = (letters + trigram_cosines(values, pairs)) / 2
+    similarities = (letters + trigram_cosines(values, pairs, counted)) / 2
     for pair in np.flatnonzero(similarities >= _MIN_CHECKED).tolist():
         left, right = pairs[pair].tolist()
         if contradict(values[left], values[right]):
@@ -225,7 +233,7 @@ KINDS = {
         Kind(
             "text",
             _same_for_all(_read_text),
-            _text_similarities,
+            text_similarities,
             (0.85, 0.7, 0.5, 0.3),
             (0.01, 0.03, 0.1, 0.3),
         ),

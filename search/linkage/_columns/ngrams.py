@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,25 +34,70 @@ def trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return rows[is_inside], keys[is_inside]
 
 
-def trigram_tfidf(texts: Sequence[str]) -> sparse.csr_array:
-    """Returns the tf-idf of trigrams, rows of length 1 or 0, float32 `(num_texts, num_trigrams)`.
+class TrigramCounts(NamedTuple):
+    """Counts of trigrams in texts.
 
-    Each trigram counts once in a text.
+    Attributes:
+        num_texts: Number of texts.
+        keys: The trigrams, ascending, `(num_trigrams,)`.
+        counts: Number of texts with each, `(num_trigrams,)`.
     """
+
+    num_texts: int
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[str]) -> TrigramCounts:
+        """Counts trigrams."""
+        _, columns, known = _distinct_trigrams(texts)
+        return cls(len(texts), known, np.bincount(columns, minlength=len(known)))
+
+    def of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns the counts of some trigrams."""
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, self.counts[places], 0)
+
+
+def _distinct_trigrams(
+    texts: Sequence[str],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the row and the column of each distinct trigram of a text, and the key of each."""
     rows, keys = trigrams(texts)
     known, columns = np.unique(keys, return_inverse=True)
     pairs = distinct_integers(rows * max(len(known), 1) + columns)
-    rows, columns = np.divmod(pairs, max(len(known), 1))
-    counts = np.bincount(columns, minlength=len(known))
-    idf = 1 + np.log((1 + len(texts)) / (1 + counts))
+    return *np.divmod(pairs, max(len(known), 1)), known
+
+
+def trigram_tfidf(texts: Sequence[str], counted: TrigramCounts | None = None) -> sparse.csr_array:
+    """Returns the tf-idf of trigrams, rows of length 1 or 0, float32 `(num_texts, num_trigrams)`.
+
+    Each trigram counts once in a text.
+
+    Args:
+        texts: The texts.
+        counted: Counts in other texts. Default: in these.
+    """
+    rows, columns, known = _distinct_trigrams(texts)
+    num_texts = len(texts)
+    if counted is None:
+        counts = np.bincount(columns, minlength=len(known))
+    else:
+        num_texts = counted.num_texts
+        counts = counted.of(known)
+    idf = 1 + np.log((1 + num_texts) / (1 + counts))
     weights = idf[columns]
     lengths = np.sqrt(np.bincount(rows, weights**2, minlength=len(texts)))
     weights = (weights / lengths[rows]).astype(np.float32)
     return sparse.csr_array((weights, (rows, columns)), (len(texts), len(known)))
 
 
-def trigram_cosines(texts: Sequence[str], pairs: NDArray[np.integer]) -> NDArray[np.float32]:
+def trigram_cosines(
+    texts: Sequence[str], pairs: NDArray[np.integer], counted: TrigramCounts | None = None
+) -> NDArray[np.float32]:
     """Returns the cosines of the tf-idf of pairs of texts, float32 `(num_pairs,)`."""
-    vectors = trigram_tfidf(texts)
+    vectors = trigram_tfidf(texts, counted)
     products = vectors[pairs[:, 0]].multiply(vectors[pairs[:, 1]])
     return np.asarray(products.sum(axis=1), np.float32).ravel()

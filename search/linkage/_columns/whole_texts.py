@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,10 @@ from scipy.special import expit, logit
 
 from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
 from tf_charagram.search.linkage._columns.names import LEGAL_ENDINGS
-from tf_charagram.search.linkage._columns.shared_words import SharedWords, contradict
+from tf_charagram.search.linkage._columns.shared_words import SharedWords, contradict, count_words
 from tf_charagram.search.linkage._columns.values import folded
 from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
 
 #: Levels of agreement: similarities are probabilities.
@@ -53,17 +55,36 @@ def read_whole_text(text: str) -> str:
     return " ".join(words)
 
 
+class CountedTexts(NamedTuple):
+    """What `WholeTexts` counts.
+
+    Attributes:
+        statistics: Counts of words as lists of texts have them.
+        words: Counts of words as columns have them.
+    """
+
+    statistics: TextStatistics
+    words: dict[str, int]
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[str]) -> CountedTexts:
+        """Counts words in texts."""
+        return cls(TextStatistics.of_texts(texts), count_words(texts))
+
+
 class WholeTexts:
     """Compares texts by their score and their rarest common word.
 
     Args:
         values: The distinct texts.
+        counted: Counts of words in other texts. Default: words are counted in `values`.
     """
 
-    def __init__(self, values: Sequence[str]) -> None:
-        self._scorer = TextScorer(values, None)
+    def __init__(self, values: Sequence[str], counted: CountedTexts | None = None) -> None:
+        statistics, words = counted or (None, None)
+        self._scorer = TextScorer(values, None, statistics=statistics)
         self._texts = self._scorer.prepare(values)
-        self._words = SharedWords(values)
+        self._words = SharedWords(values, words)
 
     def similarities(self, values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
         """Returns the probabilities that pairs of different texts match, float32 `(num_pairs,)`.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search.linkage._columns.columns import Column
+from tf_charagram.search.linkage._columns.columns import Column, Frequencies
 
 #: Level of pairs where a value is missing, and of equal values. The levels of the cutoffs follow,
 #: and the last level is disagreement.
@@ -90,19 +90,23 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
 
     The two rows themselves do not count.
     """
-    counts = [_counts(column, column.left)]
-    if column.right is not column.left:
-        counts.append(_counts(column, column.right))
+    counts, num_rows, unseen = column.known or frequencies(column)
     # In one table, both rows of the pair are there.
     num_own = 1 if len(counts) == 2 else 2
     others = sum(np.maximum(side - num_own, 0) for side in counts)
-    num_rows = sum(side.sum() for side in counts)
-    unseen = _unseen(counts)
     # Small tables tell little about how many rows elsewhere have the value.
     num_pseudo = _PSEUDO_ROWS_OF_NUMBERS if column.kind.name == "number" else _PSEUDO_ROWS
     unseen += (1 - unseen) * num_pseudo / (num_rows + num_pseudo)
     shares = (others + len(counts) * unseen) / max(num_rows, 1)
     return np.log(np.minimum(shares, 1))
+
+
+def frequencies(column: Column) -> Frequencies:
+    """Counts the rows with each value of a column."""
+    counts = [_counts(column, column.left)]
+    if column.right is not column.left:
+        counts.append(_counts(column, column.right))
+    return Frequencies(counts, sum(int(side.sum()) for side in counts), _unseen(counts))
 
 
 def _counts(column: Column, ids: NDArray[np.int64]) -> NDArray[np.int64]:

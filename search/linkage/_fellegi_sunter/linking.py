@@ -372,9 +372,9 @@ def find_links(
         if columns[0].left is not columns[0].right:
             links.mutual = mutual_evidence(pairs, links.probabilities_of(pairs))
     else:
-        columns, mixture = _fitted_mixture(columns, pairs, fitted)
+        columns, mixture = fitted_mixture(columns, pairs, fitted)
         links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
-        if _are_told_by_titles(columns):
+        if are_told_by_titles(columns):
             left = joined_cells([column.left_cells for column in columns])
             right = joined_cells([column.right_cells for column in columns])
             links.rows = WholeRows(left, right)
@@ -387,21 +387,30 @@ def find_links(
     return links
 
 
-def _are_told_by_titles(columns: Sequence[Column]) -> bool:
+def are_told_by_titles(columns: Sequence[Column]) -> bool:
     """Tells whether texts alone identify rows: there is no code, given name or date of birth."""
     kinds = {column.kind.name for column in columns if column.is_identifying}
     return kinds == {"text"}
 
 
-def _fitted_mixture(
-    columns: list[Column], pairs: NDArray[np.int64], fitted: Mixture | None
+def fitted_mixture(
+    columns: list[Column],
+    pairs: NDArray[np.int64],
+    fitted: Mixture | None = None,
+    sizes: tuple[int, int] | None = None,
 ) -> tuple[list[Column], Mixture]:
-    """Fits the model without labels to candidate pairs; translates codes of the right table."""
-    num_left = len(columns[0].left)
-    num_right = len(columns[0].right)
-    num_all = num_left * num_right
-    if columns[0].left is columns[0].right:
-        num_all = num_left * (num_left - 1) // 2
+    """Fits the model without labels to candidate pairs; translates codes of the right table.
+
+    Args:
+        columns: The columns.
+        pairs: Candidate pairs, `(num_pairs, 2)`.
+        fitted: A model that was fitted to tables with the same columns.
+        sizes: Number of rows whose partners are among the candidates, and number of pairs of these
+            rows and any other, candidates or not. Default: all rows of the columns.
+    """
+    if sizes is None:
+        sizes = _sizes(columns)
+    num_rows, num_all = sizes
     samples = random_pairs(columns)
     agreements = compare_columns(columns, pairs)
     chance = [chance_levels(column, samples) for column in columns]
@@ -416,9 +425,17 @@ def _fitted_mixture(
         if column is not columns[number]:
             [agreements[number]] = compare_columns([column], pairs)
             chance[number] = start.chance[number] = chance_levels(column, samples)
-    num_rows = max(min(num_left, num_right), 1)
     if fitted is not None:
         return translated, fitted.for_tables(num_rows / max(num_all, 1))
     start.row_share = num_rows / max(num_all, 1)
     num_expected = _EXPECTED_SHARE * num_rows
     return translated, fit_mixture(start, agreements, num_all, num_expected)
+
+
+def _sizes(columns: Sequence[Column]) -> tuple[int, int]:
+    """Returns the number of rows of the smaller table, and of all pairs of rows."""
+    num_left = len(columns[0].left)
+    num_right = len(columns[0].right)
+    if columns[0].left is columns[0].right:
+        return max(num_left, 1), num_left * (num_left - 1) // 2
+    return max(min(num_left, num_right), 1), num_left * num_right

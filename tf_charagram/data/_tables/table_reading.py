@@ -283,6 +283,53 @@ def read_table(
     return table
 
 
+def read_tables(
+    path: str | Path,
+    num_rows: int,
+    *,
+    header: bool = True,
+    encoding: str | None = None,
+    on_bad_line: str | BadLines = "error",
+    columns: Sequence[str] = (),
+) -> Iterator[Table]:
+    """Reads a table of any size in parts, as `read_table` reads it whole.
+
+    Args:
+        path: A file of a format that `Rows` lists.
+        num_rows: Number of rows of each part; the last one may have fewer.
+        header: Whether the first line of CSV and TSV has the names of the columns.
+        encoding: The encoding of a text file.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+        columns: Columns of JSON that each part has, even if no object in it has them. A part has
+            the other keys of its own objects.
+
+    Raises:
+        ConfigError: `on_bad_line` or `encoding` is unknown, or pyarrow is not installed.
+        DataError: The file cannot be read, has another encoding, or a bad row.
+    """
+    bad = BadLines.of(on_bad_line)
+    suffix = format_of(path)
+    if suffix == _PARQUET:
+        file = open_parquet(path)
+        schema = file.schema_arrow
+        with parquet_errors(path):
+            for batch in file.iter_batches(batch_size=num_rows):
+                fields = {"fields": list(schema), "metadata": schema.metadata}
+                yield Table(schema.names, batch.columns, path=str(path), **fields)
+    elif suffix in _JSON:
+        objects = read_objects(path, suffix, table_lines(path, bad, encoding), bad)
+        while rows := [row for _, row in islice(objects, num_rows)]:
+            names = dict.fromkeys(chain(columns, *rows))
+            cells = [[row.get(name) for row in rows] for name in names]
+            yield Table(list(names), cells, path=str(path))
+    else:
+        source = Rows(path, header=header, encoding=encoding, on_bad_line=bad)
+        numbered = iter(source)
+        while kept := [cells for _, cells in islice(numbered, num_rows)]:
+            cells = [list(column) for column in zip(*kept, strict=True)]
+            yield Table(source.names, cells, source.separator, source.has_header, path=str(path))
+
+
 def _layout(
     path: str | Path, head: list[tuple[int, str]], is_csv: bool, encoding: str | None
 ) -> tuple[str, Any]:

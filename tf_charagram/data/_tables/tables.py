@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -191,17 +192,61 @@ class Table:
         return "".join(lines)
 
     def _write_parquet(self, path: str | Path) -> None:
-        arrow = extra_module("pyarrow", "parquet")
         parquet = extra_module("pyarrow.parquet", "parquet")
+        with whole_file(path) as file:
+            parquet.write_table(self._as_arrow(), file)
+
+    def _as_arrow(self) -> Any:
+        arrow = extra_module("pyarrow", "parquet")
         columns = [_arrow_column(arrow, cells) for cells in self.cells]
         fields = []
         for position, name in enumerate(_distinct(self.columns)):
             known = self.fields[position] if position < len(self.fields) else None
             made = known.with_nullable(True) if known else arrow.field("", columns[position].type)
             fields.append(made.with_name(name))
-        schema = arrow.schema(fields, metadata=self.metadata)
-        with whole_file(path) as file:
-            parquet.write_table(arrow.table(columns, schema=schema), file)
+        return arrow.table(columns, schema=arrow.schema(fields, metadata=self.metadata))
+
+
+@contextmanager
+def table_writer(path: str | Path) -> Iterator[Callable[[Table], None]]:
+    """Opens a file that tables with the same columns are appended to, written whole or not at all.
+
+    Args:
+        path: `FILE.csv`, `FILE.tsv`, `FILE.jsonl` or `FILE.parquet`.
+
+    Raises:
+        ConfigError: The suffix is another one, or pyarrow is not installed.
+        RunError: The file cannot be written.
+    """
+    check_table_file(path)
+    suffix = Path(path).suffix.lower()
+    if suffix != ".parquet":
+        with whole_file(path, "w") as file:
+            is_first = True
+
+            def append_text(table: Table) -> None:
+                nonlocal is_first
+                if not is_first:
+                    table = replace(table, has_header=False)
+                is_first = False
+                file.write(table._as_json() if suffix == ".jsonl" else table._as_text(suffix))
+
+            yield append_text
+        return
+    parquet = extra_module("pyarrow.parquet", "parquet")
+    with whole_file(path) as file:
+        writer = None
+
+        def append(table: Table) -> None:
+            nonlocal writer
+            arrow = table._as_arrow()
+            if writer is None:
+                writer = parquet.ParquetWriter(file, arrow.schema)
+            writer.write_table(arrow)
+
+        yield append
+        if writer is not None:
+            writer.close()
 
 
 def quoted(cell: str, separator: str) -> str:

@@ -1,0 +1,135 @@
+"""The part of `charagram match` and `dedupe` for files of any size."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import Namespace
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from tf_charagram.cli._flags.flags import Parser
+from tf_charagram.data._tables.table_reading import format_of
+from tf_charagram.errors import ConfigError, DataError
+
+# Flags that need all rows at once, and flags of folders only.
+_AT_ONCE = (
+    "labels",
+    "explain",
+    "key",
+    "drop",
+    "yes",
+    "into",
+    "merge",
+    "one_to_one",
+    "alternatives",
+)
+_FOR_FOLDERS = ("partitions", "resume", "ray", "json")
+
+
+def add_folder_flags(parser: Parser) -> None:
+    """Adds flags for an output that is a folder."""
+    group = parser.add_argument_group("for files of any size, with --output FOLDER/")
+    group.add_argument(
+        "--partitions", type=int, metavar="N", help="parts to work on one by one [by size]"
+    )
+    group.add_argument("--resume", action="store_true", help="continue a run that was stopped")
+    group.add_argument(
+        "--ray", metavar="ADDRESS", help="run on a Ray cluster; auto: of this machine; local: start"
+    )
+    group.add_argument("--json", action="store_true", help="write the summary as a line of JSON")
+
+
+def is_folder(parser: Parser, values: Namespace) -> bool:
+    """Tells whether the output is a folder; checks the flags.
+
+    Raises:
+        ConfigError: A flag would have no effect.
+    """
+    output = values.output
+    if output.endswith("/") or os.path.isdir(output):
+        parser.refuse(values, _AT_ONCE, "needs all rows at once: write to a file")
+        return True
+    parser.refuse(values, _FOR_FOLDERS, "is for a folder: give one, such as --output clean/")
+    return False
+
+
+def files_of(pattern: str) -> list[str]:
+    """Returns the files of a path, a folder, or a pattern such as `folder/*.parquet`.
+
+    Raises:
+        DataError: There is no file.
+    """
+    given = pattern
+    if os.path.isdir(pattern):
+        pattern = str(Path(pattern, "*"))
+    # The name of a file may look like a pattern.
+    paths = [pattern] if os.path.exists(pattern) else sorted(glob(pattern))
+    paths = [path for path in paths if os.path.isfile(path)]
+    if os.path.isdir(given):
+        # Notes and hidden files of other programs are no tables.
+        paths = [path for path in paths if format_of(path) or path.endswith((".txt", ".txt.gz"))]
+    if not paths:
+        raise DataError(pattern, "no such file. Put patterns in quotes, such as 'folder/*.parquet'")
+    return paths
+
+
+def options_of(values: Namespace) -> dict[str, Any]:
+    """Returns the arguments that `deduplicate_files` and `match_files` have in common.
+
+    Raises:
+        ConfigError: A value of `--column` has no colon.
+    """
+    from tf_charagram.search._commands.search import model_of
+
+    kinds = {}
+    for given in values.column:
+        name, colon, kind = given.rpartition(":")
+        if not colon or name not in values.on:
+            raise ConfigError(
+                f"--column must be NAME:KIND, with a name of --on, such as born:date. "
+                f"Received: {given}"
+            )
+        kinds[name] = kind
+    identifies = values.identifies
+    if identifies is not None:
+        identifies = list(filter(None, map(str.strip, identifies.split(","))))
+    return {
+        "model": None if len(values.on) > 1 else model_of(values),
+        "on": values.on,
+        "kinds": kinds,
+        "identifies": identifies,
+        "lexical": not values.vectors_only,
+        "threshold": values.threshold,
+        "num_partitions": values.partitions,
+        "reading": {
+            "header": not values.no_header,
+            "encoding": values.encoding,
+            "on_bad_line": values.on_bad_line,
+        },
+        "resume": values.resume,
+        "overwrite": values.overwrite,
+        "ray": values.ray,
+        "shows_progress": True,
+    }
+
+
+def say(values: Namespace, summary: dict[str, Any]) -> None:
+    """Writes the summary: a sentence, or JSON on standard output."""
+    for note in summary["notes"]:
+        sys.stderr.write(f"{note}\n")
+    if values.json:
+        sys.stdout.write(json.dumps(summary) + "\n")
+        return
+    seconds = sum(summary["seconds"].values())
+    if "num_groups" in summary:
+        found = (
+            f"{summary['num_kept']:,} of {summary['num_rows']:,} rows kept, groups of duplicates: "
+            f"{summary['num_groups']:,}"
+        )
+    else:
+        found = f"{summary['num_matched']:,} of {summary['num_rows']:,} rows matched"
+    rate = summary["num_rows"] / max(seconds, 1e-3)
+    sys.stderr.write(f"{found}, in {seconds:,.0f} s, {rate:,.0f} rows/s -> {values.output}\n")

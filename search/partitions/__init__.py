@@ -1,0 +1,1 @@
+"""Tables larger than memory: each step writes files, whole or not at all, and can be resumed."""

@@ -1,0 +1,115 @@
+"""`RowFunctions`: keys, probabilities and groups over batches of Arrow, for engines of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tf_charagram.errors import ConfigError
+from tf_charagram._common.lazy import extra_module
+from tf_charagram.search._pairs.grouping import average_linkage, group_numbers
+from tf_charagram.search.linkage._columns.columns import cells_of
+from tf_charagram.search.linkage.linker import Linker
+from tf_charagram.search.partitions.comparing import ColumnComparison, Pairs
+from tf_charagram.search.partitions.files import COUNTS, Counts, records_of
+from tf_charagram.search.partitions.keys import atom_counts, keys_of, slots_of
+
+
+class RowFunctions:
+    """Three functions with which DuckDB, Polars or Spark deduplicate the rows of one table.
+
+    The engine joins the keys, drops keys that many rows have, and runs `compare` on the pairs.
+
+    Args:
+        linker: A linker with weights, as `deduplicate_files` writes it to `linker.json`.
+        sample: Rows of the table, drawn at random, in which words and values are counted.
+        num_rows: Number of rows of the whole table.
+
+    Raises:
+        ConfigError: The linker has no weights, or the sample lacks a column.
+    """
+
+    def __init__(self, linker: Linker, sample: Any, num_rows: int) -> None:
+        if linker.mixture is None:
+            raise ConfigError("Call `linker.fit` first, or load a linker that was fitted.")
+        self.on = linker.on
+        self.threshold = linker.threshold
+        self._arrow = extra_module("pyarrow", "parquet")
+        cells = self._cells(sample, "")
+        kinds = {name: kind for name, kind in linker.kinds.items()}
+        present = [num_rows] * len(self.on)
+        comparison = ColumnComparison(self.on, [cells], kinds, linker.identifies, present)
+        comparison.mixture = linker.mixture.for_tables(2 / max(num_rows - 1, 1))
+        self._comparison = comparison
+        values = comparison.values(cells, 0)
+        keys, counts = atom_counts(slots_of(values, comparison.kinds))
+        # What the sample lacks may be in so many rows as it stands for.
+        self._factor = max(num_rows / max(len(values[0]), 1), 1.0)
+        numbers = np.ceil(counts * self._factor).astype(np.int64)
+        records = records_of(COUNTS, keys, numbers, np.zeros_like(numbers))
+        self._counts = Counts(records, unknown=int(np.ceil(self._factor)))
+        self._num_rows = num_rows
+
+    def keys(self, batch: Any) -> Any:
+        """Returns the keys of rows.
+
+        Args:
+            batch: A batch or table of Arrow with a column `row`, numbers from 0, and the columns
+                that are compared.
+
+        Returns:
+            A table with the columns `row` and `key`, int64.
+        """
+        values = self._comparison.values(self._cells(batch, ""), 0)
+        slots = slots_of(values, self._comparison.kinds)
+        places, keys = keys_of(slots, self._counts, self._num_rows)
+        rows = np.array(batch.column("row").to_pylist(), np.int64)
+        return self._arrow.table({"row": rows[places], "key": keys.view(np.int64)})
+
+    def compare(self, batch: Any) -> Any:
+        """Returns the probabilities of pairs of rows.
+
+        Args:
+            batch: A batch or table of Arrow with the columns `left` and `right`, numbers of rows,
+                and for each compared column both values, as `left_city` and `right_city`.
+
+        Returns:
+            A table with the columns `left`, `right` and `probability`.
+        """
+        sides = [self._comparison.values(self._cells(batch, f"{name}_"), 0) for name in _SIDES]
+        values = [[*left, *right] for left, right in zip(*sides, strict=True)]
+        rows = np.arange(batch.num_rows)
+        pairs = np.stack([rows, rows + batch.num_rows], axis=1)
+        found = self._comparison.probabilities(Pairs(values, pairs), self._counts)
+        columns = {name: batch.column(name) for name in _SIDES}
+        return self._arrow.table({**columns, "probability": found})
+
+    def group(self, pairs: Any) -> Any:
+        """Returns the groups of the rows that are in pairs.
+
+        Args:
+            pairs: A table with the columns of `compare`, each pair of rows once.
+
+        Returns:
+            A table with the columns `row` and `group`, the first row of the group.
+        """
+        ends = [np.array(pairs.column(name).to_pylist(), np.int64) for name in _SIDES]
+        scores = np.array(pairs.column("probability").to_pylist(), np.float64)
+        rows, places = np.unique(np.stack(ends, axis=1), return_inverse=True)
+        places = np.sort(places.reshape(-1, 2), axis=1)
+        linkage = average_linkage(len(rows), places, scores, self.threshold)
+        numbers = group_numbers("average", linkage, places, scores, self.threshold)
+        _, firsts = np.unique(numbers, return_index=True)
+        heads = rows[firsts[numbers]] if len(rows) else rows
+        return self._arrow.table({"row": rows, "group": heads})
+
+    def _cells(self, table: Any, prefix: str) -> Sequence[Sequence[str]]:
+        names = getattr(table, "schema", None)
+        if names is not None:
+            table = {name: table.column(name).to_pylist() for name in names.names}
+        return [cells_of(table, f"{prefix}{name}", "batch") for name in self.on]
+
+
+_SIDES = ("left", "right")

@@ -1,0 +1,215 @@
+"""Compares pairs of rows by counts of all rows, so that rows can be anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.search.linkage._columns.columns import MISSING, Column, Frequencies, cells_of
+from tf_charagram.search.linkage._fellegi_sunter.evidence import compare_columns, frequencies
+from tf_charagram.search.linkage._columns.kinds import text_similarities
+from tf_charagram.search.linkage._fellegi_sunter.linking import are_told_by_titles, fitted_mixture, read_columns
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
+from tf_charagram.search.linkage._columns.whole_texts import CountedTexts, WholeTexts
+from tf_charagram.search.partitions.files import Counts, Ids
+from tf_charagram.search.partitions.keys import value_hashes
+from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.text._algorithm.arguments import distinct
+
+Scores = NDArray[np.float64]
+# Scores are rounded: sums of the same numbers in another order differ a little.
+_DECIMALS = 5
+
+
+class Pairs(NamedTuple):
+    """Pairs of rows and the values of these rows.
+
+    Attributes:
+        values: For each column, the values of the rows, empty if missing.
+        pairs: Positions of the rows, `(num_pairs, 2)`.
+        num_left: Number of rows of the left table, which come first; or `None` for one table.
+    """
+
+    values: Sequence[Sequence[str]]
+    pairs: Ids
+    num_left: int | None = None
+
+
+class TextComparison:
+    """Compares texts.
+
+    Args:
+        scorer: Scores pairs of texts; it counted the words of all. Without one, texts are read.
+    """
+
+    kinds = ("text",)
+
+    def __init__(self, scorer: TextScorer | None) -> None:
+        self._scorer = scorer
+
+    def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
+        """Returns the texts of rows; a text without words is empty."""
+        [texts] = cells
+        num_words = np.diff(WordLists.of_texts(texts).splits).tolist()
+        return [[text if number else "" for text, number in zip(texts, num_words, strict=True)]]
+
+    def words(self, values: Sequence[Sequence[str]]) -> list[list[str]]:
+        """Returns the words of texts as keys have them, joined by spaces."""
+        [texts] = values
+        lists = WordLists.of_texts(texts)
+        return [[" ".join(words) for words in lists.strings(range(len(lists)))]]
+
+    def probabilities(self, chunk: Pairs, counts: Counts) -> Scores:
+        """Returns the scores of pairs."""
+        if self._scorer is None:
+            raise ConfigError("Count the words of all texts first.")
+        [texts] = chunk.values
+        prepared = self._scorer.prepare(texts)
+        both_ways = chunk.num_left is None
+        found = self._scorer.pair_scores(prepared, prepared, chunk.pairs, both_ways=both_ways)
+        return found.astype(np.float64).round(_DECIMALS)
+
+
+class ColumnComparison:
+    """Compares rows by their columns, whose kinds are told from a sample of the rows.
+
+    Args:
+        on: Names of the columns.
+        samples: Cells of each column in rows of each table.
+        kinds: Kinds of columns by name.
+        identifies: Names of the columns that identify a thing, or `None`.
+        num_present: Number of rows with a value, in each column of each table.
+    """
+
+    def __init__(
+        self,
+        on: Sequence[str],
+        samples: Sequence[Sequence[Sequence[str]]],
+        kinds: dict[str, Any],
+        identifies: Sequence[str] | None,
+        num_present: Sequence[int],
+    ) -> None:
+        tables: list[Any] = [dict(zip(on, sample, strict=True)) for sample in samples]
+        right = tables[1] if len(tables) > 1 else None
+        self.columns = read_columns(tables[0], right, on, None, kinds, identifies)
+        if are_told_by_titles(self.columns):
+            raise ConfigError(
+                "Columns of files need a name, a code or a date that identifies a row. Compare "
+                "titles as texts: give one column with --on. Or name the columns that identify a "
+                f"row with --identifies. Received: {', '.join(on)}"
+            )
+        self.kinds = tuple(column.kind.name for column in self.columns)
+        self._num_present = num_present
+        self._unseen = [frequencies(column).unseen for column in self.columns]
+        self._readers = []
+        self._counted: list[CountedTexts | None] = []
+        for number, column in enumerate(self.columns):
+            sides = (column.left_cells, column.right_cells)[: len(tables)]
+            distinct_cells = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
+            self._readers.append([column.kind.reader(cells) for cells in distinct_cells])
+            self._counted.append(CountedTexts.of_texts(column.values) if column.is_whole else None)
+            if column.kind.name == "text" and not column.is_whole:
+                counted = TrigramCounts.of_texts(column.values)
+                similarities = partial(text_similarities, counted=counted)
+                self.columns[number].kind = column.kind._replace(similarities=similarities)
+        self.mixture: Mixture | None = None
+        #: Values of the left table by codes of the right one; `None` if both write the same.
+        self.recoded: list[dict[str, str] | None] = [None] * len(self.columns)
+
+    def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
+        """Returns the values of rows in the form that is compared, empty if missing."""
+        found = []
+        for column, readers, own in zip(self.columns, self._readers, cells, strict=True):
+            texts = cells_of({column.name: own}, column.name, "rows")
+            read = readers[side]
+            forms = {cell: read(cell) if cell else "" for cell in dict.fromkeys(texts)}
+            found.append([forms[text] for text in texts])
+        return found
+
+    def words(self, values: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+        """Returns the values, whose words are separated by spaces."""
+        return values
+
+    def columns_of(self, chunk: Pairs, counts: Counts) -> list[Column]:
+        """Returns rows as columns of one or two tables, with counts of all rows."""
+        found = []
+        for number, (column, own) in enumerate(zip(self.columns, chunk.values, strict=True)):
+            recoded = self.recoded[number]
+            if recoded is not None:
+                start = chunk.num_left or 0
+                # The meaning of other codes is not known.
+                own = [*own[:start], *(recoded.get(value, "") for value in own[start:])]
+            values, places = distinct(own)
+            places = np.where([not value for value in values], MISSING, np.arange(len(values)))[
+                places
+            ]
+            left = right = places
+            sides = counts.of(value_hashes(values, number)).T
+            numbers = [sides.sum(axis=0)]
+            if chunk.num_left is not None:
+                left, right = places[: chunk.num_left], places[chunk.num_left :]
+                numbers = [*sides]
+            known = Frequencies(numbers, self._num_present[number], self._unseen[number])
+            kind = column.kind
+            if (counted := self._counted[number]) is not None:
+                whole = WholeTexts(values, counted)
+                kind = kind._replace(similarities=whole.similarities)
+            found.append(
+                Column(
+                    column.name,
+                    kind,
+                    values,
+                    left,
+                    right,
+                    (),
+                    (),
+                    column.is_whole,
+                    column.is_identifying,
+                    known=known,
+                )
+            )
+        return found
+
+    def fit(self, chunk: Pairs, counts: Counts, num_rows: int, num_others: float) -> list[str]:
+        """Fits the weights of the columns to candidates.
+
+        Args:
+            chunk: The candidates of some left rows.
+            counts: Counts of all rows.
+            num_rows: Number of these left rows.
+            num_others: Number of rows that each could be paired with.
+
+        Returns:
+            What the user should know about columns that two tables write in two ways.
+        """
+        columns = self.columns_of(chunk, counts)
+        sizes = max(num_rows, 1), int(num_rows * num_others)
+        translated, self.mixture = fitted_mixture(columns, _sided(chunk), sizes=sizes)
+        for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
+            if after is not before:
+                values = np.array(["", *after.values], object)
+                old, new = before.right.tolist(), values[after.right + 1].tolist()
+                codes = {before.values[place]: value for place, value in zip(old, new, strict=True)}
+                self.recoded[number] = {old: new for old, new in codes.items() if new}
+        return [f"{column.name}: {column.note}" for column in translated if column.note]
+
+    def probabilities(self, chunk: Pairs, counts: Counts) -> Scores:
+        """Returns the probabilities that pairs match."""
+        if self.mixture is None:
+            raise ConfigError("Call `fit` first.")
+        agreements = compare_columns(self.columns_of(chunk, counts), _sided(chunk))
+        log_odds = self.mixture.log_odds(self.mixture.column_evidence(agreements))
+        return expit(log_odds).round(_DECIMALS)
+
+
+def _sided(chunk: Pairs) -> Ids:
+    """Returns pairs with right rows counted from the first right row on."""
+    return chunk.pairs - np.array([0, chunk.num_left or 0])

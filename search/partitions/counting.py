@@ -1,0 +1,114 @@
+"""The first steps: rows are read, brought to the form that is compared, and counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tf_charagram._files.json_files import write_json
+from tf_charagram.search.partitions.files import (
+    COUNTS,
+    load_array,
+    read_range,
+    records_of,
+    runs_of,
+    save_array,
+    write_rows,
+)
+from tf_charagram.search.partitions.job import Job, comparison_of
+from tf_charagram.search.partitions.keys import atom_counts, row_hashes, slots_of
+from tf_charagram.search.statistics import TextStatistics
+
+# Rows from which kinds of columns are told, and left rows to whose candidates weights are fitted.
+_NUM_SAMPLED = 20_000
+
+
+def read(job: Job, number: int) -> None:
+    """Reads the compared columns of an input into files of rows."""
+    path = job.inputs[number]
+    on = job.on_right if number >= len(job.left) else job.on
+    for part, table in enumerate(job.tables(path)):
+        cells = [table.text_of(on)] if job.is_text else [table.column(name) for name in on]
+        write_rows(
+            job.path("cells", f"{number:05}-{part:05}.arrow"), cells, {"num_rows": len(table)}
+        )
+    write_json(job.path("read", f"{number:05}.json"), {})
+
+
+def sample(job: Job, number: int) -> None:
+    """Chooses rows, at equal distances, from which the kinds of columns are told."""
+    files = job.row_files("cells")
+    num_left = job.num_left()
+    ends = [len(files)] if num_left is None else [num_left, len(files)]
+    first, last = ([0, *ends])[number], ends[number]
+    step = max((last - first) // _NUM_SAMPLED, 1)
+    columns = files.take(np.arange(first, last, step)) or [[] for _ in job.on or ("",)]
+    write_rows(job.path("sample", f"{number}.arrow"), columns, {"num_rows": len(columns[0])})
+
+
+def count(job: Job, number: int) -> None:
+    """Brings rows to the form that is compared; counts their words and values."""
+    files = job.row_files("cells")
+    comparison = comparison_of(job, is_counted=False)
+    side = job.side_of(number)
+    cells = [column.to_pylist() for column in files.read(number).columns]
+    values = comparison.values(cells, side)
+    save_array(job.file("hashes", number), row_hashes(values))
+    keys, numbers = atom_counts(slots_of(comparison.words(values), comparison.kinds))
+    sides = [numbers if table == side else np.zeros_like(numbers) for table in (0, 1)]
+    save_array(job.file("counts", number), records_of(COUNTS, keys, *sides))
+    if job.is_text:
+        path = job.path("words", f"{number:05}.npz")
+        path.unlink(missing_ok=True)
+        TextStatistics.of_texts(cells[0]).save(path)
+    facts = {
+        "num_rows": len(values[0]),
+        "num_present": [sum(map(bool, column)) for column in values],
+    }
+    write_rows(job.path("rows", f"{number:05}.arrow"), values, facts)
+
+
+def merge_counts(job: Job, number: int) -> None:
+    """Adds up the counts of a range of words and values; single rows are left out."""
+    first, last = job.bounds(number, 2**64)
+    records = read_range(job.files("counts"), COUNTS, first, last)
+    starts, _ = runs_of(records["key"])
+    sums = [np.add.reduceat(records[name].astype(np.int64), starts) for name in ("left", "right")]
+    is_shared = sums[0] + sums[1] > 1 if len(starts) else np.zeros(0, bool)
+    columns = records["key"][starts], *sums
+    kept = [column[is_shared] for column in columns]
+    save_array(job.file("counted", number), records_of(COUNTS, *kept))
+
+
+def merge_words(job: Job, number: int) -> None:
+    """Adds up the counts of words, and finds the first of equal rows."""
+    if job.is_text:
+        paths = sorted(job.path("words").glob("*.npz"))
+        words = TextStatistics.of_texts([])
+        for path in paths:
+            part = TextStatistics.load(path)
+            part = replace(part, hashes=part.hashes[:0], hash_counts=part.hash_counts[:0])
+            words = TextStatistics.merged([words, part])
+        # Joined words that no text has are most, and tell nothing.
+        parts = [words]
+        for path in paths:
+            part = TextStatistics.load(path)
+            is_word = np.isin(part.hashes, words.word_hashes)
+            joined = part.hashes[is_word], part.hash_counts[is_word]
+            parts.append(TextStatistics(0, [], np.zeros(0, np.int64), *joined))
+        job.path("statistics.npz").unlink(missing_ok=True)
+        TextStatistics.merged(parts).save(job.path("statistics.npz"))
+    hashes = np.concatenate([np.zeros(0, np.uint64), *map(load_array, job.files("hashes"))])
+    first = np.arange(len(hashes), dtype=np.uint32)
+    num_left = job.num_left()
+    sides = [slice(0, len(hashes))]
+    if num_left is not None:
+        sides = [slice(0, num_left), slice(num_left, len(hashes))]
+    for side in sides:
+        _, firsts, places = np.unique(hashes[side], return_index=True, return_inverse=True)
+        first[side] = firsts[places] + side.start
+    # Rows without values are not equal.
+    is_empty = hashes == 0
+    first[is_empty] = np.flatnonzero(is_empty)
+    save_array(job.path("first.npy"), first)

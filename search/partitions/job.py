@@ -1,0 +1,192 @@
+"""What the tasks of a job share: settings, paths, counts and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tf_charagram._files.json_files import read_json
+from tf_charagram.data._tables.table_reading import read_tables
+from tf_charagram.data._tables.tables import Table
+from tf_charagram.search.linkage.linker import Linker
+from tf_charagram.search.partitions.comparing import ColumnComparison, TextComparison
+from tf_charagram.search.partitions.files import (
+    Counts,
+    RowFiles,
+    load_array,
+)
+from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.statistics import TextStatistics
+
+# Rows of a file of rows.
+_FILE_ROWS = 200_000
+# Formats that are written for formats that are read; others are files of lines.
+_SUFFIXES = {
+    ".csv": ".csv",
+    ".tsv": ".tsv",
+    ".tab": ".tsv",
+    ".json": ".jsonl",
+    ".jsonl": ".jsonl",
+    ".ndjson": ".jsonl",
+    ".parquet": ".parquet",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """Inputs, settings and output.
+
+    Attributes:
+        left: Files of the table, or of the left one.
+        right: Files of the right table; empty to group the rows of one table.
+        output: Folder of the result.
+        on: Names or numbers of columns; none or one for texts.
+        on_right: The same of the right table.
+        kinds: Names and kinds of columns.
+        identifies: Names of the columns that identify a thing, or `None`.
+        threshold: Minimum score.
+        groups: `average` or `components`.
+        model: Run folder, model folder or name of a model; or `None`.
+        lexical: Whether letters of texts are compared.
+        num_partitions: Number of parts into which keys and pairs are divided.
+        header: Whether CSV and TSV have the names of the columns in the first line.
+        encoding: The encoding of text files, or `None`.
+        on_bad_line: `error` or `skip`.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    output: str
+    on: tuple[str, ...]
+    on_right: tuple[str, ...]
+    kinds: tuple[tuple[str, str], ...]
+    identifies: tuple[str, ...] | None
+    threshold: float
+    groups: str
+    model: str | None
+    lexical: bool
+    num_partitions: int
+    header: bool
+    encoding: str | None
+    on_bad_line: str
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """All files."""
+        return (*self.left, *self.right)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether rows are compared as texts."""
+        return len(self.on) < 2
+
+    def path(self, *names: str) -> Path:
+        """Returns a path in the folder of the steps."""
+        return Path(self.output, "steps", *names)
+
+    def file(self, step: str, number: int) -> Path:
+        """Returns the array that a task writes."""
+        return self.path(step, f"{number:05}.npy")
+
+    def files(self, step: str) -> list[Path]:
+        """Returns the arrays that all tasks of a step wrote."""
+        return sorted(self.path(step).glob("*.npy"))
+
+    def tables(self, path: str) -> Iterator[Table]:
+        """Reads a file in parts."""
+        on = self.on_right if path in self.right else self.on
+        return read_tables(
+            path,
+            _FILE_ROWS,
+            header=self.header,
+            encoding=self.encoding,
+            on_bad_line=self.on_bad_line,
+            columns=on,
+        )
+
+    def side_of(self, number: int) -> int:
+        """Returns 0 for files of rows of the left table, 1 for the right one."""
+        path = self.row_files("cells").paths[number]
+        return int(int(path.name[:5]) >= len(self.left))
+
+    def output_of(self, number: int) -> Path:
+        """Returns the file that is written for an input; numbers tell equal names apart."""
+        names = [Path(path).name for path in self.left]
+        name = names[number]
+        is_alone = names.count(name) == 1
+        path = Path(name.lower().removesuffix(".gz"))
+        suffix = _SUFFIXES.get(path.suffix, ".csv")
+        stem = name[: len(path.stem)] if is_alone else f"{name[: len(path.stem)]}-{number + 1}"
+        return Path(self.output, stem + suffix)
+
+    def row_files(self, name: str = "rows") -> RowFiles:
+        """Returns the files of rows."""
+        return _row_files(self, name)
+
+    def num_left(self) -> int | None:
+        """Returns the number of rows of the left table, or `None` if there is one table."""
+        if not self.right:
+            return None
+        files = self.row_files("cells")
+        sides = [int(path.name[:5]) >= len(self.left) for path in files.paths]
+        return int(files.starts[sides.index(True)]) if True in sides else len(files)
+
+    def bounds(self, number: int, total: int) -> tuple[int, int]:
+        """Returns where a partition of a range starts and ends."""
+        size = self.num_partitions
+        return number * total // size, (number + 1) * total // size
+
+
+@lru_cache(maxsize=4)
+def _row_files(job: Job, name: str) -> RowFiles:
+    return RowFiles(job.path(name))
+
+
+@lru_cache(maxsize=1)
+def counts_of(job: Job) -> Counts:
+    """Returns the counts of all rows."""
+    return Counts(np.concatenate([load_array(path) for path in job.files("counted")]))
+
+
+def comparison_of(job: Job, is_counted: bool = True) -> TextComparison | ColumnComparison:
+    """Returns the comparison of rows, with its weights if they were fitted."""
+    return _made_comparison(job, is_counted, job.path("fit.json").is_file())
+
+
+@lru_cache(maxsize=1)
+def _made_comparison(
+    job: Job, is_counted: bool, is_fitted: bool
+) -> TextComparison | ColumnComparison:
+    sides = [[column.to_pylist() for column in table.columns] for table in _samples(job)]
+    if job.is_text:
+        if not is_counted:
+            return TextComparison(None)
+        texts = [text for side in sides for text in side[0]]
+        statistics = TextStatistics.load(job.path("statistics.npz"))
+        scorer = TextScorer(texts, job.model, lexical=job.lexical, statistics=statistics)
+        return TextComparison(scorer)
+    present = [0] * len(job.on)
+    if is_counted:
+        facts = job.row_files().facts
+        present = np.sum([each["num_present"] for each in facts], axis=0).tolist()
+    comparison = ColumnComparison(job.on, sides, dict(job.kinds), job.identifies, present)
+    if is_fitted:
+        comparison.mixture = Linker.load(job.path("linker.json")).mixture
+        comparison.recoded = read_json(job.path("recoded.json"))["recoded"]
+    return comparison
+
+
+def _samples(job: Job) -> list[Any]:
+    files = RowFiles(job.path("sample"))
+    return [files.read(number) for number in range(len(files.paths))]
+
+
+def forget() -> None:
+    """Drops the contents of files of another run."""
+    for cache in (_row_files, counts_of, _made_comparison):
+        cache.cache_clear()

@@ -1,0 +1,241 @@
+"""Runs the steps: in this process, in some processes of this machine, or on Ray."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tf_charagram._files.identity import changes_since
+from tf_charagram._files.json_files import read_json, write_json
+from tf_charagram._files.writing import FolderLock, remove
+from tf_charagram.errors import CharagramError, ConfigError, RunError
+from tf_charagram._common.lazy import extra_module
+from tf_charagram._common.reporting import ProgressLine
+from tf_charagram.search.linkage.linker import Linker
+from tf_charagram.search.partitions.job import Job, forget
+from tf_charagram.search.partitions.steps import Step, steps_of
+from tf_charagram.text._algorithm.batches import num_threads
+
+# Runs tasks of a step: the job, the number of the step, and the numbers of its tasks.
+_Runner = Callable[[Job, int, Sequence[int]], Iterable[object]]
+_MANIFEST = "partitions.json"
+# Rows of a job that are not worth the start of processes.
+_FEW_BYTES = 5_000_000
+# Tasks of Ray that are started before others are done, per core.
+_AHEAD = 2
+
+
+def run_job(
+    job: Job,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    ray: str | None = None,
+    shows_progress: bool = False,
+) -> dict[str, Any]:
+    """Runs all steps that are not done yet; the files of the steps are deleted at the end.
+
+    Args:
+        job: Inputs, settings and output.
+        resume: Continue a run that was stopped.
+        overwrite: Replace the result of another run.
+        ray: Address of a Ray cluster, `auto` for the one of this machine, or `local` to start one.
+            All nodes see the inputs and the output under the same paths. Default: the cores of this
+            machine.
+        shows_progress: Whether progress is shown on standard error, if it is a terminal.
+
+    Returns:
+        Number of rows, of groups or partners, notes about columns, and seconds by step.
+
+    Raises:
+        ConfigError: Arguments contradict each other, or a package is missing.
+        DataError: An input cannot be read, or has changed.
+        RunError: The folder cannot be used, or another process writes to it.
+    """
+    if resume and overwrite:
+        raise ConfigError("Give one of `resume` and `overwrite`.")
+    extra_module("pyarrow", "parquet")
+    output = Path(job.output)
+    manifest = output / _MANIFEST
+    with FolderLock(output), ExitStack() as stack:
+        done = _open(job, manifest, resume, overwrite)
+        if done is not None:
+            return done
+        forget()
+        runner = _runner(job, ray, stack)
+        seconds: dict[str, float] = {}
+        for number, step in enumerate(steps_of(job)):
+            start = time.perf_counter()
+            _run_step(job, number, step, runner, shows_progress)
+            seconds[step.name] = round(time.perf_counter() - start, 2)
+        summary = {**_summary(job), "seconds": seconds}
+        identity = _identity(job)
+        if not job.is_text:
+            # For rows that come later.
+            Linker.load(job.path("linker.json")).save(output / "linker.json")
+        write_json(manifest, {**identity, "is_complete": True, "summary": summary})
+        remove(job.path())
+    return summary
+
+
+def _identity(job: Job) -> dict[str, Any]:
+    settings = {name: getattr(job, name) for name in job.__dataclass_fields__}
+    # The folder may have been moved.
+    del settings["output"]
+    return {
+        "settings": settings,
+        "data_files": {path: os.stat(path).st_size for path in job.inputs},
+    }
+
+
+def _open(job: Job, manifest: Path, resume: bool, overwrite: bool) -> dict[str, Any] | None:
+    """Prepares the folder; returns the summary if it is complete."""
+    output = manifest.parent
+    identity = _identity(job)
+    if any(output.glob("[!.]*")):
+        if not (resume or overwrite):
+            raise RunError(
+                f"{output} exists. Add --resume to continue it, --overwrite to start again, or "
+                "give another --output."
+            )
+        if not manifest.is_file():
+            raise RunError(f"{output} has other files, so nothing is written there.")
+        if resume:
+            changed = changes_since(manifest, identity)
+            if changed:
+                raise RunError(
+                    f"{output} was started with other settings: {', '.join(changed)}. Resume with "
+                    "the same, start again with --overwrite, or give another --output."
+                )
+            before = read_json(manifest)
+            if before["is_complete"]:
+                summary: dict[str, Any] = before["summary"]
+                return summary
+            return None
+    # A killed process leaves no files of two runs.
+    write_json(manifest, {**identity, "is_complete": False})
+    if job.path().exists():
+        remove(job.path())
+    for number in range(len(job.left)):
+        with suppress(FileNotFoundError):
+            job.output_of(number).unlink()
+    return None
+
+
+def _run_step(
+    job: Job,
+    number: int,
+    step: Step,
+    runner: _Runner,
+    shows_progress: bool,
+) -> None:
+    """Runs tasks, with a line of progress."""
+    num_tasks = step.num_tasks(job)
+    tasks = [task for task in range(num_tasks) if not step.path(job, task).exists()]
+    num_rows = 0
+    if job.path("cells").exists() and step.name != "reading":
+        num_rows = len(job.row_files("cells"))
+    with ProgressLine(num_tasks, num_tasks - len(tasks), is_wanted=shows_progress) as progress:
+        start = time.perf_counter()
+        progress.update(step.name, (), advance=0)
+        for done, _ in enumerate(runner(job, number, tasks), start=1):
+            rate = num_rows * done / num_tasks / max(time.perf_counter() - start, 1e-3)
+            facts = [f"{rate:,.0f} rows/s"] if num_rows else []
+            progress.update(step.name, facts, advance=1)
+
+
+def run_task(job: Job, number: int, task: int) -> None:
+    """Runs a task of a step; a task that is repeated writes the same file."""
+    steps_of(job)[number].run(job, task)
+
+
+def _runner(job: Job, ray: str | None, stack: ExitStack) -> _Runner:
+    """Chooses the function that runs the tasks of a step."""
+    if ray is not None:
+        return _ray_runner(ray)
+    size = sum(os.stat(path).st_size for path in job.inputs)
+    num_processes = num_threads()
+    if size < _FEW_BYTES or num_processes == 1:
+        return _run_here
+    pool = ProcessPoolExecutor(num_processes, multiprocessing.get_context("spawn"), _use_one_thread)
+    stack.callback(pool.shutdown, cancel_futures=True)
+
+    def run(job: Job, number: int, tasks: Sequence[int]) -> Iterator[object]:
+        if len(tasks) == 1:
+            # The only process that needs much memory.
+            yield from _run_here(job, number, tasks)
+            return
+        futures: list[Future[None]] = [pool.submit(run_task, job, number, task) for task in tasks]
+        left = set(futures)
+        while left:
+            finished, left = wait(left, return_when=FIRST_COMPLETED)
+            for future in finished:
+                yield future.result()
+
+    return run
+
+
+def _use_one_thread() -> None:
+    os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def _run_here(job: Job, number: int, tasks: Sequence[int]) -> Iterator[object]:
+    for task in tasks:
+        run_task(job, number, task)
+        yield task
+
+
+def _ray_runner(address: str) -> _Runner:
+    """Connects to Ray, which repeats the tasks of a node that fails."""
+    ray = extra_module("ray", "ray")
+    if not ray.is_initialized():
+        given = {} if address == "local" else {"address": address}
+        ray.init(**given, log_to_driver=False, logging_level="ERROR")
+    remote = ray.remote(num_cpus=1, max_retries=5)(run_task)
+
+    def run(job: Job, number: int, tasks: Sequence[int]) -> Iterator[object]:
+        ahead = _AHEAD * int(ray.cluster_resources().get("CPU", 1))
+        rest = iter(tasks)
+        pending = [remote.remote(job, number, task) for task in islice(rest, ahead)]
+        while pending:
+            [finished], pending = ray.wait(pending)
+            try:
+                yield ray.get(finished)
+            except ray.exceptions.RayTaskError as error:
+                if isinstance(error.cause, CharagramError):
+                    raise error.cause from None
+                # Ray appends advice on how to retry.
+                raise RunError(str(error.cause).partition("\n")[0]) from error
+            pending += [remote.remote(job, number, task) for task in islice(rest, 1)]
+
+    return run
+
+
+def _summary(job: Job) -> dict[str, Any]:
+    """Counts the rows of the result."""
+    notes = read_json(job.path("fit.json"))["notes"]
+    if job.right:
+        partners = np.load(job.path("partners.npy"))["partner"]
+        return {
+            "num_rows": len(partners),
+            "num_matched": int((partners >= 0).sum()),
+            "notes": notes,
+        }
+    found = np.load(job.path("groups.npy"))
+    num_kept = int(((found["group"] == 0) | found["kept"]).sum())
+    num_groups = int(found["group"].max(initial=0))
+    return {
+        "num_rows": len(found),
+        "num_kept": num_kept,
+        "num_groups": num_groups,
+        "notes": notes,
+    }

@@ -1,0 +1,83 @@
+"""The steps of a job, in order; each task of a step writes one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tf_charagram.search.partitions.answers import (
+    best_partners,
+    find_inner,
+    group,
+    score_inner,
+    write,
+)
+from tf_charagram.search.partitions.counting import count, merge_counts, merge_words, read, sample
+from tf_charagram.search.partitions.job import Job
+from tf_charagram.search.partitions.pairing import emit_keys, fit, pair, score
+
+
+class Step(NamedTuple):
+    """A step of a job.
+
+    Attributes:
+        name: What it does, for progress.
+        run: Does one of its tasks.
+        num_tasks: Returns the number of its tasks, once the steps before it are done.
+        path: Returns the file that says that a task is done.
+    """
+
+    name: str
+    run: Callable[[Job, int], None]
+    num_tasks: Callable[[Job], int]
+    path: Callable[[Job, int], Path]
+
+
+def _one(job: Job) -> int:
+    return 1
+
+
+def _partitions(job: Job) -> int:
+    return job.num_partitions
+
+
+def _row_parts(job: Job) -> int:
+    return len(job.row_files("cells").paths)
+
+
+def steps_of(job: Job) -> Sequence[Step]:
+    """Returns the steps of a job, in order."""
+
+    def array(step: str) -> Callable[[Job, int], Path]:
+        return lambda job, number: job.file(step, number)
+
+    def file(name: str) -> Callable[[Job, int], Path]:
+        return lambda job, number: job.path(name)
+
+    def done(folder: str, digits: int = 5) -> Callable[[Job, int], Path]:
+        return lambda job, number: job.path(folder, f"{number:0{digits}}.json")
+
+    steps = [
+        Step("reading", read, lambda job: len(job.inputs), done("read")),
+        Step("choosing a sample", sample, lambda job: 2 if job.right else 1, done("sample", 1)),
+        Step("counting", count, _row_parts, done("rows")),
+        Step("adding up counts", merge_counts, _partitions, array("counted")),
+        Step("finding copies", merge_words, _one, file("first.npy")),
+        Step("emitting keys", emit_keys, _row_parts, array("keys")),
+        Step("pairing rows", pair, _partitions, array("pairs")),
+        Step("fitting weights", fit, _one, file("fit.json")),
+        Step("comparing pairs", score, _partitions, array("edges")),
+    ]
+    if job.right:
+        steps.append(Step("choosing partners", best_partners, _one, file("partners.npy")))
+    else:
+        steps += [
+            Step("connecting rows", find_inner, _one, file("inner.npy")),
+            Step("comparing connected rows", score_inner, _partitions, array("inner")),
+            Step("grouping", group, _one, file("groups.npy")),
+        ]
+    outputs = Step(
+        "writing", write, lambda job: len(job.left), lambda job, number: job.output_of(number)
+    )
+    return [*steps, outputs]

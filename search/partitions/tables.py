@@ -1,0 +1,192 @@
+"""`deduplicate_files` and `match_files`: groups and partners of rows in files of any size."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tf_charagram.errors import ConfigError, check_fraction, check_positive, unknown_name
+from tf_charagram.models._storage.locations import read_config
+from tf_charagram.search._pairs.grouping import check_groups
+from tf_charagram.search.linkage.answers import checked_threshold
+from tf_charagram.search.linkage._columns.kinds import KINDS
+from tf_charagram.search.matching import THRESHOLD
+from tf_charagram.search.partitions.job import Job
+from tf_charagram.search.partitions.run import run_job
+
+# Bytes of the inputs for each partition, so that a task needs a few hundred megabytes.
+_PARTITION_BYTES = 4_000_000
+
+
+def deduplicate_files(
+    inputs: Iterable[str | Path],
+    output: str | Path,
+    model: str | Path | None = "english",
+    *,
+    on: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    identifies: Iterable[str] | None = None,
+    lexical: bool = True,
+    threshold: float | None = None,
+    groups: str = "average",
+    num_partitions: int | None = None,
+    reading: Mapping[str, Any] | None = None,
+    **running: Any,
+) -> dict[str, Any]:
+    """Groups the rows of files of any size that are the same thing.
+
+    The result does not depend on the number of partitions. Rows are paired if they have rare words,
+    values or parts of them in common, and compared as `deduplicate` does. Equal rows count once.
+
+    Args:
+        inputs: Files with the same columns: CSV, TSV, JSON lines, Parquet, or texts.
+        output: Folder that gets a file for each input, with the columns `group`, `kept` and
+            `score`. While it works, it has a folder of steps, of about ten times the size.
+        model: As for `deduplicate`. With several columns, it is not used.
+        on: Columns, by name or number from 1. One or none: rows are compared as texts.
+        kinds: Kinds of columns, by name. Default: told from a sample of the rows.
+        identifies: Names of the columns that identify a thing. Default: told from the sample.
+        lexical: Whether letters of texts are compared.
+        threshold: Minimum score. Default: 0.7 for texts, 0.5 for several columns.
+        groups: `average` or `components`.
+        num_partitions: Number of parts that are worked on one by one. Default: by the size of the
+            inputs.
+        reading: `header`, `encoding` and `on_bad_line` of `read_table`.
+        running: `resume`, `overwrite`, `ray` and `shows_progress` of `run_job`.
+
+    Returns:
+        `num_rows`, `num_kept`, `num_groups`, notes about columns, and seconds by step.
+
+    Raises:
+        ConfigError: An argument is out of range, or pyarrow is not installed.
+        DataError: An input cannot be read, or has changed.
+        RunError: The folder cannot be used, or another process writes to it.
+    """
+    check_groups(groups)
+    job = _job(inputs, (), output, model, on, on, kinds, identifies, lexical, threshold, THRESHOLD)
+    return _run(job, num_partitions, reading, running, groups=groups)
+
+
+def match_files(
+    left: Iterable[str | Path],
+    right: Iterable[str | Path],
+    output: str | Path,
+    model: str | Path | None = "english",
+    *,
+    on: Sequence[str] = (),
+    on_right: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    identifies: Iterable[str] | None = None,
+    lexical: bool = True,
+    threshold: float | None = None,
+    num_partitions: int | None = None,
+    reading: Mapping[str, Any] | None = None,
+    **running: Any,
+) -> dict[str, Any]:
+    """Finds the best row of the right files for each row of the left files.
+
+    Args:
+        left: Files with the same columns.
+        right: Other files with the same columns.
+        output: Folder that gets a file for each left file, with the columns `score`, `right_row`,
+            counted from 0 over all right files, and the compared columns of that row.
+        model: As for `match`. With several columns, it is not used.
+        on: Columns, by name or number from 1. One or none: rows are compared as texts.
+        on_right: The same of the right files. Default: as `on`.
+        kinds: Kinds of columns, by name. Default: told from a sample of the rows.
+        identifies: Names of the columns that identify a thing. Default: told from the sample.
+        lexical: Whether letters of texts are compared.
+        threshold: Minimum score. Default: 0.5.
+        num_partitions: Number of parts that are worked on one by one. Default: by the size of the
+            inputs.
+        reading: `header`, `encoding` and `on_bad_line` of `read_table`.
+        running: `resume`, `overwrite`, `ray` and `shows_progress` of `run_job`.
+
+    Returns:
+        `num_rows` of the left files, `num_matched`, notes about columns, and seconds by step.
+
+    Raises:
+        ConfigError: An argument is out of range, or pyarrow is not installed.
+        DataError: An input cannot be read, or has changed.
+        RunError: The folder cannot be used, or another process writes to it.
+    """
+    on_right = on if on_right is None else on_right
+    right = tuple(right)
+    if not right:
+        raise ConfigError("`right` must name at least one file. Received: no file")
+    options = on, on_right, kinds, identifies, lexical, threshold, 0.5
+    return _run(_job(left, right, output, model, *options), num_partitions, reading, running)
+
+
+def _job(
+    left: Iterable[str | Path],
+    right: Iterable[str | Path],
+    output: str | Path,
+    model: str | Path | None,
+    on: Sequence[str],
+    on_right: Sequence[str],
+    kinds: Mapping[str, str] | None,
+    identifies: Iterable[str] | None,
+    lexical: bool,
+    threshold: float | None,
+    default_threshold: float,
+) -> dict[str, Any]:
+    """Checks arguments; returns the first settings of a job."""
+    left, right = (tuple(map(str, side)) for side in (left, right))
+    if not left:
+        raise ConfigError("`inputs` must name at least one file. Received: no file")
+    if isinstance(on, str) or len(on) != len(on_right):
+        raise ConfigError(
+            "`on` and `on_right` must name the same number of columns. "
+            f"Received: on={on!r}, on_right={on_right!r}"
+        )
+    is_text = len(on) < 2
+    if is_text:
+        if kinds or identifies is not None:
+            name = "kinds" if kinds else "identifies"
+            raise ConfigError(f"`{name}` is for several columns. Name them with `on`.")
+        if model is None and not lexical:
+            raise ConfigError("Give a `model`, or leave `lexical` on: there is nothing to compare.")
+        if model is not None:
+            read_config(model)
+        threshold = default_threshold if threshold is None else threshold
+        check_fraction("threshold", threshold)
+    else:
+        if not lexical:
+            raise ConfigError("`lexical` is for texts. Leave it out, or name one column in `on`.")
+        for kind in (kinds or {}).values():
+            if kind not in KINDS:
+                raise ConfigError(unknown_name("kind of column", kind, KINDS))
+        threshold = checked_threshold(threshold)
+        model = None
+    return {
+        "left": left,
+        "right": right,
+        "output": os.fspath(output),
+        "on": tuple(on),
+        "on_right": tuple(on_right),
+        "kinds": tuple((kinds or {}).items()),
+        "identifies": None if identifies is None else tuple(identifies),
+        "threshold": threshold,
+        "model": None if model is None else str(model),
+        "lexical": lexical,
+    }
+
+
+def _run(
+    settings: dict[str, Any],
+    num_partitions: int | None,
+    reading: Mapping[str, Any] | None,
+    running: dict[str, Any],
+    groups: str = "average",
+) -> dict[str, Any]:
+    if num_partitions is None:
+        inputs = (*settings["left"], *settings["right"])
+        size = sum(os.stat(path).st_size for path in inputs)
+        num_partitions = max(size // _PARTITION_BYTES, 1)
+    check_positive(num_partitions=num_partitions)
+    options = {"header": True, "encoding": None, "on_bad_line": "error", **(reading or {})}
+    job = Job(**settings, **options, groups=groups, num_partitions=num_partitions)
+    return run_job(job, **running)

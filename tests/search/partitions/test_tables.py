@@ -1,0 +1,205 @@
+"""Files in partitions give the groups and partners of lists and tables in memory."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from tests.commands import call
+from tests.search.partitions.conftest import ON, groups_in, people
+from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.search import deduplicate, match
+from tf_charagram.search.partitions import run
+from tf_charagram.search.partitions.tables import deduplicate_files, match_files
+
+
+class Killed(BaseException):
+    """Ends a run at once, like a signal."""
+
+
+@pytest.fixture(scope="module")
+def result(files, tmp_path_factory):
+    """Returns the folder of the result with one partition."""
+    folder = tmp_path_factory.mktemp("result") / "out"
+    deduplicate_files(files, folder, on=ON, num_partitions=1)
+    return folder
+
+
+class TestColumns:
+    def test_groups_are_those_of_a_table_in_memory(self, result, table, read):
+        found = read(result)
+        in_memory = deduplicate(table, None, on=ON)
+        assert groups_in(found["group"].to_pylist()) == sorted(
+            sorted(group.rows) for group in in_memory.groups
+        )
+        kept = [row for row, is_kept in enumerate(found["kept"].to_pylist()) if is_kept]
+        assert kept == in_memory.kept
+        assert {name: found[name].to_pylist() for name in ON} == table
+
+    def test_any_number_of_partitions(self, result, files, read, tmp_path):
+        summary = deduplicate_files(files, tmp_path / "out", on=ON, num_partitions=7)
+        found = read(tmp_path / "out")
+        assert found.equals(read(result))
+        assert summary["num_rows"] == 500
+        assert summary["num_groups"] == len(groups_in(found["group"].to_pylist()))
+
+    def test_partners_are_those_of_tables_in_memory(self, files, tmp_path, read):
+        left = people(300, seed=1)
+        right = people(300, seed=2)
+        # Half of the left rows are on the right, too, from row 300 on.
+        right = {name: cells + left[name][::2] for name, cells in right.items()}
+        paths = []
+        for name, rows in (("left", left), ("right", right)):
+            paths.append(tmp_path / f"{name}.csv")
+            with open(paths[-1], "w", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(ON)
+                writer.writerows(zip(*rows.values(), strict=True))
+        match_files(paths[:1], paths[1:], tmp_path / "out", on=ON, num_partitions=3)
+        with open(tmp_path / "out" / "left.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        best = {}
+        for pair in match(left, right, on=ON).pairs:
+            best.setdefault(pair.left, []).append(pair.right)
+        assert len(rows) == 300
+        assert {number for number, row in enumerate(rows) if row["score"]} == set(best)
+        for number, rights in best.items():
+            partner = int(rows[number]["right_row"])
+            assert partner in rights
+            assert rows[number]["right_name"] == right["name"][partner]
+
+    def test_titles_are_no_columns(self, tmp_path):
+        path = tmp_path / "songs.csv"
+        titles = [f"{first} {second}" for first in ON for second in "abcdefghij"]
+        path.write_text("title,album\n" + "".join(f"{each} of,{each} la\n" for each in titles))
+        with pytest.raises(ConfigError, match="give one column with --on"):
+            deduplicate_files([path], tmp_path / "out", on=["title", "album"])
+
+
+@pytest.fixture(scope="module")
+def texts(table):
+    """Returns texts, with a copy and two texts without words."""
+    texts = [f"{name}, {city}" for name, city in zip(table["name"], table["city"], strict=True)]
+    return [*texts[:400], texts[0], "?", "?"]
+
+
+@pytest.fixture(scope="module")
+def lines(texts, tmp_path_factory):
+    """Returns the file of the texts."""
+    path = tmp_path_factory.mktemp("texts") / "lines.txt"
+    path.write_text("\n".join(texts) + "\n")
+    return path
+
+
+class TestTexts:
+    @pytest.mark.parametrize("num_partitions", [1, 5])
+    def test_groups_are_those_of_a_list_in_memory(self, texts, lines, tmp_path, num_partitions):
+        deduplicate_files([lines], tmp_path / "out", None, num_partitions=num_partitions)
+        with open(tmp_path / "out" / "lines.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        in_memory = deduplicate(texts, None)
+        assert [row["text"] for row in rows] == texts
+        groups = groups_in([row["group"] or None for row in rows])
+        assert groups == sorted(sorted(group.rows) for group in in_memory.groups)
+        assert [row for row in range(len(rows)) if rows[row]["kept"] == "1"] == in_memory.kept
+
+    def test_best_partners(self, lines, texts, tmp_path):
+        queries = tmp_path / "queries.jsonl"
+        query = texts[7].replace("a", "", 1)
+        # The second object has a key of its own, and the third one no text.
+        rows = [{"text": query}, {"text": texts[9], "more": 1}, {"more": 2}]
+        queries.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        summary = match_files([queries], [lines], tmp_path / "out", None, on=["text"])
+        assert summary["num_matched"] == 2
+        written = (tmp_path / "out" / "queries.jsonl").read_text()
+        found = list(map(json.loads, written.splitlines()))
+        assert [texts[row["right_row"]] for row in found[:2]] == [texts[7], texts[9]]
+        assert [row["right_text"] for row in found] == [texts[7], texts[9], None]
+        assert [row["more"] for row in found] == [None, 1, 2]
+
+
+class TestStopped:
+    def test_after_every_third_task(self, result, files, read, monkeypatch, tmp_path):
+        run_task = run.run_task
+        num_left = 0
+
+        def stop(job, number, task):
+            nonlocal num_left
+            if not num_left:
+                # What a killed process was writing.
+                (tmp_path / "out" / ".part-0.parquet.part").write_bytes(b"half")
+                raise Killed
+            num_left -= 1
+            run_task(job, number, task)
+
+        monkeypatch.setattr(run, "run_task", stop)
+        num_runs = 0
+        while True:
+            num_left = 3
+            num_runs += 1
+            try:
+                deduplicate_files(
+                    files, tmp_path / "out", on=ON, num_partitions=2, resume=num_runs > 1
+                )
+                break
+            except Killed:
+                continue
+        assert num_runs > 5
+        assert read(tmp_path / "out").equals(read(result))
+        assert not (tmp_path / "out" / "steps").exists()
+        # Nothing is done again.
+        num_left = 0
+        deduplicate_files(files, tmp_path / "out", on=ON, num_partitions=2, resume=True)
+
+    def test_other_settings(self, result, files):
+        with pytest.raises(RunError, match=r"other settings: groups was average, is components\."):
+            deduplicate_files(files, result, on=ON, groups="components", resume=True)
+
+    def test_another_folder(self, files, tmp_path):
+        (tmp_path / "mine.txt").write_text("mine")
+        with pytest.raises(RunError, match="has other files, so nothing is written there"):
+            deduplicate_files(files, tmp_path, on=ON, overwrite=True)
+        with pytest.raises(RunError, match=r"exists\. Add --resume to continue it"):
+            deduplicate_files(files, tmp_path, on=ON)
+
+
+class TestCommands:
+    def test_a_pattern_into_a_folder(self, files, tmp_path, capsys, read):
+        pattern = files[0].replace("part-0", "part-*")
+        output = f"{tmp_path / 'clean'}/"
+        assert call("dedupe", pattern, "--on", "name,born", "--output", output, "--json") == 0
+        summary = json.loads(capsys.readouterr().out)
+        assert summary["num_rows"] == 500 > summary["num_kept"]
+        assert sum(summary["seconds"].values()) > 0
+        assert len(read(tmp_path / "clean")) == 500
+        assert call("dedupe", pattern, "--on", "name,born", "--output", output, "--overwrite") == 0
+        assert "of 500 rows kept, groups of duplicates:" in capsys.readouterr().err
+
+    def test_two_tables(self, files, tmp_path, capsys):
+        output = f"{tmp_path / 'out'}/"
+        assert call("match", *files, "--on", ",".join(ON), "--output", output) == 0
+        assert "of 200 rows matched, in " in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("flags", "message"),
+        [
+            (["--output", "new/", "--drop"], "--drop needs all rows at once: write to a file"),
+            (["--output", "new.csv", "--partitions", "3"], "--partitions is for a folder"),
+            (["--output", "new/", "--column", "born"], "--column must be NAME:KIND"),
+            (["--output", "new/", "--column", "born:day"], "Unknown kind of column 'day'"),
+            (["--output", "new/", "--partitions", "0"], "`num_partitions` must be"),
+            (["--output", "new/", "--resume", "--overwrite"], "Give one of `resume` and"),
+        ],
+    )
+    def test_flags_without_effect(self, files, flags, message, capsys, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert call("dedupe", files[0], "--on", "name,born", *flags) == 1
+        assert message in capsys.readouterr().err
+
+    def test_no_files(self, tmp_path):
+        from tf_charagram.search._commands.files import files_of
+
+        with pytest.raises(DataError, match="Put patterns in quotes"):
+            files_of(str(tmp_path))
