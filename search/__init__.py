@@ -7,6 +7,7 @@ from tf_charagram._common.lazy import lazy_names
 if TYPE_CHECKING:
     from tf_charagram.search._pairs.grouping import Group, WeakLink
     from tf_charagram.search._pairs.learning import Learned
+    from tf_charagram.search._partitions.tables import deduplicate_files, match_files
     from tf_charagram.search.growing import Added, GroupedRows
     from tf_charagram.search.linkage._columns.kinds import ColumnKind
     from tf_charagram.search.linkage._fellegi_sunter.linking import Evidence
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from tf_charagram.search.linkage.estimates import Estimate
     from tf_charagram.search.linkage.linker import Linker
     from tf_charagram.search.matching import Duplicates, Matches, deduplicate, match
-    from tf_charagram.search.partitions.tables import deduplicate_files, match_files
     from tf_charagram.search.scoring import TextScorer
     from tf_charagram.search.statistics import TextStatistics
     from tf_charagram.search.text_index import Hit, TextIndex

@@ -96,7 +96,7 @@ def dedupe(arguments: Sequence[str]) -> int:
     values = parser.parse_args(arguments)
     check_record_flags(parser, values)
     if is_folder(parser, values):
-        from tf_charagram.search.partitions.tables import deduplicate_files
+        from tf_charagram.search._partitions.tables import deduplicate_files
 
         files = files_of(values.table)
         say(

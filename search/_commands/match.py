@@ -81,7 +81,7 @@ def match(arguments: Sequence[str]) -> int:
     if values.alternatives is not None:
         check_positive(alternatives=values.alternatives)
     if is_folder(parser, values):
-        from tf_charagram.search.partitions.tables import match_files
+        from tf_charagram.search._partitions.tables import match_files
 
         sides = files_of(values.left), files_of(values.right)
         options = {**options_of(values), "on_right": values.on_right}

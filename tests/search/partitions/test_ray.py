@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import environment
 from tests.search.partitions.conftest import ON
-from tf_charagram.search.partitions.tables import deduplicate_files
+from tf_charagram.search._partitions.tables import deduplicate_files
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'tf-charagram[ray]'")
 
@@ -22,7 +22,7 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 from tf_charagram.errors import DataError
-from tf_charagram.search.partitions.tables import deduplicate_files
+from tf_charagram.search._partitions.tables import deduplicate_files
 
 out, on, *paths = sys.argv[1:]
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})

@@ -11,8 +11,8 @@ from tests.commands import call
 from tests.search.partitions.conftest import ON, groups_in, people
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.search import deduplicate, match
-from tf_charagram.search.partitions import run
-from tf_charagram.search.partitions.tables import deduplicate_files, match_files
+from tf_charagram.search._partitions import run
+from tf_charagram.search._partitions.tables import deduplicate_files, match_files
 
 
 class Killed(BaseException):

@@ -309,14 +309,14 @@ def read_tables(
     """
     bad = BadLines.of(on_bad_line)
     suffix = format_of(path)
-    if suffix == _PARQUET:
+    if suffix == PARQUET:
         file = open_parquet(path)
         schema = file.schema_arrow
         with parquet_errors(path):
             for batch in file.iter_batches(batch_size=num_rows):
                 fields = {"fields": list(schema), "metadata": schema.metadata}
                 yield Table(schema.names, batch.columns, path=str(path), **fields)
-    elif suffix in _JSON:
+    elif suffix in JSON:
         objects = read_objects(path, suffix, table_lines(path, bad, encoding), bad)
         while rows := [row for _, row in islice(objects, num_rows)]:
             names = dict.fromkeys(chain(columns, *rows))

@@ -11,17 +11,21 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.search._partitions.files import Counts, Ids
+from tf_charagram.search._partitions.keys import value_hashes
 from tf_charagram.search.linkage._columns.columns import MISSING, Column, Frequencies, cells_of
-from tf_charagram.search.linkage._fellegi_sunter.evidence import compare_columns, frequencies
 from tf_charagram.search.linkage._columns.kinds import text_similarities
-from tf_charagram.search.linkage._fellegi_sunter.linking import are_told_by_titles, fitted_mixture, read_columns
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
 from tf_charagram.search.linkage._columns.whole_texts import CountedTexts, WholeTexts
-from tf_charagram.search.partitions.files import Counts, Ids
-from tf_charagram.search.partitions.keys import value_hashes
+from tf_charagram.search.linkage._fellegi_sunter.evidence import compare_columns, frequencies
+from tf_charagram.search.linkage._fellegi_sunter.linking import (
+    are_told_by_titles,
+    fitted_mixture,
+    read_columns,
+)
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.text._algorithm.arguments import distinct
 
 Scores = NDArray[np.float64]

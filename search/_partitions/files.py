@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import read_json
 from tf_charagram._files.writing import whole_file
-from tf_charagram._common.lazy import extra_module
 
 Ids = NDArray[np.int64]
 #: Key and row; key and counts in both tables; pair of rows as one integer, and weight or score.

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search.partitions.files import Counts, Ids
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists
+from tf_charagram.search._partitions.files import Counts, Ids
 from tf_charagram.text._algorithm.arguments import distinct
 
 Hashes = NDArray[np.uint64]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.search.partitions.files import (
+from tf_charagram.search._partitions.files import (
     COUNTS,
     load_array,
     read_range,
@@ -16,8 +16,8 @@ from tf_charagram.search.partitions.files import (
     save_array,
     write_rows,
 )
-from tf_charagram.search.partitions.job import Job, comparison_of
-from tf_charagram.search.partitions.keys import atom_counts, row_hashes, slots_of
+from tf_charagram.search._partitions.job import Job, comparison_of
+from tf_charagram.search._partitions.keys import atom_counts, row_hashes, slots_of
 from tf_charagram.search.statistics import TextStatistics
 
 # Rows from which kinds of columns are told, and left rows to whose candidates weights are fitted.

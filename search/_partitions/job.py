@@ -13,13 +13,13 @@ import numpy as np
 from tf_charagram._files.json_files import read_json
 from tf_charagram.data._tables.table_reading import read_tables
 from tf_charagram.data._tables.tables import Table
-from tf_charagram.search.linkage.linker import Linker
-from tf_charagram.search.partitions.comparing import ColumnComparison, TextComparison
-from tf_charagram.search.partitions.files import (
+from tf_charagram.search._partitions.comparing import ColumnComparison, TextComparison
+from tf_charagram.search._partitions.files import (
     Counts,
     RowFiles,
     load_array,
 )
+from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 

@@ -7,18 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._common.lazy import extra_module
 from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
-from tf_charagram._common.lazy import extra_module
 from tf_charagram.search._pairs.grouping import (
     average_linkage,
     degrees_of,
     group_numbers,
     missing_pairs,
 )
-from tf_charagram.search.linkage.estimates import THRESHOLDS
-from tf_charagram.search.matching import MAX_COMPARED, OTHER_SHARE
-from tf_charagram.search.partitions.files import (
+from tf_charagram.search._partitions.files import (
     PAIRS,
     Ids,
     load_array,
@@ -26,8 +24,10 @@ from tf_charagram.search.partitions.files import (
     records_of,
     save_array,
 )
-from tf_charagram.search.partitions.job import Job
-from tf_charagram.search.partitions.pairing import scored
+from tf_charagram.search._partitions.job import Job
+from tf_charagram.search._partitions.pairing import scored
+from tf_charagram.search.linkage.estimates import THRESHOLDS
+from tf_charagram.search.matching import MAX_COMPARED, OTHER_SHARE
 
 GROUPS = np.dtype([("group", "<i8"), ("kept", "?"), ("score", "<f4")])
 PARTNERS = np.dtype([("partner", "<i8"), ("score", "<f4")])

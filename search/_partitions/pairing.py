@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.search.linkage.estimates import THRESHOLDS
-from tf_charagram.search.linkage.linker import Linker
-from tf_charagram.search.partitions.comparing import ColumnComparison, Pairs
-from tf_charagram.search.partitions.files import (
+from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
+from tf_charagram.search._partitions.files import (
     KEYS,
     PAIRS,
     Ids,
@@ -21,8 +19,10 @@ from tf_charagram.search.partitions.files import (
     runs_of,
     save_array,
 )
-from tf_charagram.search.partitions.job import Job, comparison_of, counts_of
-from tf_charagram.search.partitions.keys import keys_of, mixed, slots_of
+from tf_charagram.search._partitions.job import Job, comparison_of, counts_of
+from tf_charagram.search._partitions.keys import keys_of, mixed, slots_of
+from tf_charagram.search.linkage.estimates import THRESHOLDS
+from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.text._algorithm.arrays import positions
 
 _NUM_FITTED = 20_000

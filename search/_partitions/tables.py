@@ -10,11 +10,11 @@ from typing import Any
 from tf_charagram.errors import ConfigError, check_fraction, check_positive, unknown_name
 from tf_charagram.models._storage.locations import read_config
 from tf_charagram.search._pairs.grouping import check_groups
-from tf_charagram.search.linkage.answers import checked_threshold
+from tf_charagram.search._partitions.job import Job
+from tf_charagram.search._partitions.run import run_job
 from tf_charagram.search.linkage._columns.kinds import KINDS
+from tf_charagram.search.linkage.answers import checked_threshold
 from tf_charagram.search.matching import THRESHOLD
-from tf_charagram.search.partitions.job import Job
-from tf_charagram.search.partitions.run import run_job
 
 # Bytes of the inputs for each partition, so that a task needs a few hundred megabytes.
 _PARTITION_BYTES = 4_000_000

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tf_charagram.search.partitions.answers import (
+from tf_charagram.search._partitions.answers import (
     best_partners,
     find_inner,
     group,
     score_inner,
     write,
 )
-from tf_charagram.search.partitions.counting import count, merge_counts, merge_words, read, sample
-from tf_charagram.search.partitions.job import Job
-from tf_charagram.search.partitions.pairing import emit_keys, fit, pair, score
+from tf_charagram.search._partitions.counting import count, merge_counts, merge_words, read, sample
+from tf_charagram.search._partitions.job import Job
+from tf_charagram.search._partitions.pairing import emit_keys, fit, pair, score
 
 
 class Step(NamedTuple):

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from tf_charagram._common.lazy import extra_module
+from tf_charagram._common.reporting import ProgressLine
 from tf_charagram._files.identity import changes_since
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import FolderLock, remove
 from tf_charagram.errors import CharagramError, ConfigError, RunError
-from tf_charagram._common.lazy import extra_module
-from tf_charagram._common.reporting import ProgressLine
+from tf_charagram.search._partitions.job import Job, forget
+from tf_charagram.search._partitions.steps import Step, steps_of
 from tf_charagram.search.linkage.linker import Linker
-from tf_charagram.search.partitions.job import Job, forget
-from tf_charagram.search.partitions.steps import Step, steps_of
 from tf_charagram.text._algorithm.batches import num_threads
 
 # Runs tasks of a step: the job, the number of the step, and the numbers of its tasks.
