@@ -17,14 +17,12 @@ import numpy as np
 from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import ConfigError
+from tf_charagram.text._spelling.dictionary import MAX_BITS, MIN_BITS, WEIGHT_POWER
 
 #: The entry of the words that are not in the dictionary.
 OTHER = "*"
-_POWER = 0.3
-# Bits of information of the most frequent word, of a word with weight 1, and of unknown words.
-_MIN_BITS = 3.0
+# Bits of information of a word with weight 1. Unknown words have `MAX_BITS`.
 _USUAL_BITS = 10.0
-_OTHER_BITS = 24.0
 _FACTORS = {
     0.8: "a an the",
     1.4: "one two three four five six seven eight nine ten eleven twelve hundred thousand million "
@@ -44,8 +42,8 @@ def weights_of(words: Sequence[str], log_counts: np.ndarray) -> dict[str, float]
         log_counts: Binary logarithms of their counts, `(num_words,)`.
     """
     total = np.log2(np.exp2(log_counts.astype(np.float64)).sum())
-    bits = np.append(np.clip(total - log_counts, _MIN_BITS, _OTHER_BITS), _OTHER_BITS)
-    values = (bits / _USUAL_BITS) ** _POWER
+    bits = np.append(np.clip(total - log_counts, MIN_BITS, MAX_BITS), MAX_BITS)
+    values = (bits / _USUAL_BITS) ** WEIGHT_POWER
     weights = dict(zip([*words, OTHER], values.tolist(), strict=True))
     for factor, special in _FACTORS.items():
         for word in special.split():

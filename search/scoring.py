@@ -75,7 +75,8 @@ class TextScorer:
     Args:
         texts: The texts to count words and n-grams in; rare words and n-grams weigh more.
         model: Run folder, model folder or name of a model, which reads words that are frequent in
-            the texts as they are written; or an embedder; or `None` to compare letters only.
+            the texts as they are written, and weighs words by their rarity in the texts; or an
+            embedder; or `None` to compare letters only.
         lexical: Whether letters are compared; otherwise a score is the cosine of the embeddings.
         statistics: Counts that are used in place of those of `texts`, as of a larger list. Then
             `texts` only say which words the model reads as they are written.
@@ -112,9 +113,17 @@ class TextScorer:
         check_statistics(statistics)
         # Words of the texts that the model reads as they are written.
         self._own_words: dict[str, int] = {}
+        # How often words occur, by which the model weighs them.
+        self._word_counts: dict[str, int] = {}
         if model is not None and not isinstance(model, Embedder):
             self._own_words = own_words(model, strings)
-            model = load_embedder(model, num_chars_of(strings), keep_words=self._own_words)
+            self._word_counts = statistics.letter_words
+            model = load_embedder(
+                model,
+                num_chars_of(strings),
+                keep_words=self._own_words,
+                word_counts=self._word_counts,
+            )
         self.embedder = model
         self.is_lexical = lexical
         # The weights of similarities that are not measured go to the others in proportion.
@@ -217,6 +226,7 @@ class TextScorer:
             "lexical": self.is_lexical,
             "learned": learned,
             "own_words": self._own_words,
+            "word_counts": self._word_counts,
         }
 
     @classmethod
@@ -240,10 +250,12 @@ class TextScorer:
         check_switches(lexical=settings["lexical"])
         # A string would be the path of a file of words.
         kept = dict(settings["own_words"])
+        counts = dict(settings["word_counts"])
         if model is not None and not isinstance(model, Embedder):
-            model = load_embedder(model, statistics.num_chars, keep_words=kept)
+            model = load_embedder(model, statistics.num_chars, keep_words=kept, word_counts=counts)
         scorer = cls([], model, lexical=settings["lexical"], statistics=statistics)
         scorer._own_words = kept
+        scorer._word_counts = counts
         if settings["learned"] is not None:
             learned = np.array(settings["learned"], np.float64)
             if learned.shape != (NUM_COLUMNS,) or not np.isfinite(learned).all():

@@ -111,6 +111,12 @@ class TextStatistics:
         return np.minimum(counts, self.num_texts)
 
     @property
+    def letter_words(self) -> dict[str, int]:
+        """The words of letters only, as dictionaries have them, with their counts."""
+        counts = zip(self.words, self.counts.tolist(), strict=True)
+        return {word: count for word, count in counts if word.isalpha()}
+
+    @property
     def num_chars(self) -> int:
         """Number of letters of all words."""
         lengths = np.array([len(word) for word in self.words], np.int64)

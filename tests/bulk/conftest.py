@@ -41,10 +41,10 @@ def loaded_once(request, monkeypatch):
     model, embedders = map(request.getfixturevalue, ("model", "embedders"))
     load = TextEmbedder.load
 
-    def load_once(path, *, folded=False, keep_words=None):
-        if str(path) == str(model) and not keep_words:
+    def load_once(path, *, folded=False, **options):
+        if str(path) == str(model) and not any(options.values()):
             return embedders(folded=folded)
-        return load(path, folded=folded, keep_words=keep_words)
+        return load(path, folded=folded, **options)
 
     monkeypatch.setattr(TextEmbedder, "load", load_once)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,11 @@ from tf_charagram.cli._flags.corrections import Corrections
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.text_reader import TextReader
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.word_boundaries import words_of
 from tf_charagram.text.words import WordVectorizer
 
 TEXTS = ["Vehicls on the raod", "vehicls,  vehicls!", "", "thsi wrods"]
@@ -110,5 +114,12 @@ def test_commands(tmp_path, capsys):
     np.testing.assert_allclose(shard, np.load(tmp_path / "kept.npy"), atol=1e-5)
     assert np.abs(shard - np.load(tmp_path / "v.npy")).max() > 0.01
     assert said(*evaluate, *keep) == []
+    own = ["--own-weights", "--output"]
+    for output in (tmp_path / "own.npy", f"{tmp_path}/own/"):
+        said(*embed, *own, output)
+    counts = Counter(words_of(TEXTS))
+    expected = TextReader.load("english", word_counts=counts).encode(TEXTS)
+    for output in ("own.npy", "own/part-00000-00000.npy"):
+        np.testing.assert_allclose(np.load(tmp_path / output), expected, atol=1e-5)
     assert call(*embed, "--output", f"{tmp_path}/kept/", "--resume") == 1
     assert "other settings: keep_words_sha256 was " in capsys.readouterr().err

@@ -201,6 +201,7 @@ FUNCTIONS = {
             "kind": {"kind": "tagger"},
             "correct_spelling": {"correct_spelling": False},
             "keep_words": {"keep_words": 1},
+            "word_counts": {"word_counts": {"my": 5000}},
         },
     ),
 }
@@ -272,7 +273,7 @@ def outcome(function, arguments):
     except (ValueError, RuntimeError) as error:
         return f"{type(error).__name__}: {error}"
     if isinstance(found, TextReader):
-        return str(found.read_as(["my pasword"]))
+        return str((found.read_as(["my pasword"]), found.encode(["my password"])[0, :5]))
     if isinstance(found, TextIndex):
         return str(found.search("sony"))
     if isinstance(found, TextScorer):

@@ -108,3 +108,6 @@ def test_wrong_arguments(folder):
         reader.similarity(["a"], [])
     with pytest.raises(RunError, match="Cannot read"):
         TextReader.load(folder, keep_words="no such file")
+    for counts in (["cat"], {"cat": -1}, {"cat": "two"}):
+        with pytest.raises(ConfigError, match="`word_counts` must map words to how often they"):
+            TextReader.load(folder, word_counts=counts)

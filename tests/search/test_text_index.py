@@ -196,7 +196,8 @@ def npy(vectors):
 
 
 def scorer(**settings):
-    return json.dumps({"lexical": True, "learned": None, "own_words": {}, **settings})
+    plain = {"lexical": True, "learned": None, "own_words": {}, "word_counts": {}}
+    return json.dumps({**plain, **settings})
 
 
 def hostile_files(saved):
@@ -241,6 +242,8 @@ def hostile_files(saved):
                 ({"own_words": {"a": 0}}, "index is damaged"),
                 ({"own_words": {"a": None}}, "index is damaged"),
                 ({"own_words": {"1": 1}}, "at least one word of letters"),
+                ({"word_counts": [1]}, "index is damaged"),
+                ({"word_counts": {"the": "often"}}, "index is damaged"),
             ]
         ],
         (SETTINGS, "[]", "index is damaged"),
@@ -279,6 +282,7 @@ def test_other_models_and_folders(saved, other_model, tmp_path):
         "lexical": True,
         "learned": None,
         "own_words": {},
+        "word_counts": {},
     }
 
 
@@ -295,6 +299,7 @@ def test_frequent_words_are_right(tmp_path):
     index.save(tmp_path / "index")
     loaded = TextIndex.load(tmp_path / "index", model)
     assert loaded.scorer.settings() == index.scorer.settings()
+    assert loaded.scorer.settings()["word_counts"]["with"] == 21
     assert loaded.scorer.embedder.read_as(["linq timex"]) == ["linq time"]
     queries = ["linqq", "timex", "line"]
     assert loaded.search(queries) == index.search(queries)

@@ -82,6 +82,33 @@ def test_weights_are_saved_merged_and_respelled():
     assert respelled.words == ["cafe", "road"] and respelled.weight_steps.tolist() == [32, 16, 32]
 
 
+def test_words_that_are_rare_in_texts_count_more(tmp_path):
+    # 3,000 usual words and 3,099 of the texts: 1,515 + 3,096 "not", 1,212 "road", 273 + 3 "a".
+    old = dictionary()
+    shares = np.array([1515.15 + 3096, 1212.12, 272.73 + 3]) / 6099
+    usual = np.array([50, 40, 9]) / 99
+    bits = np.maximum(-np.log2([shares, usual]), 3)
+    expected = np.array([2.0, 0.5, 1.5]) * (bits[0] / bits[1]) ** 0.3
+    counts = {"not": 3096, "a": 3, "unknown": 10**9}
+    steps = old.weighed_by(counts).weight_steps
+    assert_allclose(steps[:3] / 32, expected, atol=1 / 32)
+    assert steps[3] == old.weight_steps[3]
+    # Words that are as frequent as usual keep their weights.
+    same = old.weighed_by({"not": 50, "road": 40, "a": 9}).weight_steps
+    assert same.tolist() == old.weight_steps.tolist()
+    model = embedder()
+    model.save(tmp_path)
+    rare = {"word_counts": {"a": 50_000}}
+    vector = TextEmbedder.load(tmp_path, **rare).encode(["not road"])
+    assert_allclose(TextReader.load(tmp_path, **rare).encode(["not road"]), vector, atol=1e-6)
+    assert np.abs(vector - model.encode(["not road"])).max() > 0.01
+
+
+def test_models_without_weights_stay():
+    plain = Dictionary({"not": 50, "road": 40})
+    assert plain.weighed_by({"not": 1000}) is plain
+
+
 @pytest.mark.parametrize("steps", [[1, 2], [1, 2, 3, 200], [1, 2, 3]])
 def test_damaged_weights(steps):
     arrays = dictionary().to_arrays()

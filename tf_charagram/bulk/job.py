@@ -16,7 +16,7 @@ from tf_charagram.bulk._shards.inputs import InputFile, Shard, read_shards, read
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
 from tf_charagram.models._storage.choice import Embedder, first_texts, load_embedder
 from tf_charagram.models._storage.locations import model_sha256
-from tf_charagram.models._storage.own_words import own_words
+from tf_charagram.models._storage.own_words import word_options
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class EmbedJob:
         shard_lines: Maximum number of lines of a shard.
         keep_words: File of correctly spelled words that are read as written; or `None` for words
             that are frequent in the first texts.
+        own_weights: Whether words are weighed by their rarity in the first texts, too.
 
     Raises:
         ConfigError: A value is out of range, or an input is a stream.
@@ -43,6 +44,7 @@ class EmbedJob:
     format: str = "npy"
     shard_lines: int = 50_000
     keep_words: str | None = None
+    own_weights: bool = False
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
@@ -62,8 +64,9 @@ class EmbedJob:
     def embedder(self) -> Embedder:
         """The model, which is loaded when it is first used."""
         sizes = [file.size or 0 for file in self.inputs]
-        kept = self.keep_words or own_words(self.model, first_texts(self._readable_texts()))
-        return load_embedder(self.model, sum(sizes), keep_words=kept)
+        first = first_texts(self._readable_texts())
+        options = word_options(self.model, first, self.keep_words, self.own_weights)
+        return load_embedder(self.model, sum(sizes), **options)
 
     def _readable_texts(self) -> Iterator[str]:
         """Yields texts up to a damaged line, which is reported when its shard is embedded."""
@@ -77,6 +80,7 @@ class EmbedJob:
             "format": self.format,
             "shard_lines": self.shard_lines,
             "keep_words_sha256": self.keep_words and sha256_of(self.keep_words),
+            "own_weights": self.own_weights,
         }
         sizes = {file.path: file.size for file in self.inputs}
         return {"settings": settings, "data_files": sizes}

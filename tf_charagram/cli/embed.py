@@ -73,6 +73,11 @@ def _make_parser() -> Parser:
         help="columns of a table, by name or number from 1, which are joined [whole lines]",
     )
     add_keep_words_flag(parser)
+    parser.add_argument(
+        "--own-weights",
+        action="store_true",
+        help="weigh words by their rarity in the texts, too; in all of a large file, by its start",
+    )
     add_corrections_flag(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--shard-lines", type=int, help="lines of a shard [50000]")
@@ -141,6 +146,7 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
         tuple(files),
         values["output"],
         keep_words=values["keep_words"],
+        own_weights=values["own_weights"],
         **job_options,
     )
     embed_files(job, **run_options)
@@ -152,7 +158,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk._shards.inputs import LineProgress, to_text
     from tf_charagram.models._storage.choice import first_texts, load_embedder, num_chars_of
     from tf_charagram.models._storage.locations import read_config
-    from tf_charagram.models._storage.own_words import own_words
+    from tf_charagram.models._storage.own_words import word_options
 
     model, output = values["model"], values["output"]
     # Errors before standard input is awaited.
@@ -161,8 +167,8 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     check_output(output, values["overwrite"])
     lines = _texts(files, values)
     first = first_texts(lines)
-    kept = values["keep_words"] or own_words(model, first)
-    embedder = load_embedder(model, num_chars_of(first), keep_words=kept)
+    options = word_options(model, first, values["keep_words"], values["own_weights"])
+    embedder = load_embedder(model, num_chars_of(first), **options)
     batches = embedder.encode_batches(chain(first, lines))
     with (
         _open_vector_file(output, embedder.dim) as write,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -188,6 +188,7 @@ class TextModel(keras.Model):
         folded: bool = False,
         correct_spelling: bool = True,
         keep_words: str | Path | Iterable[str] | None = None,
+        word_counts: Mapping[str, int] | None = None,
     ) -> Self:
         """Loads a saved model.
 
@@ -202,6 +203,8 @@ class TextModel(keras.Model):
                 searched; or the path of a UTF-8 file with such lines; or a mapping of words to
                 their counts. These words are read as written, and misspelled words may be read as
                 them.
+            word_counts: How often words occur in the texts of a job. If the model weighs words,
+                words that are rare in these texts count more.
 
         Raises:
             ConfigError: `keep_words` is neither a path nor a list of texts.
@@ -216,6 +219,7 @@ class TextModel(keras.Model):
             cls.head_class,
             correct_spelling=correct_spelling,
             keep_words=keep_words,
+            word_counts=word_counts,
         )
         model = cls.from_parts(*parts, task=read_config(path).get("task"))
         return model.folded() if folded else model

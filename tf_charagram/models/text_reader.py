@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -72,6 +72,7 @@ class TextReader(EmbeddingAnswers):
         kind: str | None = EMBEDDER,
         correct_spelling: bool = True,
         keep_words: str | Path | Iterable[str] | None = None,
+        word_counts: Mapping[str, int] | None = None,
     ) -> Self:
         """Loads a saved model.
 
@@ -84,6 +85,8 @@ class TextReader(EmbeddingAnswers):
                 searched; or the path of a UTF-8 file with such lines; or a mapping of words to
                 their counts. These words are read as written, and misspelled words may be read as
                 them.
+            word_counts: How often words occur in the texts of a job. If the model weighs words,
+                words that are rare in these texts count more.
 
         Raises:
             ConfigError: The encoder does not sum n-grams, or `keep_words` is neither a path nor a
@@ -91,7 +94,13 @@ class TextReader(EmbeddingAnswers):
             RunError: The folder does not contain an embedder, is damaged, or was written by a newer
                 version; or the file of words cannot be read.
         """
-        opened = stored_model(path, kind, correct_spelling=correct_spelling, keep_words=keep_words)
+        opened = stored_model(
+            path,
+            kind,
+            correct_spelling=correct_spelling,
+            keep_words=keep_words,
+            word_counts=word_counts,
+        )
         with opened as stored:
             encoder = stored.config["encoder"]["name"]
             if encoder == NGRAM_ENCODER:

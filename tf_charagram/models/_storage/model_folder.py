@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,7 @@ def load_model(
     *,
     correct_spelling: bool = True,
     keep_words: str | Path | Iterable[str] | None = None,
+    word_counts: Mapping[str, int] | None = None,
 ) -> list[Layer]:
     """Loads a model, in float32.
 
@@ -109,6 +110,7 @@ def load_model(
         head_class: The class of its head, if any.
         correct_spelling: Whether to use its dictionary, if any.
         keep_words: Correctly spelled words, or a file of them.
+        word_counts: How often words occur in texts by which words are weighed.
 
     Returns:
         Vectorizer, encoder and, if any, head.
@@ -119,7 +121,12 @@ def load_model(
             version; or the file of words cannot be read.
     """
     opened = stored_model(
-        path, kind, correct_spelling=correct_spelling, keep_words=keep_words, damages=DAMAGES
+        path,
+        kind,
+        correct_spelling=correct_spelling,
+        keep_words=keep_words,
+        word_counts=word_counts,
+        damages=DAMAGES,
     )
     with opened as stored, unfilled_tables():
         config = stored.config

@@ -7,10 +7,17 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+<<<<<<< HEAD:tf_charagram/models/_storage/own_words.py
+from tf_charagram.errors import ConfigError
 from tf_charagram.models._storage.stored_model import read_dictionary
 from tf_charagram.text._algorithm.symbols import Symbols
 from tf_charagram.text._algorithm.word_boundaries import words_of
+=======
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.stored_model import read_dictionary
+>>>>>>> fb9834b4 (Weigh words by their rarity in the user's texts):tf_charagram/models/own_words.py
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.kept_words import kept_words
 
@@ -43,6 +50,35 @@ def own_words(model: str | Path, texts: Iterable[str]) -> dict[str, int]:
     words = WordCounts()
     deque(words.of(texts), maxlen=0)
     return words.own_words(known)
+
+
+def word_options(
+    model: str | Path, texts: Iterable[str], keep_words: str | None, own_weights: bool
+) -> dict[str, Any]:
+    """Returns options with which `TextReader.load` reads and weighs the words of texts.
+
+    Args:
+        model: Model folder, run folder, or name of a shipped model.
+        texts: The texts, or the first of them.
+        keep_words: File of words that are read as written; `None` for `own_words`.
+        own_weights: Whether words are weighed by their rarity in the texts, too.
+
+    Raises:
+        ConfigError: `own_weights`, and the model does not weigh words.
+        RunError: The folder is not a model, or is damaged.
+    """
+    words = WordCounts()
+    known = read_dictionary(model)
+    if own_weights and (known is None or known.weight_steps is None):
+        raise ConfigError(f"--own-weights needs a model that weighs words. Received: {model}")
+    if own_weights or keep_words is None:
+        deque(words.of(texts), maxlen=0)
+    options: dict[str, Any] = {"keep_words": keep_words}
+    if keep_words is None and known is not None:
+        options["keep_words"] = words.own_words(known)
+    if own_weights:
+        options["word_counts"] = words.counts
+    return options
 
 
 class WordCounts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +36,7 @@ class StoredModel:
         weights: The arrays of encoder and head, while the file is open.
         correct_spelling: Whether to use the dictionary, if any.
         kept: Words to add to the dictionary.
+        word_counts: How often words occur in texts by which words are weighed.
 
     Attributes:
         config: Its settings.
@@ -50,18 +51,23 @@ class StoredModel:
         weights: ArrayFile,
         correct_spelling: bool,
         kept: Dictionary | None,
+        word_counts: Mapping[str, int] | None,
     ) -> None:
         self.config = config
         self.state = without_dictionary(state)
         self.weights = weights
         self._state = state if correct_spelling else {}
         self._kept = kept
+        self._word_counts = word_counts
 
     @cached_property
     def dictionary(self) -> Dictionary | None:
         """The words of the model and the kept words; `None` for a model that corrects no words."""
         own = Dictionary.from_arrays(self._state)
-        return None if own is None else own.merged(self._kept)
+        if own is None:
+            return None
+        dictionary = own.merged(self._kept)
+        return dictionary.weighed_by(self._word_counts) if self._word_counts else dictionary
 
 
 @contextmanager
@@ -71,6 +77,7 @@ def stored_model(
     *,
     correct_spelling: bool = True,
     keep_words: str | Path | Iterable[str] | None = None,
+    word_counts: Mapping[str, int] | None = None,
     damages: tuple[type[Exception], ...] = (),
 ) -> Iterator[StoredModel]:
     """Opens a model folder; what fails while it is open says that the folder is damaged.
@@ -80,10 +87,12 @@ def stored_model(
         kind: The expected kind; `None` for any.
         correct_spelling: Whether to use its dictionary, if any.
         keep_words: Correctly spelled words, or a file of them.
+        word_counts: How often words occur in texts by which words are weighed.
         damages: Further exceptions that a damaged folder causes.
 
     Raises:
-        ConfigError: `keep_words` is neither a path nor a list of texts.
+        ConfigError: `keep_words` is neither a path nor a list of texts, or `word_counts` does not
+            map words to counts.
         RunError: The folder is not a model of this kind, is damaged, or was written by a newer
             version; or the file of words cannot be read.
     """
@@ -92,15 +101,29 @@ def stored_model(
     if kind not in (None, actual):
         raise RunError(f"{path} contains a model of the kind '{actual}'. Expected: '{kind}'.")
     kept = kept_words(keep_words)
+    _check_counts(word_counts)
     folder = model_folder(path)
     vocabulary = folder / FILES.vocabulary
     table = folder / FILES.weights
     with _damage(folder, damages):
         state = read_arrays(vocabulary, "iu")
         with open_arrays(table) as weights:
-            yield StoredModel(config, state, weights, correct_spelling, kept)
+            yield StoredModel(config, state, weights, correct_spelling, kept, word_counts)
         if config[ARRAYS] != fingerprint(vocabulary, table):
             raise ValueError("its files belong to different models")
+
+
+def _check_counts(word_counts: Any) -> None:
+    """Raises a `ConfigError` for anything but a mapping of words to counts, or `None`."""
+    if word_counts is None:
+        return
+    if isinstance(word_counts, Mapping):
+        counts = word_counts.values()
+        if all(isinstance(count, int) and count >= 0 for count in counts):
+            return
+    raise ConfigError(
+        f"`word_counts` must map words to how often they occur. Received: {word_counts!r:.80}"
+    )
 
 
 @contextmanager

@@ -27,6 +27,11 @@ _WEIGHTS = "dictionary_weights"
 #: A weight is stored as a number of these steps, one byte, less than `MAX_WEIGHT_STEPS`.
 STEPS_PER_WEIGHT = 32
 MAX_WEIGHT_STEPS = 128
+#: Weights grow with the bits of information of words to this power, between two limits.
+WEIGHT_POWER = 0.3
+MIN_BITS, MAX_BITS = 3.0, 24.0
+# Chosen on SICK's trial part and headlines of 2013, where 300 and 30,000 are as good.
+_PRIOR_WORDS = 3000
 
 
 class Dictionary:
@@ -117,6 +122,29 @@ class Dictionary:
         steps = np.round(values * STEPS_PER_WEIGHT)
         steps = np.clip(steps, 0, MAX_WEIGHT_STEPS - 1).astype(np.uint8)
         return self._of(self.words, self._steps, self.accepted_words, self.sureness, steps)
+
+    def weighed_by(self, counts: Mapping[str, int]) -> Dictionary:
+        """Returns this dictionary with words that count by their rarity in some texts, too.
+
+        The weight of a word is multiplied by (bits in these texts / bits in the dictionary)^0.3,
+        where bits are the information of the word. Without weights, this dictionary is returned.
+
+        Args:
+            counts: How often words occur in the texts; words that are not in the dictionary are
+                skipped.
+        """
+        if self.weight_steps is None:
+            return self
+        own = np.array([counts.get(word, 0) for word in self.words], np.float64)
+        usual = np.exp2(self.log_counts.astype(np.float64))
+        usual /= usual.sum()
+        # Few texts say little about words: they count as much as usual ones of so many words.
+        shares = (own + _PRIOR_WORDS * usual) / (own.sum() + _PRIOR_WORDS)
+        bits = np.clip(-np.log2(shares), MIN_BITS, MAX_BITS)
+        usual_bits = np.clip(-np.log2(usual), MIN_BITS, MAX_BITS)
+        *weights, other = self.weight_steps / STEPS_PER_WEIGHT
+        weights *= (bits / usual_bits) ** WEIGHT_POWER
+        return self.with_weights(dict(zip(self.words, weights.tolist(), strict=True)), other)
 
     def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
         """Respells words with non-ASCII letters; merges words that become equal, adds their counts.
