@@ -117,8 +117,9 @@ def test_commands(tmp_path, capsys):
     own = ["--own-weights", "--output"]
     for output in (tmp_path / "own.npy", f"{tmp_path}/own/"):
         said(*embed, *own, output)
-    counts = Counter(words_of(TEXTS))
-    expected = TextReader.load("english", word_counts=counts).encode(TEXTS)
+    texts = lines.read_text(encoding="utf-8").split("\n")
+    counts = Counter(words_of(texts))
+    expected = TextReader.load("english", word_counts=counts).encode(texts)
     for output in ("own.npy", "own/part-00000-00000.npy"):
         np.testing.assert_allclose(np.load(tmp_path / output), expected, atol=1e-5)
     assert call(*embed, "--output", f"{tmp_path}/kept/", "--resume") == 1

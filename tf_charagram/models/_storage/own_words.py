@@ -9,15 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-<<<<<<< HEAD:tf_charagram/models/_storage/own_words.py
 from tf_charagram.errors import ConfigError
 from tf_charagram.models._storage.stored_model import read_dictionary
 from tf_charagram.text._algorithm.symbols import Symbols
 from tf_charagram.text._algorithm.word_boundaries import words_of
-=======
-from tf_charagram.errors import ConfigError
-from tf_charagram.models.stored_model import read_dictionary
->>>>>>> fb9834b4 (Weigh words by their rarity in the user's texts):tf_charagram/models/own_words.py
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.kept_words import kept_words
 
