@@ -13,10 +13,10 @@ from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.text_reader import TextReader
+from tf_charagram.text._algorithm.word_boundaries import words_of
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
-from tf_charagram.text.word_boundaries import words_of
 from tf_charagram.text.words import WordVectorizer
 
 TEXTS = ["Vehicls on the raod", "vehicls,  vehicls!", "", "thsi wrods"]
