@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.search._pairs.word_lists import WordLists
@@ -18,7 +19,12 @@ from tf_charagram.search.linkage._columns.columns import MISSING, Column, Freque
 from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
 from tf_charagram.search.linkage._columns.whole_texts import CountedTexts, WholeTexts
-from tf_charagram.search.linkage._fellegi_sunter.evidence import compare_columns, frequencies
+from tf_charagram.search.linkage._fellegi_sunter.evidence import (
+    EQUAL,
+    compare_column,
+    compare_columns,
+    frequencies,
+)
 from tf_charagram.search.linkage._fellegi_sunter.linking import (
     are_told_by_titles,
     fitted_mixture,
@@ -31,6 +37,8 @@ from tf_charagram.text._algorithm.arguments import distinct
 Scores = NDArray[np.float64]
 # Scores are rounded: sums of the same numbers in another order differ a little.
 _DECIMALS = 5
+# Kinds whose values take longest to compare.
+_SLOW = ("name", "text")
 
 
 class Pairs(NamedTuple):
@@ -71,14 +79,22 @@ class TextComparison:
         lists = WordLists.of_texts(texts)
         return [[" ".join(words) for words in lists.strings(range(len(lists)))]]
 
-    def probabilities(self, chunk: Pairs, counts: Counts) -> Scores:
-        """Returns the scores of pairs."""
+    def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Scores:
+        """Returns the scores of pairs.
+
+        Args:
+            chunk: The pairs.
+            counts: Counts of all rows.
+            lowest: Pairs that cannot reach this score may get 0.
+        """
         if self._scorer is None:
             raise ConfigError("Count the words of all texts first.")
         [texts] = chunk.values
         prepared = self._scorer.prepare(texts)
         both_ways = chunk.num_left is None
-        found = self._scorer.pair_scores(prepared, prepared, chunk.pairs, both_ways=both_ways)
+        found = self._scorer.pair_scores(
+            prepared, prepared, chunk.pairs, lowest, both_ways=both_ways
+        )
         return found.astype(np.float64).round(_DECIMALS)
 
 
@@ -205,13 +221,46 @@ class ColumnComparison:
                 self.recoded[number] = {old: new for old, new in codes.items() if new}
         return [f"{column.name}: {column.note}" for column in translated if column.note]
 
-    def probabilities(self, chunk: Pairs, counts: Counts) -> Scores:
-        """Returns the probabilities that pairs match."""
+    def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Scores:
+        """Returns the probabilities that pairs match.
+
+        Args:
+            chunk: The pairs.
+            counts: Counts of all rows.
+            lowest: Pairs that cannot reach this probability may get 0.
+        """
         if self.mixture is None:
             raise ConfigError("Call `fit` first.")
-        agreements = compare_columns(self.columns_of(chunk, counts), _sided(chunk))
+        columns = self.columns_of(chunk, counts)
+        pairs = _sided(chunk)
+        found = np.zeros(len(pairs))
+        chosen = np.flatnonzero(_highest(columns, pairs, self.mixture) >= logit(lowest))
+        agreements = compare_columns(columns, pairs[chosen])
         log_odds = self.mixture.log_odds(self.mixture.column_evidence(agreements))
-        return expit(log_odds).round(_DECIMALS)
+        found[chosen] = expit(log_odds)
+        return found.round(_DECIMALS)
+
+
+def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Scores:
+    """Returns bounds of the log-odds of pairs: names, which are slow to compare, may be alike."""
+    agreements = []
+    for column, match, chance in zip(columns, mixture.match, mixture.chance, strict=True):
+        if column.kind.name in _SLOW:
+            # The level with the most evidence that values can have that are not equal.
+            best = int(np.argmax(np.log(match[EQUAL + 1 :]) - np.log(chance[EQUAL + 1 :])))
+            similarity = [*column.kind.cutoffs, 0.0][best]
+            similarities = partial(_all_alike, similarity)
+            column = replace(column, kind=column.kind._replace(similarities=similarities))
+        agreements.append(compare_column(column, pairs))
+    log_priors = mixture.log_priors
+    evidence: Scores = mixture.column_evidence(agreements).sum(axis=1)
+    return evidence + (log_priors[0] - log_priors[-1])
+
+
+def _all_alike(
+    similarity: float, values: Sequence[str], pairs: NDArray[np.integer]
+) -> NDArray[np.float32]:
+    return np.full(len(pairs), similarity, np.float32)
 
 
 def _sided(chunk: Pairs) -> Ids:

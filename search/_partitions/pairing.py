@@ -168,7 +168,7 @@ def scored(job: Job, pairs: Ids, lowest: float) -> NDArray[Any]:
     found = [np.zeros(0, PAIRS)]
     for start in range(0, len(pairs), _CHUNK):
         own = pairs[start : start + _CHUNK]
-        scores = comparison.probabilities(_chunk(job, own), counts_of(job))
+        scores = comparison.probabilities(_chunk(job, own), counts_of(job), lowest)
         is_kept = (scores >= lowest) & (scores > 0)
         keys = own[is_kept, 0] * num_rows + own[is_kept, 1]
         found.append(records_of(PAIRS, keys, scores[is_kept]))
