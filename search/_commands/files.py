@@ -26,15 +26,12 @@ _AT_ONCE = (
     "one_to_one",
     "alternatives",
 )
-_FOR_FOLDERS = ("partitions", "resume", "ray", "json")
+_FOR_FOLDERS = ("resume", "ray", "json")
 
 
 def add_folder_flags(parser: Parser) -> None:
     """Adds flags for an output that is a folder."""
     group = parser.add_argument_group("for files of any size, with --output FOLDER/")
-    group.add_argument(
-        "--partitions", type=int, metavar="N", help="parts to work on one by one [by size]"
-    )
     group.add_argument("--resume", action="store_true", help="continue a run that was stopped")
     group.add_argument(
         "--ray", metavar="ADDRESS", help="run on a Ray cluster; auto: of this machine; local: start"
@@ -103,7 +100,6 @@ def options_of(values: Namespace) -> dict[str, Any]:
         "identifies": identifies,
         "lexical": not values.vectors_only,
         "threshold": values.threshold,
-        "num_partitions": values.partitions,
         "reading": {
             "header": not values.no_header,
             "encoding": values.encoding,

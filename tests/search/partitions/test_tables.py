@@ -186,10 +186,10 @@ class TestCommands:
         ("flags", "message"),
         [
             (["--output", "new/", "--drop"], "--drop needs all rows at once: write to a file"),
-            (["--output", "new.csv", "--partitions", "3"], "--partitions is for a folder"),
+            (["--output", "new.csv", "--ray", "auto"], "--ray is for a folder"),
             (["--output", "new/", "--column", "born"], "--column must be NAME:KIND"),
             (["--output", "new/", "--column", "born:day"], "Unknown kind of column 'day'"),
-            (["--output", "new/", "--partitions", "0"], "`num_partitions` must be"),
+            (["--output", "new/", "--threshold", "2"], r"`threshold` must be in [0, 1]"),
             (["--output", "new/", "--resume", "--overwrite"], "Give one of `resume` and"),
         ],
     )
