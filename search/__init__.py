@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tf_charagram._common.lazy import lazy_names
+from tf_charagram._common.lazy import lazy_names, names_in
 
 if TYPE_CHECKING:
     from tf_charagram.search._pairs.grouping import Group, WeakLink
@@ -36,10 +36,7 @@ else:
         "text_index": ["Hit", "TextIndex"],
         "tfidf": ["CharacterTfidf"],
     }
-    __getattr__ = lazy_names(
-        __name__,
-        {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names},
-    )
+    __getattr__ = lazy_names(__name__, names_in(__name__, _HOMES))
 
 __all__ = [
     "Added",

@@ -55,7 +55,7 @@ def install_advice(extra: str = "") -> str:
     """Words the command that installs this package with the requirements of an extra.
 
     Args:
-        extra: Name of the extra. Default: only what the package always requires.
+        extra: Name of the extra. Default: only the requirements without an extra.
     """
     extras = f"[{extra}]" if extra else ""
     if not (_CHECKOUT / "pyproject.toml").is_file():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import MetaPathFinder
@@ -50,6 +50,11 @@ def lazy_names(
         return getattr(source, name) if hasattr(source, name) else source
 
     return getattribute
+
+
+def names_in(package: str, homes: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Maps each name to its module, given the names in each module of a package."""
+    return {name: f"{package}.{home}" for home, names in homes.items() for name in names}
 
 
 def extra_module(name: str, extra: str) -> Any:

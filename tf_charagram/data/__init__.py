@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tf_charagram._common.lazy import lazy_names
+from tf_charagram._common.lazy import lazy_names, names_in
 
 if TYPE_CHECKING:
     from tf_charagram.data._tables.columns import Labelled, read_labelled, read_scored_pairs
@@ -22,10 +22,7 @@ else:
         "sets": ["evaluation_sets"],
         "starter": ["graded_pairs", "train_pairs"],
     }
-    __getattr__ = lazy_names(
-        __name__,
-        {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names},
-    )
+    __getattr__ = lazy_names(__name__, names_in(__name__, _HOMES))
 
 __all__ = [
     "BadLines",

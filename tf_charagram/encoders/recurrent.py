@@ -5,7 +5,7 @@ States are as wide as the word vectors. Arguments that are not listed are those 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import keras
 import numpy as np
@@ -110,7 +110,38 @@ class Lstm(WordEncoder):
 
     is_padded = True
 
-    returns_sequences: ClassVar[bool] = False
+    def __init__(
+        self,
+        *,
+        use_output_gate: bool = LstmOptions.use_output_gate,
+        use_peepholes: bool = LstmOptions.use_peepholes,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.use_output_gate = use_output_gate
+        self.use_peepholes = use_peepholes
+        self.lstm = _lstm_of(self)
+
+    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        inputs, mask = self.vectors(ids, training)
+        return self.lstm(inputs, mask=mask, training=training)
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class Gran(WordEncoder):
+    """Embeds a text as the mean over t of x_t * sigmoid(Wx x_t + Wh h_t + b).
+
+    x_t are its word vectors and h_t the states of an LSTM over them (Wieting and Gimpel 2017; the
+    baseline of CSE, section 4). A text without words gets zeros.
+
+    Args:
+        use_output_gate: Whether h_t = o_t tanh(c_t), or tanh(c_t) without the gate.
+        use_peepholes: Whether the gates see the cell state, as in Gers et al. (2003).
+        **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
+    """
+
+    is_padded = True
 
     def __init__(
         self,
@@ -122,37 +153,7 @@ class Lstm(WordEncoder):
         super().__init__(**kwargs)
         self.use_output_gate = use_output_gate
         self.use_peepholes = use_peepholes
-        self.lstm = make_lstm(
-            self.dim,
-            use_output_gate=use_output_gate,
-            use_peepholes=use_peepholes,
-            return_sequences=self.returns_sequences,
-            seed=self.seed + 1,
-            name="lstm",
-        )
-        self.lstm.build((None, None, self.dim))
-
-    def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
-        """Returns the embeddings of texts given as word ids."""
-        inputs, mask = self.vectors(ids, training)
-        return self.lstm(inputs, mask=mask, training=training)
-
-
-@keras.saving.register_keras_serializable(package="tf_charagram")
-class Gran(Lstm):
-    """Embeds a text as the mean over t of x_t * sigmoid(Wx x_t + Wh h_t + b).
-
-    x_t are its word vectors and h_t the states of an LSTM over them (Wieting and Gimpel 2017; the
-    baseline of CSE, section 4). A text without words gets zeros.
-
-    Args:
-        **kwargs: The arguments of `Lstm`.
-    """
-
-    returns_sequences = True
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        self.lstm = _lstm_of(self, return_sequences=True)
         # Wx and Wh side by side, over x_t and h_t concatenated.
         self.gate = make_dense(
             2 * self.dim, self.dim, activation="sigmoid", seed=self.seed + 2, name="gate"
@@ -165,3 +166,17 @@ class Gran(Lstm):
         gates = self.gate(tf.concat([inputs, states], axis=-1))
         # Past the last word, the inputs are zero.
         return tf.reduce_sum(inputs * gates, axis=1) / divisors(ids)
+
+
+def _lstm_of(encoder: Lstm | Gran, *, return_sequences: bool = False) -> keras.layers.Layer:
+    """Builds the LSTM of an encoder over its word vectors."""
+    lstm = make_lstm(
+        encoder.dim,
+        use_output_gate=encoder.use_output_gate,
+        use_peepholes=encoder.use_peepholes,
+        return_sequences=return_sequences,
+        seed=encoder.seed + 1,
+        name="lstm",
+    )
+    lstm.build((None, None, encoder.dim))
+    return lstm

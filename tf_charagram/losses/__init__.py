@@ -1,8 +1,8 @@
-"""Losses, and what they are made of."""
+"""Losses, and the functions that they share."""
 
 from typing import TYPE_CHECKING
 
-from tf_charagram._common.lazy import lazy_names
+from tf_charagram._common.lazy import lazy_names, names_in
 
 if TYPE_CHECKING:
     from tf_charagram.losses.cosine import normalize_rows, paired_cosine, swap_halves
@@ -11,18 +11,12 @@ if TYPE_CHECKING:
     from tf_charagram.losses.negatives import candidate_mask
 else:
     _HOMES = {
-        "MarginLoss": "margin",
-        "candidate_mask": "negatives",
-        "cross_entropy": "labels",
-        "normalize_rows": "cosine",
-        "paired_cosine": "cosine",
-        "swap_halves": "cosine",
+        "cosine": ["normalize_rows", "paired_cosine", "swap_halves"],
+        "labels": ["cross_entropy"],
+        "margin": ["MarginLoss"],
+        "negatives": ["candidate_mask"],
     }
-    __getattr__ = lazy_names(
-        __name__,
-        {name: f"{__name__}.{home}" for name, home in _HOMES.items()},
-        needs_tensorflow=True,
-    )
+    __getattr__ = lazy_names(__name__, names_in(__name__, _HOMES), needs_tensorflow=True)
 
 __all__ = [
     "MarginLoss",

@@ -178,22 +178,9 @@ class TextEmbedder(TextModel, EmbeddingAnswers):
             # `numpy()` would copy.
             return np.asarray(self._embed_in_threads(string_tensor(texts)))
 
-    def known_share(self, texts: Iterable[str | bytes]) -> np.ndarray:
-        """Returns the share of the visible characters of each text that the model knows.
-
-        Args:
-            texts: A list, array, tensor, column of a data frame or `tf.data.Dataset` of strings.
-
-        Returns:
-            float32 `(num_texts,)`; 1 for texts without visible characters.
-
-        Raises:
-            ConfigError: The model does not read n-grams, or `texts` is a single string or contains
-                other values.
-        """
-        if not isinstance(self.vectorizer, NgramVectorizer):
-            raise ConfigError("`known_share` needs a model of n-grams.")
-        return super().known_share(texts)
+    @property
+    def _reads_ngrams(self) -> bool:  # type: ignore[override]
+        return isinstance(self.vectorizer, NgramVectorizer)
 
     ngrams = on_cpu(EmbeddingAnswers.ngrams)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tf_charagram._common.lazy import lazy_names
+from tf_charagram._common.lazy import lazy_names, names_in
 from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.errors import ConfigError, unknown_name
@@ -31,7 +31,7 @@ else:
     }
     __getattr__ = lazy_names(
         __name__,
-        {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names},
+        names_in(__name__, _HOMES),
         needs_tensorflow=True,
         light=_HOMES["paraphrase.losses"],
     )

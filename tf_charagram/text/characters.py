@@ -25,8 +25,9 @@ _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 class CharacterVectorizer(TextVectorizer):
     """Maps texts to the ids of their characters (Charagram, sections 3 and 4.1.2).
 
-    Texts are normalized as for n-grams. Id 0 is unused, 1 is the space, 2 any character outside the
-    alphabet, and the alphabet starts at 3. A text that normalizes to nothing has no ids.
+    Texts are normalized like those of n-grams. Id 0 is unused, 1 is the space, 2 any character
+    outside the alphabet, and the alphabet starts at 3. A text that normalizes to nothing has no
+    ids.
 
     Args:
         alphabet: The characters that have their own id. Default: those of the texts given to

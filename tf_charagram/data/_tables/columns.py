@@ -206,7 +206,7 @@ def read_scored_pairs(
         low: Lowest possible score; a lower one makes a line bad.
         high: Highest possible score.
         name: Name of the set. Default: the file name without suffix.
-        group: Group of the set, see `ScoredPairs`.
+        group: Group of the set, such as `"sts"`.
         allow_unscored: Whether rows without a score are left out and counted, not bad.
         **options: See `ColumnOptions`.
 

@@ -363,7 +363,7 @@ def _layout(
 
 @cache
 def _file_has_csv_quotes(path: str | Path, encoding: str | None, size: int, time_ns: int) -> bool:
-    """Tells how quotes of a file are read; its size and time tell that it has not changed."""
+    """Tells whether quotes of a file are those of CSV; a changed size or time reads it again."""
     return _has_csv_quotes([text for _, text in table_lines(path, BadLines("skip"), encoding)])
 
 

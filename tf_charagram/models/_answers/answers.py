@@ -33,6 +33,8 @@ _MAX_BATCH_CHARS = 4_000_000
 class EmbeddingAnswers:
     """Similarities, neighbors, explanations and readings of texts."""
 
+    _reads_ngrams: bool = True
+
     @property
     @abstractmethod
     def symbols(self) -> Symbols:
@@ -194,6 +196,8 @@ class EmbeddingAnswers:
             ConfigError: The model does not read n-grams, or `texts` is a single string or contains
                 other values.
         """
+        if not self._reads_ngrams:
+            raise ConfigError("`known_share` needs a model of n-grams.")
         # An empty array first, because NumPy cannot concatenate an empty list.
         shares = [np.zeros(0, np.float32)]
         for batch in bounded_batches(texts_of(texts, "texts"), _BATCH, _MAX_BATCH_CHARS):

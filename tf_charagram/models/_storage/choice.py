@@ -47,7 +47,7 @@ def load_embedder(model: str | Path, num_chars: int, **options: Any) -> Embedder
     Args:
         model: A model folder, a run folder, or the name of a model that ships with the package.
         num_chars: Number of characters of the texts, or an estimate.
-        **options: `correct_spelling`, `keep_words` and `word_counts`, as for `TextReader.load`.
+        **options: `correct_spelling`, `keep_words` and `word_counts`, passed to `load`.
 
     Raises:
         ConfigError: The model needs TensorFlow, which is not installed; or an option is invalid.

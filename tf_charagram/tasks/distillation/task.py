@@ -136,10 +136,6 @@ class Distill(EmbedderSets, Task):
         """Returns the first distinct lines, for searching after training."""
         return list(dict.fromkeys(self.lines.texts))[:_NUM_LISTED]
 
-    def build(self) -> TextEmbedder:
-        """Builds the embedder."""
-        return TextEmbedder(*self.encoder_on(self._vectorizer))
-
     def make_stream(self, model: TextEmbedder, folder: RunFolder) -> DistillStream:
         """Returns the batches."""
         config = self.config

@@ -37,7 +37,7 @@ from tf_charagram.training.task import Scoring, Task
 
 
 class EmbedderSets:
-    """The part of a task that reads sets of scored pairs and scores an embedder on them.
+    """The part of a task that builds an embedder and scores it on sets of scored pairs.
 
     Comes before `Task` among the bases of a class, which defines the training data.
 
@@ -51,6 +51,12 @@ class EmbedderSets:
 
     config: Any
     bad_lines: BadLines
+    encoder_on: Any
+    _vectorizer: Any
+
+    def build(self) -> TextEmbedder:
+        """Builds the embedder."""
+        return TextEmbedder(*self.encoder_on(self._vectorizer))
 
     def find_sets(self) -> list[str]:
         """Reads the sets; returns their names and the names of their means."""
@@ -136,10 +142,6 @@ class _ParaphraseTask(EmbedderSets, Task):
         self._vectorizer = make_vectorizer(config, texts, self.corpus.texts_with_typos())
         # A hashing vectorizer reads no texts, but the survey must finish.
         deque(texts, maxlen=0)
-
-    def build(self) -> TextEmbedder:
-        """Builds the embedder."""
-        return TextEmbedder(*self.encoder_on(self._vectorizer))
 
     def make_stream(self, model: TextEmbedder, folder: RunFolder) -> PairStream:
         """Returns the batches; their ids are computed when the stream is opened."""

@@ -27,7 +27,7 @@ class LookupTable(tf.lookup.StaticHashTable):
         keys: Distinct keys, `(num_keys,)`.
         rows: A row for each key, integers `(num_keys,)`.
         default: The row of all other keys.
-        are_mixed: As for `KeyTable`, which needs to know; this table takes any keys.
+        are_mixed: Whether keys are spread evenly. Only a `KeyTable` needs it.
     """
 
     @on_cpu

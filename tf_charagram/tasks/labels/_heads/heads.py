@@ -20,16 +20,6 @@ from tf_charagram.tasks.labels._heads.relatedness import relatedness_loss, sprea
 _INITIAL_VARIANCE = 0.03
 
 
-# Names of the two features of a pair.
-_PAIR_FEATURES = ("product", "distance")
-
-
-def _pair_features(vectors: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns left * right and |left - right| of pairs, float32 `(B, dim)` each."""
-    left, right = tf.split(vectors, 2)
-    return left * right, tf.abs(left - right)
-
-
 class _SigmoidHead(ConfiguredLayer):
     """Base of the heads: logits = Wp sigmoid(W1 f1 + ... + b) + bp over features of vectors.
 
@@ -50,7 +40,7 @@ class _SigmoidHead(ConfiguredLayer):
     """
 
     #: Name of each feature.
-    feature_names: ClassVar[tuple[str, ...]]
+    feature_names: ClassVar[tuple[str, ...]] = ("product", "distance")
 
     def __init__(
         self, *, dim: int, num_outputs: int, hidden_dim: int = 50, seed: int = 0, **kwargs: Any
@@ -85,8 +75,9 @@ class _SigmoidHead(ConfiguredLayer):
         self.built = True
 
     def _features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """Returns the features of vectors, float32 `(batch, dim)` each."""
-        raise NotImplementedError
+        """Returns features, float32 `(batch, dim)` each: of pairs, lefts first, by default."""
+        left, right = tf.split(vectors, 2)
+        return left * right, tf.abs(left - right)
 
     def call(self, vectors: tf.Tensor) -> tf.Tensor:
         """Returns the logits, float32 `(batch, num_outputs)`."""
@@ -133,8 +124,6 @@ class PairScoreHead(_SigmoidHead):
         ConfigError: An argument is out of range.
     """
 
-    feature_names = _PAIR_FEATURES
-
     def __init__(self, *, dim: int, num_classes: int = 5, **kwargs: Any) -> None:
         check_integers(num_classes=num_classes)
         if num_classes < 2:
@@ -143,9 +132,6 @@ class PairScoreHead(_SigmoidHead):
             )
         super().__init__(dim=dim, num_outputs=num_classes, **kwargs)
         self.num_classes = num_classes
-
-    def _features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        return _pair_features(vectors)
 
     def loss(self, logits: tf.Tensor, targets: tf.Tensor, class_weights: None) -> tf.Tensor:
         """Computes the divergence of the logits from the scores, a scalar."""
@@ -175,16 +161,12 @@ class PairLabelHead(_SigmoidHead):
         ConfigError: An argument is out of range.
     """
 
-    feature_names = _PAIR_FEATURES
     loss = staticmethod(cross_entropy)
 
     def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
         labels = check_labels(labels)
         super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
         self.labels = labels
-
-    def _features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        return _pair_features(vectors)
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
