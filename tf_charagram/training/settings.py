@@ -263,6 +263,21 @@ class RunConfig:
 
 
 @dataclass(frozen=True)
+class TableConfig:
+    """Settings of a training run whose data may be tables; comes before `RunConfig` as a base."""
+
+    columns: tuple[str, ...] = option(
+        (),
+        "columns of tables: one or two texts, then the label or score, or for pairs, 1 or 0 for "
+        "whether they mean the same; names, or numbers from 1 [well-known names]",
+        "data",
+    )
+    header: bool = option(
+        True, "whether the first line of CSV and TSV has the names of the columns", "data"
+    )
+
+
+@dataclass(frozen=True)
 class LabelledConfig(RunConfig):
     """Settings of a training run on labelled examples, also of words.
 
@@ -285,23 +300,6 @@ class LabelledConfig(RunConfig):
         """Checks the values."""
         super().__post_init__()
         check_penalty("l2_head", self.l2_head)
-
-
-def columns_option() -> Any:
-    """Makes the setting `columns` of a run whose data may be tables."""
-    return option(
-        (),
-        "columns of tables: one or two texts, then the label or score, or for pairs, 1 or 0 for "
-        "whether they mean the same; names, or numbers from 1 [well-known names]",
-        "data",
-    )
-
-
-def header_option() -> Any:
-    """Makes the setting `header` of a run whose data may be tables."""
-    return option(
-        True, "whether the first line of CSV and TSV has the names of the columns", "data"
-    )
 
 
 def _check_text_settings(config: RunConfig) -> None:

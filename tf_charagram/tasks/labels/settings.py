@@ -8,13 +8,13 @@ from typing import Literal
 from tf_charagram._common.checks import check_at_least
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import option
-from tf_charagram.training.settings import LabelledConfig, columns_option, header_option
+from tf_charagram.training.settings import LabelledConfig, TableConfig
 
 _SST = ("phrases", "fine")
 
 
 @dataclass(frozen=True)
-class SupervisedConfig(LabelledConfig):
+class SupervisedConfig(TableConfig, LabelledConfig):
     """Settings of a training run with labels (Universal, section 4.4).
 
     Raises:
@@ -28,8 +28,6 @@ class SupervisedConfig(LabelledConfig):
         "labeled texts: SICK, SST, columns of a table, or starter; repeatable [starter]",
         is_repeatable=True,
     )
-    columns: tuple[str, ...] = columns_option()
-    header: bool = header_option()
     hidden_dim: int = option(50, "width of the sigmoid layer before the output", "model")
     num_classes: int = option(
         5, "similarity: highest score; the lowest is 1", "model", is_file_only=True

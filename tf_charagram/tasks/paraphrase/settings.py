@@ -9,19 +9,17 @@ from typing import Any, Literal
 from tf_charagram._common.checks import check_at_least, check_margin, check_weights
 from tf_charagram.settings import option, typed, types_of
 from tf_charagram.tasks.paraphrase.losses import LOSSES, loss_class
-from tf_charagram.training.settings import RunConfig, columns_option, header_option
+from tf_charagram.training.settings import RunConfig, TableConfig
 
 
 @dataclass(frozen=True)
-class EmbedderConfig(RunConfig):
+class EmbedderConfig(TableConfig, RunConfig):
     """Settings of a training run of an embedder: evaluation and margin loss.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
 
-    columns: tuple[str, ...] = columns_option()
-    header: bool = header_option()
     eval_data: str | None = option(
         None,
         "folder or file to score on [the starter set and downloaded sets]",
