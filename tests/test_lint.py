@@ -11,7 +11,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("tf_charagram", "search", "tuning", "export")
 #: Packages whose names are stable; most are imported when they are used.
-STABLE = ("", ".encoders", ".layers", ".losses", ".optimizers", ".search", ".tuning")
+STABLE = (
+    "", ".data", ".encoders", ".evaluation", ".layers", ".losses", ".optimizers", ".search",
+    ".tasks", ".tuning",
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
 
@@ -72,4 +75,6 @@ def test_types(tmp_path):
     types = re.findall(r'^.*user\.py:(\d+): note: Revealed type is "(.*)"$', printed, re.MULTILINE)
     assert [int(line) for line, _ in types] == list(range(1, len(names) + 1))
     unknown = [names[int(line) - 1] for line, kind in types if re.search(r"^Any$|-> Any$", kind)]
-    assert unknown == []
+    # Functions of tensors, which have no types.
+    assert {module for module, _ in unknown} <= {"tf_charagram.losses"}
+    assert ("tf_charagram.losses", "MarginLoss") not in unknown
