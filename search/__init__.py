@@ -7,6 +7,7 @@ from tf_charagram._common.lazy import lazy_names, names_in
 if TYPE_CHECKING:
     from tf_charagram.search._pairs.grouping import Group, WeakLink
     from tf_charagram.search._pairs.learning import Learned
+    from tf_charagram.search._partitions.arrow import RowFunctions
     from tf_charagram.search._partitions.tables import deduplicate_files, match_files
     from tf_charagram.search.growing import Added, GroupedRows
     from tf_charagram.search.linkage._columns.kinds import ColumnKind
@@ -30,7 +31,8 @@ else:
         "linkage.linker": ["Linker"],
         "linkage._fellegi_sunter.linking": ["Evidence"],
         "matching": ["Duplicates", "Matches", "deduplicate", "match"],
-        "partitions.tables": ["deduplicate_files", "match_files"],
+        "_partitions.arrow": ["RowFunctions"],
+        "_partitions.tables": ["deduplicate_files", "match_files"],
         "scoring": ["TextScorer"],
         "statistics": ["TextStatistics"],
         "text_index": ["Hit", "TextIndex"],
@@ -54,6 +56,7 @@ __all__ = [
     "Matches",
     "RecordGroups",
     "RecordMatches",
+    "RowFunctions",
     "TextIndex",
     "TextScorer",
     "TextStatistics",

@@ -36,10 +36,9 @@ class RowFunctions:
             raise ConfigError("Call `linker.fit` first, or load a linker that was fitted.")
         self.on = linker.on
         self.threshold = linker.threshold
-        self._arrow = extra_module("pyarrow", "parquet")
         cells = self._cells(sample, "")
-        kinds = {name: kind for name, kind in linker.kinds.items()}
         present = [num_rows] * len(self.on)
+        kinds = dict(linker.kinds)
         comparison = ColumnComparison(self.on, [cells], kinds, linker.identifies, present)
         comparison.mixture = linker.mixture.for_tables(2 / max(num_rows - 1, 1))
         self._comparison = comparison
@@ -66,25 +65,25 @@ class RowFunctions:
         slots = slots_of(values, self._comparison.kinds)
         places, keys = keys_of(slots, self._counts, self._num_rows)
         rows = np.array(batch.column("row").to_pylist(), np.int64)
-        return self._arrow.table({"row": rows[places], "key": keys.view(np.int64)})
+        return _table({"row": rows[places], "key": keys.view(np.int64)})
 
     def compare(self, batch: Any) -> Any:
         """Returns the probabilities of pairs of rows.
 
         Args:
-            batch: A batch or table of Arrow with the columns `left` and `right`, numbers of rows,
-                and for each compared column both values, as `left_city` and `right_city`.
+            batch: A batch or table of Arrow with the columns `left_row` and `right_row`, and both
+                values of each compared column, as `left_city` and `right_city`.
 
         Returns:
-            A table with the columns `left`, `right` and `probability`.
+            A table with the columns `left_row`, `right_row` and `probability`.
         """
         sides = [self._comparison.values(self._cells(batch, f"{name}_"), 0) for name in _SIDES]
         values = [[*left, *right] for left, right in zip(*sides, strict=True)]
         rows = np.arange(batch.num_rows)
         pairs = np.stack([rows, rows + batch.num_rows], axis=1)
         found = self._comparison.probabilities(Pairs(values, pairs), self._counts)
-        columns = {name: batch.column(name) for name in _SIDES}
-        return self._arrow.table({**columns, "probability": found})
+        columns = {name: batch.column(name) for name in _ROWS}
+        return _table({**columns, "probability": found})
 
     def group(self, pairs: Any) -> Any:
         """Returns the groups of the rows that are in pairs.
@@ -95,7 +94,7 @@ class RowFunctions:
         Returns:
             A table with the columns `row` and `group`, the first row of the group.
         """
-        ends = [np.array(pairs.column(name).to_pylist(), np.int64) for name in _SIDES]
+        ends = [np.array(pairs.column(name).to_pylist(), np.int64) for name in _ROWS]
         scores = np.array(pairs.column("probability").to_pylist(), np.float64)
         rows, places = np.unique(np.stack(ends, axis=1), return_inverse=True)
         places = np.sort(places.reshape(-1, 2), axis=1)
@@ -103,7 +102,7 @@ class RowFunctions:
         numbers = group_numbers("average", linkage, places, scores, self.threshold)
         _, firsts = np.unique(numbers, return_index=True)
         heads = rows[firsts[numbers]] if len(rows) else rows
-        return self._arrow.table({"row": rows, "group": heads})
+        return _table({"row": rows, "group": heads})
 
     def _cells(self, table: Any, prefix: str) -> Sequence[Sequence[str]]:
         names = getattr(table, "schema", None)
@@ -113,3 +112,8 @@ class RowFunctions:
 
 
 _SIDES = ("left", "right")
+_ROWS = ("left_row", "right_row")
+
+
+def _table(columns: dict[str, Any]) -> Any:
+    return extra_module("pyarrow", "parquet").table(columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -166,7 +167,7 @@ def _runner(job: Job, ray: str | None, stack: ExitStack) -> _Runner:
     num_processes = num_threads()
     if size < _FEW_BYTES or num_processes == 1:
         return _run_here
-    pool = ProcessPoolExecutor(num_processes, multiprocessing.get_context("spawn"), _use_one_thread)
+    pool = ProcessPoolExecutor(num_processes, multiprocessing.get_context("spawn"), _start_process)
     stack.callback(pool.shutdown, cancel_futures=True)
 
     def run(job: Job, number: int, tasks: Sequence[int]) -> Iterator[object]:
@@ -184,8 +185,17 @@ def _runner(job: Job, ray: str | None, stack: ExitStack) -> _Runner:
     return run
 
 
-def _use_one_thread() -> None:
+def _start_process() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Ends this process if its parent is killed: it would wait for tasks forever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _run_here(job: Job, number: int, tasks: Sequence[int]) -> Iterator[object]:

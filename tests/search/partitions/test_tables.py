@@ -10,9 +10,8 @@ import pytest
 from tests.commands import call
 from tests.search.partitions.conftest import ON, groups_in, people
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.search import deduplicate, match
+from tf_charagram.search import deduplicate, deduplicate_files, match, match_files
 from tf_charagram.search._partitions import run
-from tf_charagram.search._partitions.tables import deduplicate_files, match_files
 
 
 class Killed(BaseException):
