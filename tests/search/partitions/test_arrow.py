@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -39,6 +40,7 @@ def test_recipe(engine, folder, read, monkeypatch):
     pytest.importorskip(engine, reason=f"{engine} is not installed")
     import_module(engine)
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     start, by_engine = recipes()
     code = {name.lower(): code for name, code in by_engine.items()}[engine.removeprefix("py")]
     names = {}
