@@ -111,7 +111,7 @@ def evaluate(arguments: Sequence[str]) -> int:
     else:
         others = ("eval_data", "columns", "no_header", "typos", "baseline", "keep_words")
         parser.refuse(values, others, "does not go with --misspellings")
-    check_input_flags(values, *values.eval_data)
+    check_input_flags(values, *([] if values.eval_data is None else [values.eval_data]))
     bad_lines = BadLines(values.on_bad_line)
     if values.misspellings is not None:
         result, titled_tables = _evaluate_misspellings(values, bad_lines)
