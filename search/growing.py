@@ -25,6 +25,7 @@ from tf_charagram.search._pairs.grouping import (
     members,
     with_thirds,
 )
+from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import cells_of
 from tf_charagram.search.linkage.linker import Linker
@@ -256,6 +257,7 @@ class _Texts:
         self._scorer = scorer
         self._model = model
         self.on = on
+        self._prepared = scorer.prepare([])
 
     def nothing(self) -> list[str]:
         return []
@@ -282,7 +284,7 @@ class _Texts:
     ) -> tuple[_Ids, _Scores, _ScoresOf]:
         """Finds the partners of the texts in some places."""
         scorer = self._scorer
-        prepared = scorer.prepare(items)
+        prepared = self._prepare(items)
         new = scorer.prepare([items[place] for place in added], prepared.vectors[added])
         k = NUM_CANDIDATES + 1
         pairs, _ = best_pairs(scorer, new, prepared, k, _MARGIN * threshold)
@@ -291,10 +293,20 @@ class _Texts:
         pairs = pairs[is_other & (prepared.num_words[pairs] > 0).all(axis=1)]
 
         def scores_of(some_pairs: _Ids) -> _Scores:
-            ways = some_pairs, some_pairs[:, ::-1]
-            return np.maximum(*(scorer.pair_scores(prepared, prepared, way) for way in ways))
+            return scorer.pair_scores(prepared, prepared, some_pairs, both_ways=True)
 
         return pairs, scores_of(pairs), scores_of
+
+    def _prepare(self, items: list[str]) -> Texts:
+        """Prepares texts, of which only the last ones are new."""
+        num_known = len(self._prepared)
+        if self._prepared.texts != items[:num_known]:
+            # The last texts were not added because of an error.
+            self._prepared = self._scorer.prepare([])
+            num_known = 0
+        if num_known < len(items):
+            self._prepared = self._prepared.followed(self._scorer.prepare(items[num_known:]))
+        return self._prepared
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Writes the counts; returns the settings of `load`."""

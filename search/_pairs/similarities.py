@@ -75,6 +75,31 @@ class Texts:
     def __len__(self) -> int:
         return len(self.lists)
 
+    def followed(self, others: Texts) -> Texts:
+        """Returns these texts and then other ones that the same scorer has prepared."""
+        index = {word: number for number, word in enumerate(self.lists.words)}
+        numbers = [index.setdefault(word, len(index)) for word in others.lists.words]
+        ids = np.array(numbers, np.int32)
+        is_new = ids >= len(self.lists.words)
+        words = list(index)
+
+        def joined(first: WordLists, second: WordLists) -> WordLists:
+            splits = np.append(first.splits, first.splits[-1] + second.splits[1:])
+            return WordLists(words, np.append(first.ids, ids[second.ids]), splits)
+
+        codes = {row + len(self): codes for row, codes in others.codes.items()}
+        new_ngrams = others.word_ngrams[is_new]
+        return Texts(
+            [*self.texts, *others.texts],
+            joined(self.lists, others.lists),
+            joined(self.written, others.written),
+            np.append(self.weights, others.weights[is_new]),
+            {**self.codes, **codes},
+            sparse.csr_array(sparse.vstack([self.ngrams, others.ngrams], format="csr")),
+            sparse.csr_array(sparse.vstack([self.word_ngrams, new_ngrams], format="csr")),
+            np.concatenate([self.vectors, others.vectors]),
+        )
+
     @cached_property
     def num_words(self) -> NDArray[np.int64]:
         """Number of words of each text, `(num_texts,)`."""

@@ -131,3 +131,20 @@ def test_errors():
         scorer.score(["cat"], ["cat", "dog"])
     with pytest.raises(ConfigError, match=r"`left` must be a list of texts"):
         scorer.score("cat", ["cat"])
+
+
+def test_texts_may_be_prepared_in_parts(embedder):
+    texts = ["wal mart 24", "walmart", "", "C++ horses", "the hoarse", "wal-mart AB1234", "byrd"]
+    for model in (embedder, None):
+        scorer = TextScorer(texts, model)
+        whole = scorer.prepare(texts)
+        parts = scorer.prepare([])
+        for start in (0, 3, 4):
+            stop = {0: 3, 3: 4, 4: 7}[start]
+            parts = parts.followed(scorer.prepare(texts[start:stop]))
+        pairs = np.stack(np.divmod(np.arange(49), 7), axis=1)
+        expected = scorer.pair_scores(whole, whole, pairs)
+        np.testing.assert_allclose(scorer.pair_scores(parts, parts, pairs), expected, atol=1e-6)
+        assert parts.letters == whole.letters
+        assert parts.codes == whole.codes
+        np.testing.assert_allclose(parts.lengths, whole.lengths, rtol=1e-6)
