@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._common.lazy import extra_module
+from tf_charagram._files.json_files import read_json
 from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
 from tf_charagram.search._pairs.grouping import (
@@ -201,6 +202,7 @@ def _add_partners(job: Job, table: Table, own: NDArray[Any]) -> None:
     where = np.full(len(own), -1)
     where[~is_alone] = places
     indices = arrow.array(where, mask=is_alone)
-    for number, name in enumerate(job.on_right or ("text",)):
-        column = arrow.array(cells[number] if cells else [], arrow.string())
+    names = read_json(job.path("read", f"{len(job.left):05}.json"))["names"]
+    for number, name in enumerate(names or ["text"]):
+        column = arrow.array(cells[number], arrow.string())
         table.add(f"right_{name}", column.take(indices))

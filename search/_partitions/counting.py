@@ -28,12 +28,14 @@ def read(job: Job, number: int) -> None:
     """Reads the compared columns of an input into files of rows."""
     path = job.inputs[number]
     on = job.on_right if number >= len(job.left) else job.on
+    names: list[str] = []
     for part, table in enumerate(job.tables(path)):
+        names = [table.columns[table.index(name)] for name in on]
         cells = [table.text_of(on)] if job.is_text else [table.column(name) for name in on]
         write_rows(
             job.path("cells", f"{number:05}-{part:05}.arrow"), cells, {"num_rows": len(table)}
         )
-    write_json(job.path("read", f"{number:05}.json"), {})
+    write_json(job.path("read", f"{number:05}.json"), {"names": names})
 
 
 def sample(job: Job, number: int) -> None:
@@ -43,7 +45,7 @@ def sample(job: Job, number: int) -> None:
     ends = [len(files)] if num_left is None else [num_left, len(files)]
     first, last = ([0, *ends])[number], ends[number]
     step = max((last - first) // _NUM_SAMPLED, 1)
-    columns = files.take(np.arange(first, last, step)) or [[] for _ in job.on or ("",)]
+    columns = files.take(np.arange(first, last, step))
     write_rows(job.path("sample", f"{number}.arrow"), columns, {"num_rows": len(columns[0])})
 
 

@@ -64,7 +64,7 @@ def runs_of(keys: NDArray[Any]) -> tuple[Ids, Ids]:
     is_new = np.ones(len(keys), bool)
     is_new[1:] = keys[1:] != keys[:-1]
     starts = np.flatnonzero(is_new)
-    return starts, np.append(starts[1:], len(keys)).astype(np.int64)
+    return starts, np.append(starts, len(keys))[1:]
 
 
 class Counts:
@@ -120,7 +120,7 @@ class RowFiles:
             own = rows[bounds[number] : bounds[number + 1]] - self.starts[number]
             tables.append(self.read(number).take(self._arrow.array(own)))
         if not tables:
-            return []
+            return [[] for _ in self.read(0).columns]
         found = self._arrow.concat_tables(tables)
         return [column.to_pylist() for column in found.columns]
 

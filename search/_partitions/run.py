@@ -20,7 +20,7 @@ from tf_charagram._common.reporting import ProgressLine
 from tf_charagram._files.identity import changes_since
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import FolderLock, remove
-from tf_charagram.errors import CharagramError, ConfigError, RunError
+from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError
 from tf_charagram.search._partitions.job import Job, forget
 from tf_charagram.search._partitions.steps import Step, steps_of
 from tf_charagram.search.linkage.linker import Linker
@@ -143,8 +143,10 @@ def _run_step(
     num_tasks = step.num_tasks(job)
     tasks = [task for task in range(num_tasks) if not step.path(job, task).exists()]
     num_rows = 0
-    if job.path("cells").exists() and step.name != "reading":
+    if step.name != "reading":
         num_rows = len(job.row_files("cells"))
+        if not num_rows:
+            raise DataError(job.inputs[0], "no rows found in it and the other inputs")
     with ProgressLine(num_tasks, num_tasks - len(tasks), is_wanted=shows_progress) as progress:
         start = time.perf_counter()
         progress.update(step.name, (), advance=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,33 @@ def lines(texts, tmp_path_factory):
     path = tmp_path_factory.mktemp("texts") / "lines.txt"
     path.write_text("\n".join(texts) + "\n")
     return path
+
+
+class TestFewRows:
+    @pytest.fixture
+    def small(self, tmp_path, monkeypatch):
+        """Changes to a folder with small files."""
+        monkeypatch.chdir(tmp_path)
+        rows = {"head": "", "blank": ",\n,\n", "one": "Ann Lee,Rome\n", "two": "Ann Leé,Rome\n"}
+        for name, text in rows.items():
+            (tmp_path / f"{name}.csv").write_text(f"name,city\n{text}", encoding="utf-8")
+
+    def test_in_some_files(self, small):
+        summary = deduplicate_files(["head.csv", "blank.csv", "one.csv"], "out", on=["1", "city"])
+        assert (summary["num_rows"], summary["num_kept"]) == (3, 3)
+        assert Path("out/head.csv").read_text() == "name,city,group,kept,score\n"
+        assert Path("out/blank.csv").read_text() == "name,city,group,kept,score\n,,,1,\n,,,1,\n"
+
+    def test_columns_of_the_right_table(self, small):
+        right = ["head.csv", "two.csv"]
+        match_files(["one.csv"], right, "out", on=["NAME", "2"], threshold=0.01)
+        header, row = Path("out/one.csv").read_text(encoding="utf-8").splitlines()
+        assert header == "name,city,score,right_row,right_name,right_city"
+        assert row.startswith("Ann Lee,Rome,0.") and row.endswith(",0,Ann Leé,Rome")
+
+    def test_none(self, small):
+        with pytest.raises(DataError, match=r"head\.csv: no rows found in it and the other"):
+            deduplicate_files(["head.csv"], "out", on=["name", "city"])
 
 
 class TestTexts:

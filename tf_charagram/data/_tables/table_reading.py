@@ -296,7 +296,8 @@ def read_tables(
 
     Args:
         path: A file of a format that `Rows` lists.
-        num_rows: Number of rows of each part; the last one may have fewer.
+        num_rows: Number of rows of each part; the last one may have fewer. A table with columns
+            and without rows is one part.
         header: Whether the first line of CSV and TSV has the names of the columns.
         encoding: The encoding of a text file.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
@@ -313,21 +314,29 @@ def read_tables(
         file = open_parquet(path)
         schema = file.schema_arrow
         with parquet_errors(path):
-            for batch in file.iter_batches(batch_size=num_rows):
+            batches = file.iter_batches(batch_size=num_rows)
+            for batch in batches if file.metadata.num_rows else [file.read()]:
                 fields = {"fields": list(schema), "metadata": schema.metadata}
                 yield Table(schema.names, batch.columns, path=str(path), **fields)
     elif suffix in JSON:
         objects = read_objects(path, suffix, table_lines(path, bad, encoding), bad)
         while rows := [row for _, row in islice(objects, num_rows)]:
-            names = dict.fromkeys(chain(columns, *rows))
-            cells = [[row.get(name) for row in rows] for name in names]
-            yield Table(list(names), cells, path=str(path))
+            names = dict.fromkeys(chain.from_iterable(rows))
+            later = [each for each in columns if column_position(list(names), each) is None]
+            names |= dict.fromkeys(each for each in later if not each.isdecimal())
+            values = [[row.get(name) for row in rows] for name in names]
+            yield Table(list(names), values, path=str(path))
     else:
         source = Rows(path, header=header, encoding=encoding, on_bad_line=bad)
+        layout = source.separator, source.has_header
         numbered = iter(source)
+        is_empty = True
         while kept := [cells for _, cells in islice(numbered, num_rows)]:
+            is_empty = False
             cells = [list(column) for column in zip(*kept, strict=True)]
-            yield Table(source.names, cells, source.separator, source.has_header, path=str(path))
+            yield Table(source.names, cells, *layout, path=str(path))
+        if is_empty and source.names:
+            yield Table(source.names, [[] for _ in source.names], *layout, path=str(path))
 
 
 def _layout(
