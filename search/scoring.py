@@ -15,6 +15,7 @@ from tf_charagram.models._storage.own_words import own_words
 from tf_charagram.search._pairs.joined_words import respelled
 from tf_charagram.search._pairs.similarities import (
     MAX_LETTERS,
+    MAX_SPELLED_WORDS,
     MAX_WORDS,
     Features,
     Texts,
@@ -174,7 +175,7 @@ class TextScorer:
         index = self.statistics.index
         places = [index.get(word, -1) for word in first.words]
         weights = self._idf[places]
-        written = WordLists(first.words, *written.first(MAX_WORDS)[1:])
+        written = WordLists(first.words, *written.first(MAX_SPELLED_WORDS)[1:])
         codes = _all_codes(texts, first)
         return Texts(texts, first, written, weights, codes, ngrams, word_ngrams, vectors)
 

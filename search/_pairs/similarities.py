@@ -20,9 +20,14 @@ from tf_charagram.text._algorithm.word_boundaries import without_signs
 
 Floats = NDArray[np.float32]
 
-#: Words of a text that are compared by their letters: edit distances of two long texts would take
+#: Words of a text that are compared one by one: all pairs of words of two long texts would take
 #: minutes. Vectors and n-grams cover all of a text.
-MAX_WORDS = 100
+MAX_WORDS = 250
+#: Words of a text that are compared as one string: edit distances take the square of the time.
+MAX_SPELLED_WORDS = 100
+# Up to so many words, common words count by their share in both texts; in longer texts more and
+# more by their share in the shorter one, as a title has few of the words of its article.
+_MAX_SHORT = 20
 #: Letters of these words that are compared one by one.
 MAX_LETTERS = 4000
 # Minimum similarity of two words that may be spellings of the same word.
@@ -349,7 +354,8 @@ def _soft_tfidf(
     """Returns the soft tf-idf of pairs of texts, float32 `(num_pairs,)`.
 
     The sum of (weight x similarity to the most similar other word)^2 over the words of the left
-    text, divided by the lengths of both vectors of weights; at most 1. After Cohen, Ravikumar and
+    text, divided by the lengths of both vectors of weights; at most 1. If a text is long, also by
+    the square of the smaller length, and the mean of both quotients is taken. After Cohen, Ravikumar and
     Fienberg, *A Comparison of String Distance Metrics for Name-Matching Tasks* (2003), but with
     squared similarities.
     """
@@ -373,9 +379,14 @@ def _soft_tfidf(
     similarities = _word_similarities(left, np.repeat(left_words, lengths), right, right_words)
     nearest = np.maximum.reduceat(similarities, np.cumsum(lengths) - lengths)
     shared = np.bincount(pair_of_item, (left.weights[left_words] * nearest) ** 2)
-    norms = np.sqrt(left.square_sums[left_rows] * right.square_sums[right_rows])
-    # A word that repeats in the text may take the quotient above 1.
-    scores[has_words] = np.minimum(shared / norms, 1)
+    left_squares = left.square_sums[left_rows]
+    right_squares = right.square_sums[right_rows]
+    of_both = shared / np.sqrt(left_squares * right_squares)
+    of_shorter = shared / np.minimum(left_squares, right_squares)
+    longer = np.maximum(left.num_words[left_rows], right.num_words[right_rows])
+    part = np.maximum(1 - _MAX_SHORT / longer, 0)
+    # A word that repeats in the text may take the quotients above 1.
+    scores[has_words] = np.minimum((1 - part) * of_both + part * of_shorter, 1)
     return scores
 
 

@@ -153,7 +153,8 @@ def soft_tfidf(
     """Returns the part of the first words that are among the second, similar ones squared.
 
     For words v of the first and w of the second, sum of idf(v)^2 max(sim(v, w))^2 over the product
-    of the lengths of both idf vectors, at most 1; similarities below 0.6 are 0.
+    of the lengths of both idf vectors, at most 1; similarities below 0.6 are 0. If the longer text
+    has n > 20 words, 1 - 20/n of it is the same over the square of the smaller length.
     """
     if not lefts or not rights:
         return 0.0
@@ -164,7 +165,9 @@ def soft_tfidf(
     lengths = [
         math.hypot(*(idf(counts[word], num_texts) for word in bag)) for bag in (lefts, rights)
     ]
-    return min(total / math.prod(lengths), 1)
+    part = max(1 - 20 / max(len(lefts), len(rights)), 0)
+    of_both = total / math.prod(lengths)
+    return min((1 - part) * of_both + part * total / min(lengths) ** 2, 1)
 
 
 def codes(left: str, right: str) -> tuple[float, float]:
