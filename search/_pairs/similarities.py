@@ -354,10 +354,10 @@ def _soft_tfidf(
     """Returns the soft tf-idf of pairs of texts, float32 `(num_pairs,)`.
 
     The sum of (weight x similarity to the most similar other word)^2 over the words of the left
-    text, divided by the lengths of both vectors of weights; at most 1. If a text is long, also by
-    the square of the smaller length, and the mean of both quotients is taken. After Cohen, Ravikumar and
+    text, divided by the lengths of both vectors of weights; at most 1. After Cohen, Ravikumar and
     Fienberg, *A Comparison of String Distance Metrics for Name-Matching Tasks* (2003), but with
-    squared similarities.
+    squared similarities. The longer a text, the more the sum counts that is divided by the square
+    of the smaller length: the share of the shorter text.
     """
     scores = np.zeros(len(left_rows), np.float32)
     # Texts without words keep 0: `reduceat` needs ranges of at least one word.
