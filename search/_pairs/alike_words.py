@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.rare_keys import entries, rare_keys
+from tf_charagram.search._pairs.rare_keys import distinct_integers, rare_keys
 from tf_charagram.search._pairs.similarities import Texts
+from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.batches import in_threads
 
-# Minimum cosine of the n-grams of two words that are looked up for each other. Of the pairs of
-# texts of made-up names and addresses that score at least 0.7, 98.2 % are among 40 candidates with
-# 0.5, 99.3 % with 0.4, 94.6 % with 0.65.
+# Minimum cosine of the n-grams of two words that are looked up for each other: words with equal
+# letters but for one, and others. Of the pairs of texts of made-up names and addresses that score
+# at least 0.7, 99.5 % have more common words than they need.
+_MIN_ONE_LETTER = 0.25
 _MIN_COSINE = 0.45
 # Of fewer right words, words that are less alike are looked up, too: that costs little, and names
 # of places in other languages need it.
 _MANY_WORDS = 50_000
 # Words that are found by the rare n-grams of a word, with repetitions: so many times the square
-# root of the number of words. With 7,000, 96.3 % of queries with typos find their text among
-# 150,000 names and addresses with 90,000 words, with 3,000 words 95.5 %.
-_POSTINGS = 20
+# root of the number of words, or more if there are few.
+_POSTINGS = 5
 _MIN_POSTINGS = 3000
+_MAX_PRODUCTS = 80_000_000
+# Words that are equal without one letter; more are not looked up for each other.
+_MAX_EQUAL = 1000
 # Left words whose products are in memory at the same time.
 _BATCH = 2000
 
@@ -33,24 +38,63 @@ def alike_words(left: Texts, right: Texts) -> sparse.csr_array:
         of two texts is the product of the texts: a few long lists of texts with one n-gram become
         many short lists of texts with one word.
     """
-    num_words = np.diff(right.by_ngram.indptr)
     num_right = len(right.lists.words)
+    num_words = np.diff(right.by_ngram.indptr)
     share = min(num_right / _MANY_WORDS, 1)
-    min_cosine = _MIN_COSINE * share
-    max_postings = max(_POSTINGS * num_right**0.5, _MIN_POSTINGS / max(share, 0.5))
+    max_postings = max(
+        _POSTINGS * num_right**0.5,
+        min(_MIN_POSTINGS / max(share, 0.5), _MAX_PRODUCTS / max(num_right, 1)),
+    )
 
     def products_of(start: int) -> sparse.csr_array:
         batch = left.word_ngrams[start : start + _BATCH]
+        words = np.arange(start, start + batch.shape[0])
         # Frequent n-grams are missing on the left.
         rare = rare_keys(batch, num_words, int(max_postings))
         found = rare @ right.by_ngram
         rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-        left_lengths = np.sqrt(rare.power(2).sum(axis=1))
-        lengths = left_lengths[rows] * right.word_lengths[found.indices]
-        return entries(found, np.flatnonzero(found.data >= min_cosine * lengths))
+        rare_lengths = np.sqrt(rare.power(2).sum(axis=1))
+        is_alike = found.data >= (
+            _MIN_COSINE * share * rare_lengths[rows] * right.word_lengths[found.indices]
+        )
+        keys = rows[is_alike] * num_right + found.indices[is_alike]
+        keys = np.concatenate([keys, _one_letter_apart(left, right, words)])
+        left_words, right_words = np.divmod(distinct_integers(keys), max(num_right, 1))
+        products = batch[left_words].multiply(right.word_ngrams[right_words]).sum(axis=1)
+        lengths = left.word_lengths[words][left_words] * right.word_lengths[right_words]
+        is_alike = products > _MIN_ONE_LETTER * share * lengths
+        return sparse.csr_array(
+            (products[is_alike], right_words[is_alike].astype(np.int32), 
+             np.searchsorted(left_words[is_alike], np.arange(batch.shape[0] + 1)).astype(np.int32)),
+            (batch.shape[0], num_right),
+        )
 
     num_left = left.word_ngrams.shape[0]
-    blocks = [sparse.csr_array((0, right.word_ngrams.shape[0]), dtype=np.float32)]
+    blocks = [sparse.csr_array((0, num_right), dtype=np.float32)]
     for _, block in in_threads(products_of, range(0, num_left, _BATCH)):
         blocks.append(block)
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+
+
+def _one_letter_apart(
+    left: Texts, right: Texts, words: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """Returns pairs of words that are equal without one letter of one or both.
+
+    They include all words that differ by one typo, also by two letters that are swapped.
+
+    Returns:
+        `place * num_right_words + right_word` for places in `words`.
+    """
+    hashes, splits = left.deletions
+    right_hashes, right_words = right.sorted_deletions
+    own = hashes[positions(splits[words], splits[words + 1])]
+    places = np.repeat(np.arange(len(words)), splits[words + 1] - splits[words])
+    starts = np.searchsorted(right_hashes, own)
+    stops = np.searchsorted(right_hashes, own, "right")
+    stops[stops - starts > _MAX_EQUAL] = 0
+    is_found = starts < stops
+    starts = starts[is_found]
+    stops = stops[is_found]
+    found = right_words[positions(starts, stops)]
+    return np.repeat(places[is_found], stops - starts) * len(right.lists.words) + found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,13 @@ from scipy import sparse
 
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.search._pairs.alike_words import alike_words
-from tf_charagram.search._pairs.rare_keys import distinct_integers, nearest_pairs, rare_keys
-from tf_charagram.search._pairs.similarities import Texts
+from tf_charagram.search._pairs.rare_keys import (
+    distinct_integers,
+    entries,
+    largest,
+    nearest_pairs,
+    rare_keys,
+)
 from tf_charagram.search.scoring import TextScorer
 
 #: Candidates per text from each of the two indexes (vectors, n-grams).
@@ -29,7 +35,10 @@ _POSTINGS = 20
 _MIN_POSTINGS = 5000
 # Pairs of texts are compared in detail if their words have this part of the cosine of n-grams that
 # the minimum score needs: frequent n-grams, and words that are hardly alike, are not looked up.
-_PART_OF_COSINE = 0.6
+_PART_OF_COSINE = 0.3
+# Texts of about the same length that are searched together, and the maximum number of such blocks.
+_BLOCK = 8000
+_MAX_BLOCKS = 64
 # Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
 # would take longest.
 _MAX_PRODUCTS = 2_000_000_000
@@ -99,45 +108,131 @@ def similar_pairs(
         Rows of the pairs, `(num_pairs, 2)`, the smaller row first, sorted; and the scores, float32
         `(num_pairs,)`.
     """
-    found = [np.zeros((0, 2), np.int64)]
+    found = [np.zeros(0, np.int64)]
     found_scores = [np.zeros(0, np.float32)]
-    rows = np.arange(len(texts))
+    num_texts = len(texts)
+    longer = _LongerTexts(scorer, texts, min_score) if scorer.is_lexical else None
+    rows = np.arange(num_texts) if longer is None else longer.order
     num_candidates = _NUM_SIMILAR
-    keys = _keys(scorer, texts, texts)
     while len(rows):
-        num_similar = np.zeros(len(texts), np.int64)
+        num_similar = np.zeros(num_texts, np.int64)
         with ProgressLine(len(rows), is_wanted=shows_progress) as progress:
             for batch in _batches(rows, num_candidates):
-                # A text finds itself, too.
-                pairs = _candidates(
-                    scorer, texts, texts, keys, batch, num_candidates + 1, min_score
-                )
+                keys = _by_vectors_of(scorer, texts, texts, batch, num_candidates + 1)
+                if longer is not None:
+                    keys.append(longer.candidates(batch, num_candidates))
+                lefts, rights = np.divmod(np.concatenate(keys), num_texts)
+                ends = np.sort(np.stack([batch[lefts], rights], axis=1), axis=1)
+                # All find many of the same pairs. A text finds itself, too.
+                pair_keys = distinct_integers(ends[:, 0] * num_texts + ends[:, 1])
+                pairs = np.stack(np.divmod(pair_keys, num_texts), axis=1)
                 pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-                scores = scorer.pair_scores(texts, texts, pairs, min_score)
+                scores = scorer.pair_scores(texts, texts, pairs, min_score, both_ways=True)
                 is_similar = (scores >= min_score) & (scores > 0)
-                found.append(pairs[is_similar])
+                found.append(pairs[is_similar] @ [num_texts, 1])
                 found_scores.append(scores[is_similar])
-                np.add.at(num_similar, pairs[is_similar, 0], 1)
+                for ends_found in pairs[is_similar].T:
+                    num_similar += np.bincount(ends_found, minlength=num_texts)
                 progress.update(f"{len(batch):,} texts", (), advance=len(batch))
-        rows = np.flatnonzero(num_similar >= num_candidates / 2)
+        rows = rows[num_similar[rows] >= num_candidates / 2]
         num_candidates *= _GROWTH
         rows = rows[: _MAX_ADDED // num_candidates]
-    return _undirected(np.concatenate(found), np.concatenate(found_scores))
+    all_found, first = np.unique(np.concatenate(found), return_index=True)
+    pairs = np.stack(np.divmod(all_found, max(num_texts, 1)), axis=1)
+    return pairs, np.concatenate(found_scores)[first]
 
 
-def _undirected(
-    pairs: NDArray[np.int64], scores: NDArray[np.float32]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Keeps each pair once, with its larger score, sorted.
+class _Block(NamedTuple):
+    """Texts of about the same length.
 
-    The scores of (a, b) and (b, a) differ a little: soft tf-idf takes partners for the words of the
-    first text only.
+    Attributes:
+        start: Place of the first text.
+        min_length: Length of the shortest text.
+        least_ngrams: Smallest cosine of n-grams that a pair of one of the texts needs.
+        by_word: One row per word: its texts, each with 1 / its length.
     """
-    pairs = np.sort(pairs, axis=1)
-    order = np.lexsort((-scores, pairs[:, 1], pairs[:, 0]))
-    pairs = pairs[order]
-    is_new = np.diff(pairs, axis=0, prepend=-1).any(axis=1)
-    return pairs[is_new], scores[order][is_new]
+
+    start: int
+    min_length: float
+    least_ngrams: float
+    by_word: sparse.csr_array
+
+
+class _LongerTexts:
+    """Finds the similar texts of each text among the texts that are not shorter.
+
+    So each pair is found from one side, and words that are too small a part of longer texts are not
+    looked up there.
+
+    Args:
+        scorer: The scorer.
+        texts: Distinct texts.
+        min_score: Minimum score of similar texts.
+
+    Attributes:
+        order: Rows, by length.
+    """
+
+    def __init__(self, scorer: TextScorer, texts: Texts, min_score: float) -> None:
+        num_texts = len(texts)
+        self._texts = texts
+        self._keys = alike_words(texts, texts)
+        self._num_texts = np.diff(texts.by_word.indptr)
+        self._max_postings = _max_postings(num_texts)
+        self._lengths = np.maximum(texts.lengths, 1e-6)
+        self._needed = scorer.least_ngrams(texts, np.arange(num_texts), min_score)
+        self.order = np.argsort(self._lengths, kind="stable")
+        self._places = np.empty(num_texts, np.int64)
+        self._places[self.order] = np.arange(num_texts)
+        step = max(_BLOCK, num_texts // _MAX_BLOCKS + 1)
+        self._blocks = []
+        for start in range(0, num_texts, step):
+            rows = self.order[start : start + step]
+            by_word = texts.by_word_of(rows)
+            lengths = self._lengths[rows]
+            least = float(self._needed[rows].min())
+            self._blocks.append(_Block(start, float(lengths[0]), least, by_word))
+
+    def candidates(self, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+        """Finds candidates of some rows, by length.
+
+        Args:
+            rows: Rows in the order of `order`.
+            k: Maximum number of candidates for each row.
+
+        Returns:
+            Pairs as one integer, `place * num_texts + row`, for places in `rows`.
+        """
+        found = self._texts.ones[rows] @ self._keys
+        rare = rare_keys(found, self._num_texts, self._max_postings)
+        lengths = self._lengths[rows]
+        # Frequent words that are not looked up may be common words, too.
+        missing = (found.sum(axis=1) - rare.sum(axis=1)) / lengths**2
+        places = np.repeat(np.arange(len(rows)), np.diff(rare.indptr))
+        pairs = [np.zeros(0, np.int64)]
+        cosines = [np.zeros(0, np.float32)]
+        num_texts = len(self._texts)
+        for block in self._blocks:
+            if block.start + block.by_word.shape[1] <= self._places[rows[0]]:
+                continue
+            least = np.maximum(self._needed[rows], block.least_ngrams) - missing
+            least = np.maximum(least, 1e-6).astype(np.float32)
+            shares = rare.data / lengths[places]
+            # A pair may need several words, but one of them is a good part of what it needs.
+            is_kept = shares >= _PART_OF_COSINE * block.min_length * least[places]
+            kept = entries(rare, np.flatnonzero(is_kept))
+            kept.data = shares[is_kept]
+            products = kept @ block.by_word
+            is_enough = products.data >= np.repeat(least, np.diff(products.indptr))
+            hits = np.flatnonzero(is_enough)
+            lefts = np.searchsorted(products.indptr, hits, "right") - 1
+            rights = self.order[block.start + products.indices[hits]]
+            needed = np.maximum(self._needed[rows[lefts]], self._needed[rights]) - missing[lefts]
+            is_pair = products.data[hits] >= needed
+            is_pair &= self._places[rights] > self._places[rows[lefts]]
+            pairs.append(lefts[is_pair] * num_texts + rights[is_pair])
+            cosines.append(products.data[hits[is_pair]])
+        return largest(np.concatenate(pairs), np.concatenate(cosines), num_texts, k)
 
 
 def _batches(rows: NDArray[np.int64], num_candidates: int) -> Iterator[NDArray[np.int64]]:
@@ -145,6 +240,21 @@ def _batches(rows: NDArray[np.int64], num_candidates: int) -> Iterator[NDArray[n
     step = min(_BATCH, max(_MAX_BATCH_PAIRS // num_candidates, 1))
     for start in range(0, len(rows), step):
         yield rows[start : start + step]
+
+
+def _max_postings(num_texts: int) -> int:
+    """Returns the maximum number of texts that are found by the words of a text."""
+    return max(int(_POSTINGS * num_texts**0.5), _MIN_POSTINGS)
+
+
+def _by_vectors_of(
+    scorer: TextScorer, left: Texts, right: Texts, rows: NDArray[np.int64], k: int
+) -> list[NDArray[np.int64]]:
+    """Returns the k nearest right texts of some left rows by vectors, if there are not too many."""
+    is_small = len(left) * len(right) <= _MAX_PRODUCTS
+    if scorer.embedder is None or not (is_small or not scorer.is_lexical):
+        return []
+    return _by_vectors(left.vectors[rows], right.vectors, k)
 
 
 def _keys(scorer: TextScorer, left: Texts, right: Texts) -> sparse.csr_array | None:
@@ -163,15 +273,12 @@ def _candidates(
 ) -> NDArray[np.int64]:
     """Returns the pairs of some left rows that are worth comparing, `(num_pairs, 2)`, sorted."""
     num_right = len(right)
-    is_small = len(left) * num_right <= _MAX_PRODUCTS
-    keys = [_same_texts(left, right, rows)]
-    if scorer.embedder is not None and (is_small or not scorer.is_lexical):
-        keys += _by_vectors(left.vectors[rows], right.vectors, k)
+    keys = [_same_texts(left, right, rows), *_by_vectors_of(scorer, left, right, rows, k)]
     if word_keys is not None:
-        max_postings = max(int(_POSTINGS * num_right**0.5), _MIN_POSTINGS)
+        max_postings = _max_postings(num_right)
         found_words = left.ones[rows] @ word_keys
         rare_words = rare_keys(found_words, np.diff(right.by_word.indptr), max_postings)
-        min_cosines = _PART_OF_COSINE * scorer.least_ngrams(left, rows, min_score)
+        min_cosines = 0.6 * scorer.least_ngrams(left, rows, min_score)
         lengths = np.maximum(left.lengths[rows], 1e-6)
         missing = found_words.sum(axis=1) - rare_words.sum(axis=1)
         min_products = min_cosines * lengths - missing / lengths

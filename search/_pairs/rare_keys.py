@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+# Rows whose products are computed in the columns that they have entries in.
+_FEW_ROWS = 50
+
 
 def nearest_pairs(
     left: sparse.csr_array,
@@ -27,18 +30,64 @@ def nearest_pairs(
         faster than distinct rows of an array.
     """
     num_right = by_key.shape[1]
-    products = left @ by_key
+    products = _product(left, by_key)
     if min_products is not None:
         least = np.repeat(min_products, np.diff(products.indptr))
         products = entries(products, np.flatnonzero(products.data >= least))
-    num_found = np.diff(products.indptr)
-    pairs = np.repeat(np.arange(len(num_found)), num_found) * num_right + products.indices
-    is_long = num_found > k
-    found = [pairs[~np.repeat(is_long, num_found)]]
-    for row in np.flatnonzero(is_long).tolist():
-        own = slice(products.indptr[row], products.indptr[row + 1])
-        found.append(_largest(products.data[own], pairs[own], k))
-    return np.concatenate(found)
+    rows = np.repeat(np.arange(products.shape[0]), np.diff(products.indptr))
+    return largest(rows * num_right + products.indices, products.data, num_right, k)
+
+
+def _product(left: sparse.csr_array, by_key: sparse.csr_array) -> sparse.csr_array:
+    """Multiplies two matrices."""
+    num_right = by_key.shape[1]
+    if left.shape[0] > _FEW_ROWS:
+        return left @ by_key
+    # SciPy fills arrays of the length of a row for each product, which would take most of the time.
+    keys = np.unique(left.indices)
+    right = by_key[keys]
+    is_found = np.zeros(num_right, bool)
+    is_found[right.indices] = True
+    columns = np.flatnonzero(is_found).astype(np.int32)
+    new_columns = np.empty(num_right, np.int32)
+    new_columns[columns] = np.arange(len(columns), dtype=np.int32)
+    few = sparse.csr_array(
+        (right.data, new_columns[right.indices], right.indptr), (len(keys), len(columns))
+    )
+    new_keys = np.searchsorted(keys, left.indices).astype(np.int32)
+    few_keys = sparse.csr_array((left.data, new_keys, left.indptr), (left.shape[0], len(keys)))
+    products = few_keys @ few
+    shape = (left.shape[0], num_right)
+    return sparse.csr_array((products.data, columns[products.indices], products.indptr), shape)
+
+
+def largest(
+    pairs: NDArray[np.int64], products: NDArray[np.float32], num_right: int, k: int
+) -> NDArray[np.int64]:
+    """Keeps the k pairs of each left row with the largest products.
+
+    Args:
+        pairs: `left_row * num_right + right_row`, distinct.
+        products: Their products, at least 0.
+        num_right: Number of right rows.
+        k: Number of right rows; of equal products, lower rows come first.
+    """
+    rows = pairs // max(num_right, 1)
+    counts = np.bincount(rows)
+    if counts.max(initial=0) <= k:
+        return pairs
+    # Numbers of at least 0 have the order of their bits. One sort of integers takes a tenth of the
+    # time of `lexsort`.
+    keys = (rows << 32) - products.view(np.int32)
+    num_kept = np.minimum(counts, k)
+    last_places = np.cumsum(counts) - counts + num_kept - 1
+    last_keys = np.sort(keys)[last_places][rows]
+    is_larger = keys < last_keys
+    equal = np.sort(pairs[keys == last_keys])
+    equal_rows = equal // num_right
+    ranks = np.arange(len(equal)) - np.searchsorted(equal_rows, equal_rows)
+    num_equal = num_kept - np.bincount(rows[is_larger], minlength=len(counts))
+    return np.concatenate([pairs[is_larger], equal[ranks < num_equal[equal_rows]]])
 
 
 def entries(matrix: sparse.csr_array, places: NDArray[np.integer]) -> sparse.csr_array:
@@ -56,17 +105,6 @@ def distinct_integers(values: NDArray[np.int64]) -> NDArray[np.int64]:
     ordered = np.sort(values)
     is_new = np.diff(ordered, prepend=-1) > 0
     return ordered[is_new]
-
-
-def _largest(products: NDArray[np.float32], pairs: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Returns the pairs with the k largest products; of equal products, the lower pairs."""
-    order = np.argpartition(products, -k)
-    last = products[order[-k]]
-    if np.count_nonzero(products >= last) == k:
-        return pairs[order[-k:]]
-    larger = pairs[products > last]
-    equal = np.sort(pairs[products == last])
-    return np.concatenate([larger, equal[: k - len(larger)]])
 
 
 def rare_keys(

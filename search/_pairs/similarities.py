@@ -14,8 +14,9 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from scipy import sparse
 
-from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.search._pairs.word_lists import WordLists, deletion_hashes
 from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.text._algorithm.flat import Rows
 from tf_charagram.text._algorithm.word_boundaries import without_signs
 
 Floats = NDArray[np.float32]
@@ -153,9 +154,13 @@ class Texts:
     @cached_property
     def by_word(self) -> sparse.csr_array:
         """One row per word: its texts, each with 1 / its length, `(num_words, num_texts)`."""
-        ones = self.ones.copy()
+        return self.by_word_of(np.arange(len(self)))
+
+    def by_word_of(self, rows: NDArray[np.integer]) -> sparse.csr_array:
+        """Returns `by_word` of some rows, `(num_words, num_rows)`."""
+        ones = self.ones[rows]
         ones.sum_duplicates()
-        ones.data = np.repeat(1 / np.maximum(self.lengths, 1e-6), np.diff(ones.indptr))
+        ones.data = np.repeat(1 / np.maximum(self.lengths[rows], 1e-6), np.diff(ones.indptr))
         return ones.T.tocsr()
 
     @cached_property
@@ -172,6 +177,19 @@ class Texts:
     def word_lengths(self) -> Floats:
         """Lengths of `word_ngrams`, `(num_words,)`."""
         return np.sqrt(self.word_ngrams.power(2).sum(axis=1))
+
+    @cached_property
+    def deletions(self) -> Rows:
+        """Hashes of each word, and of each word without one of its letters."""
+        return deletion_hashes(self.lists.words)
+
+    @cached_property
+    def sorted_deletions(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """All hashes of `deletions`, ascending, and the word of each."""
+        hashes, splits = self.deletions
+        order = np.argsort(hashes)
+        words = np.repeat(np.arange(len(splits) - 1, dtype=np.int32), np.diff(splits))
+        return hashes[order], words[order]
 
     @cached_property
     def letters(self) -> list[str]:

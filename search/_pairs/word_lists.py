@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.rare_keys import distinct_integers
 from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.text._algorithm.flat import Rows
 from tf_charagram.text._algorithm.word_boundaries import bags_of_words
 
 # Texts that are split into words at the same time: strings of all of them would take ten times the
@@ -117,6 +118,46 @@ class WordLists(NamedTuple):
         return np.bincount(numbers, weights, len(self.words)).astype(np.int64)
 
 
+def deletion_hashes(words: Sequence[str]) -> Rows:
+    """Hashes each word, and each word without one of its letters; the same in all processes.
+
+    Words that differ by one letter, or in the order of two letters, have a hash in common.
+    """
+    starts, lengths, codes, powers = _letters(words)
+    first = np.repeat(starts, lengths)
+    last = first + np.repeat(lengths, lengths)
+    places = np.arange(len(codes))
+    # Letters after the one that is left out move up by one place.
+    sums = _sums(codes * powers[places - first])
+    moved = _sums(codes * powers[np.maximum(places - first - 1, 0)])
+    deleted = sums[places] - sums[first] + moved[last] - moved[places + 1]
+    own = sums[starts + lengths] - sums[starts]
+    # A word comes before its deletions.
+    splits = np.append(0, np.cumsum(lengths + 1))
+    hashes = np.empty(len(words) + len(codes), np.uint64)
+    hashes[splits[:-1]] = own
+    hashes[places + np.repeat(np.arange(len(words)), lengths) + 1] = deleted
+    return Rows(hashes, splits)
+
+
+def _letters(
+    words: Sequence[str],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Returns where words start, their lengths, their letters from 1, and powers of the factor."""
+    lengths = np.array([len(word) for word in words], np.int64)
+    codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+    factors = np.full(int(lengths.max(initial=0)) + 1, _FACTOR, np.uint64)
+    factors[0] = 1
+    # Not 0 for any letter.
+    numbers = codes.astype(np.uint64) + np.uint64(1)
+    return np.cumsum(lengths) - lengths, lengths, numbers, np.cumprod(factors)
+
+
+def _sums(terms: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Returns sums before each term: sums over a word are differences, also beyond 64 bits."""
+    return np.append(np.uint64(0), np.cumsum(terms))
+
+
 class WordHashes(NamedTuple):
     """Hashes of words from which the hashes of joined words follow.
 
@@ -131,18 +172,9 @@ class WordHashes(NamedTuple):
     @classmethod
     def of_words(cls, words: Sequence[str]) -> WordHashes:
         """Hashes words; the same in all processes."""
-        lengths = np.array([len(word) for word in words], np.int64)
-        codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
-        longest = int(lengths.max(initial=0))
-        factors = np.full(longest + 1, _FACTOR, np.uint64)
-        factors[0] = 1
-        powers = np.cumprod(factors)
-        starts = np.cumsum(lengths) - lengths
+        starts, lengths, codes, powers = _letters(words)
         places = np.arange(len(codes)) - np.repeat(starts, lengths)
-        # Not 0 for any letter.
-        terms = (codes.astype(np.uint64) + np.uint64(1)) * powers[places]
-        # Sums over a word are differences of sums, also beyond 64 bits.
-        sums = np.append(np.uint64(0), np.cumsum(terms))
+        sums = _sums(codes * powers[places])
         return cls(sums[starts + lengths] - sums[starts], powers[lengths])
 
     def followed(self, others: WordHashes) -> WordHashes:
