@@ -36,6 +36,7 @@ _MIN_POSTINGS = 5000
 # Pairs of texts are compared in detail if their words have this part of the cosine of n-grams that
 # the minimum score needs: frequent n-grams, and words that are hardly alike, are not looked up.
 _PART_OF_COSINE = 0.3
+_PART_OF_WORDS = 1.1
 # Texts of about the same length that are searched together, and the maximum number of such blocks.
 _BLOCK = 8000
 _MAX_BLOCKS = 64
@@ -206,6 +207,8 @@ class _LongerTexts:
         found = self._texts.ones[rows] @ self._keys
         rare = rare_keys(found, self._num_texts, self._max_postings)
         lengths = self._lengths[rows]
+        # A pair may need several words, but one of them is a good part of what it needs.
+        parts = np.minimum(_PART_OF_COSINE, _PART_OF_WORDS / self._texts.num_words[rows])
         # Frequent words that are not looked up may be common words, too.
         missing = (found.sum(axis=1) - rare.sum(axis=1)) / lengths**2
         places = np.repeat(np.arange(len(rows)), np.diff(rare.indptr))
@@ -218,8 +221,7 @@ class _LongerTexts:
             least = np.maximum(self._needed[rows], block.least_ngrams) - missing
             least = np.maximum(least, 1e-6).astype(np.float32)
             shares = rare.data / lengths[places]
-            # A pair may need several words, but one of them is a good part of what it needs.
-            is_kept = shares >= _PART_OF_COSINE * block.min_length * least[places]
+            is_kept = shares >= parts[places] * block.min_length * least[places]
             kept = entries(rare, np.flatnonzero(is_kept))
             kept.data = shares[is_kept]
             products = kept @ block.by_word

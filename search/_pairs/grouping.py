@@ -24,6 +24,8 @@ MAX_CONNECTED = 4_000
 
 # Weight of a third row.
 _THIRD = 0.5
+# Rows of groups that are joined many at a time.
+_MAX_SMALL = 12
 #: Rows of a group up to which third rows are looked for.
 MAX_WITH_THIRDS = 200
 
@@ -179,9 +181,21 @@ def average_linkage(
     merges = [pairs[is_simple]]
     means = [scores[is_simple].astype(np.float64)]
     joined = np.where(is_simple, scores, 0.0)
-    rest = np.flatnonzero(is_inside & ~is_simple)
-    rest = rest[np.argsort(number_of_pair[rest], kind="stable")]
     places = _places(numbers)
+    for size in range(3, _MAX_SMALL + 1):
+        own = np.flatnonzero(is_inside & (size_of_pair == size))
+        own_numbers, groups = np.unique(number_of_pair[own], return_inverse=True)
+        left, right = places[pairs[own]].T
+        similar = np.full((len(own_numbers), size, size), other_score)
+        similar[groups, left, right] = similar[groups, right, left] = scores[own]
+        rows = np.empty((len(own_numbers), size), np.int64)
+        rows[groups[:, np.newaxis], places[pairs[own]]] = pairs[own]
+        for ends, steps in _join_small(similar):
+            merges.append(np.take_along_axis(rows, ends, axis=1))
+            means.append(steps)
+        joined[own] = similar[groups, left, right]
+    rest = np.flatnonzero(is_inside & (size_of_pair > _MAX_SMALL) & ~is_simple)
+    rest = rest[np.argsort(number_of_pair[rest], kind="stable")]
     for own in np.split(rest, np.flatnonzero(np.diff(number_of_pair[rest])) + 1):
         if len(own):
             tree, joined[own] = _tree_of(places[pairs[own]], scores[own], other_score)
@@ -190,6 +204,46 @@ def average_linkage(
             merges.append(rows[_first_members(tree)])
             means.append(1 - tree[:, 2])
     return Linkage(num_rows, np.concatenate(merges), np.concatenate(means), joined)
+
+
+def _join_small(
+    similar: NDArray[np.float64],
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Joins the rows of many connected groups of one size; SciPy takes a millisecond per group.
+
+    Args:
+        similar: Scores of the rows of each group, symmetric, `(num_groups, size, size)`; at the
+            end, the means at which they are joined.
+
+    Yields:
+        Places of a row of each of the two parts that are joined, `(num_groups, 2)`, and the mean
+        scores between the parts, `(num_groups,)`.
+    """
+    num_groups, size, _ = similar.shape
+    means = with_thirds(similar)
+    means[:, range(size), range(size)] = -1
+    parts = np.tile(np.arange(size), (num_groups, 1))
+    every = np.arange(num_groups)
+    for _ in range(size - 1):
+        ends = np.stack(np.divmod(means.reshape(num_groups, -1).argmax(axis=1), size), axis=1)
+        first, second = ends.T
+        best = means[every, first, second]
+        yield ends, best
+        is_first = parts == first[:, np.newaxis]
+        is_second = parts == second[:, np.newaxis]
+        is_joined = is_first[:, :, np.newaxis] & is_second[:, np.newaxis]
+        is_joined |= is_joined.swapaxes(1, 2)
+        np.copyto(similar, best[:, np.newaxis, np.newaxis], where=is_joined)
+        sizes = np.stack([is_first.sum(axis=1), is_second.sum(axis=1)])
+        shares = sizes / sizes.sum(axis=0)
+        joined = shares[0, :, np.newaxis] * means[every, first]
+        joined += shares[1, :, np.newaxis] * means[every, second]
+        # Parts that are gone, and a part and itself, are not joined.
+        joined[means[every, first] < 0] = -1
+        joined[means[every, second] < 0] = -1
+        means[every, first] = means[every, :, first] = joined
+        means[every, second] = means[every, :, second] = -1
+        parts[is_second] = np.repeat(first, sizes[1])
 
 
 def _tree_of(
@@ -219,11 +273,12 @@ def with_thirds(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     So a row joins a group by one sure pair, and two groups are joined only by several.
 
     Args:
-        matrix: Symmetric, `(num_rows, num_rows)`.
+        matrix: Symmetric, `(..., num_rows, num_rows)`.
     """
     raised = matrix.copy()
-    for row in matrix:
-        np.maximum(raised, _THIRD * np.outer(row, row), out=raised)
+    for row in np.moveaxis(matrix, -2, 0):
+        products = row[..., np.newaxis] * row[..., np.newaxis, :]
+        np.maximum(raised, _THIRD * products, out=raised)
     return raised
 
 

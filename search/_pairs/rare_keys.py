@@ -120,13 +120,20 @@ def rare_keys(
         num_rows: Number of right rows with each key, `(num_keys,)`.
         max_postings: Maximum number of right rows of all keys of a row.
     """
-    rows = np.repeat(np.arange(keys.shape[0]), np.diff(keys.indptr))
     counts = num_rows[keys.indices]
+    sums = np.append(0, np.cumsum(counts, dtype=np.int64))
+    is_long = np.diff(sums[keys.indptr]) > max_postings
+    if not is_long.any():
+        return keys
+    is_kept = np.repeat(~is_long, np.diff(keys.indptr))
+    places = np.flatnonzero(~is_kept)
+    rows = np.repeat(np.arange(np.count_nonzero(is_long)), np.diff(keys.indptr)[is_long])
     # Row by row, the rarest keys first; each row keeps its place.
-    order = np.lexsort((counts, rows))
-    totals = np.cumsum(counts[order], dtype=np.int64)
-    starts = keys.indptr[:-1][rows]
+    order = np.lexsort((counts[places], rows))
+    totals = np.cumsum(counts[places][order], dtype=np.int64)
+    starts = np.searchsorted(rows, rows)
     totals_before = np.append(0, totals)[starts]
-    is_kept = totals - totals_before <= max_postings
-    is_kept[starts] = True
-    return entries(keys, np.sort(order[is_kept]))
+    is_rare = totals - totals_before <= max_postings
+    is_rare[starts] = True
+    is_kept[places[order[is_rare]]] = True
+    return entries(keys, np.flatnonzero(is_kept))
