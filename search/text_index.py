@@ -63,15 +63,17 @@ class _Searched(NamedTuple):
         prepared: The distinct texts. Each is a candidate once, so that equal texts do not crowd out
             others.
         rows: Rows in `texts` for each distinct text; lists would take most of the memory.
+        counted: The distinct texts and their words, to which further texts are added.
     """
 
     texts: list[str]
     scorer: TextScorer
     prepared: Texts
     rows: Rows
+    counted: _Counted
 
 
-class _Counted:
+class _Counted(NamedTuple):
     """The distinct texts of a list, and their words.
 
     Attributes:
@@ -80,9 +82,24 @@ class _Counted:
         words: The words of the distinct texts.
     """
 
-    def __init__(self, texts: list[str]) -> None:
-        self.distinct, self.numbers = distinct(texts)
-        self.words = WordLists.of_texts(self.distinct)
+    distinct: list[str]
+    numbers: NDArray[np.int64]
+    words: WordLists
+
+    @classmethod
+    def of_texts(cls, texts: list[str]) -> _Counted:
+        """Reads the words of texts."""
+        distinct_texts, numbers = distinct(texts)
+        return cls(distinct_texts, numbers, WordLists.of_texts(distinct_texts))
+
+    def added(self, texts: list[str]) -> _Counted:
+        """Adds texts after the others."""
+        places = {text: place for place, text in enumerate(self.distinct)}
+        numbers = [places.setdefault(text, len(places)) for text in texts]
+        distinct_texts = list(places)
+        new = WordLists.of_texts(distinct_texts[len(self.distinct) :])
+        all_numbers = np.append(self.numbers, np.array(numbers, np.int64))
+        return _Counted(distinct_texts, all_numbers, self.words.extended(new))
 
     def statistics(self) -> TextStatistics:
         """Counts all texts."""
@@ -136,7 +153,7 @@ class TextIndex:
         statistics: TextStatistics | None = None,
     ) -> None:
         strings = strings_of(texts)
-        counted = _Counted(strings)
+        counted = _Counted.of_texts(strings)
         if statistics is None:
             statistics = counted.statistics()
         if scorer is None:
@@ -159,7 +176,7 @@ class TextIndex:
     ) -> None:
         """Prepares the distinct texts, perhaps with their known vectors."""
         prepared = scorer.prepare(counted.distinct, vectors, counted.words)
-        self._searched = _Searched(texts, scorer, prepared, counted.rows())
+        self._searched = _Searched(texts, scorer, prepared, counted.rows(), counted)
 
     @property
     def texts(self) -> list[str]:
@@ -227,27 +244,28 @@ class TextIndex:
         return hits
 
     def add(self, texts: Iterable[str | bytes]) -> None:
-        """Adds texts after the others. Only new texts are embedded; words are counted again.
+        """Adds texts after the others. Only new texts are embedded, read and counted.
+
+        All texts are weighed again, so scores change a little.
 
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
         added = strings_of(texts)
         with _ADDING:
-            texts, scorer, prepared, _ = self._searched
-            # In the order in which `distinct` appends them to the distinct texts.
-            known = set(texts)
-            new = [text for text in dict.fromkeys(added) if text not in known]
+            searched = self._searched
+            scorer = searched.scorer
+            counted = searched.counted.added(added)
             vectors = None
             if scorer.embedder is not None:
+                new = counted.distinct[len(searched.prepared) :]
                 new_vectors = scorer.embedder.encode(new, normalize=True)
-                vectors = np.concatenate([prepared.vectors, new_vectors])
-            all_texts = texts + added
-            counted = _Counted(all_texts)
+                vectors = np.concatenate([searched.prepared.vectors, new_vectors])
+            parts = [scorer.statistics, TextStatistics.of_texts(added)]
             # Searches in other threads go on with the old counts.
             recounted = copy.copy(scorer)
-            recounted.count(counted.statistics())
-            self._prepare(all_texts, counted, recounted, vectors)
+            recounted.count(TextStatistics.merged(parts))
+            self._prepare(searched.texts + added, counted, recounted, vectors)
 
     def save(self, path: str | Path) -> None:
         """Writes a new folder, whole or not at all. The model is not part of it.
@@ -316,7 +334,7 @@ class TextIndex:
             )
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
-        index._prepare(texts, _Counted(texts), scorer, vectors)
+        index._prepare(texts, _Counted.of_texts(texts), scorer, vectors)
         return index
 
 

@@ -70,6 +70,14 @@ class WordLists(NamedTuple):
             found.append([words[number] for number in self.ids[start:stop].tolist()])
         return found
 
+    def extended(self, others: WordLists) -> WordLists:
+        """Appends the words of other texts."""
+        index = {word: number for number, word in enumerate(self.words)}
+        numbers = [index.setdefault(word, len(index)) for word in others.words]
+        ids = np.append(self.ids, np.array(numbers, np.int32)[others.ids])
+        splits = np.append(self.splits, others.splits[1:] + self.splits[-1])
+        return WordLists(list(index), ids, splits)
+
     def rows(self) -> NDArray[np.int64]:
         """Returns the text of each of `ids`."""
         return np.repeat(np.arange(len(self)), np.diff(self.splits))
