@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.rare_keys import distinct_integers, rare_keys
+from tf_charagram.search._pairs.rare_keys import distinct_integers, product, rare_keys
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.batches import in_threads
@@ -51,7 +51,7 @@ def alike_words(left: Texts, right: Texts) -> sparse.csr_array:
         words = np.arange(start, start + batch.shape[0])
         # Frequent n-grams are missing on the left.
         rare = rare_keys(batch, num_words, int(max_postings))
-        found = rare @ right.by_ngram
+        found = product(rare, right.by_ngram)
         rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
         rare_lengths = np.sqrt(rare.power(2).sum(axis=1))
         is_alike = found.data >= (
@@ -63,22 +63,21 @@ def alike_words(left: Texts, right: Texts) -> sparse.csr_array:
         products = batch[left_words].multiply(right.word_ngrams[right_words]).sum(axis=1)
         lengths = left.word_lengths[words][left_words] * right.word_lengths[right_words]
         is_alike = products > _MIN_ONE_LETTER * share * lengths
-        return sparse.csr_array(
-            (products[is_alike], right_words[is_alike].astype(np.int32), 
-             np.searchsorted(left_words[is_alike], np.arange(batch.shape[0] + 1)).astype(np.int32)),
-            (batch.shape[0], num_right),
-        )
+        splits = np.searchsorted(left_words[is_alike], np.arange(len(words) + 1))
+        parts = products[is_alike], right_words[is_alike].astype(np.int32), splits.astype(np.int32)
+        return sparse.csr_array(parts, (len(words), num_right))
 
     num_left = left.word_ngrams.shape[0]
+    if num_left <= _BATCH:
+        # Threads would take longer to start than a query takes.
+        return products_of(0)
     blocks = [sparse.csr_array((0, num_right), dtype=np.float32)]
     for _, block in in_threads(products_of, range(0, num_left, _BATCH)):
         blocks.append(block)
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def _one_letter_apart(
-    left: Texts, right: Texts, words: NDArray[np.integer]
-) -> NDArray[np.int64]:
+def _one_letter_apart(left: Texts, right: Texts, words: NDArray[np.integer]) -> NDArray[np.int64]:
     """Returns pairs of words that are equal without one letter of one or both.
 
     They include all words that differ by one typo, also by two letters that are swapped.

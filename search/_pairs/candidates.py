@@ -18,6 +18,7 @@ from tf_charagram.search._pairs.rare_keys import (
     nearest_pairs,
     rare_keys,
 )
+from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.scoring import TextScorer
 
 #: Candidates per text from each of the two indexes (vectors, n-grams).
@@ -87,7 +88,7 @@ def best_pairs(
             chosen = _best(left_rows, scores, is_same, k, min_score)
             best.append(pairs[chosen])
             best_scores.append(scores[chosen])
-            progress.update(f"{rows[-1] + 1:,} texts", (), advance=len(rows))
+            progress.update("texts", [progress.rate("texts")], advance=len(rows))
     return np.concatenate(best), np.concatenate(best_scores)
 
 
@@ -134,7 +135,7 @@ def similar_pairs(
                 found_scores.append(scores[is_similar])
                 for ends_found in pairs[is_similar].T:
                     num_similar += np.bincount(ends_found, minlength=num_texts)
-                progress.update(f"{len(batch):,} texts", (), advance=len(batch))
+                progress.update("texts", [progress.rate("texts")], advance=len(batch))
         rows = rows[num_similar[rows] >= num_candidates / 2]
         num_candidates *= _GROWTH
         rows = rows[: _MAX_ADDED // num_candidates]

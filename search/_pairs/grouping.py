@@ -225,7 +225,7 @@ def _join_small(
     parts = np.tile(np.arange(size), (num_groups, 1))
     every = np.arange(num_groups)
     for _ in range(size - 1):
-        ends = np.stack(np.divmod(means.reshape(num_groups, -1).argmax(axis=1), size), axis=1)
+        ends = np.stack(np.divmod(means.reshape(num_groups, size**2).argmax(axis=1), size), axis=1)
         first, second = ends.T
         best = means[every, first, second]
         yield ends, best

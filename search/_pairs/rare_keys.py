@@ -30,7 +30,7 @@ def nearest_pairs(
         faster than distinct rows of an array.
     """
     num_right = by_key.shape[1]
-    products = _product(left, by_key)
+    products = product(left, by_key)
     if min_products is not None:
         least = np.repeat(min_products, np.diff(products.indptr))
         products = entries(products, np.flatnonzero(products.data >= least))
@@ -38,8 +38,8 @@ def nearest_pairs(
     return largest(rows * num_right + products.indices, products.data, num_right, k)
 
 
-def _product(left: sparse.csr_array, by_key: sparse.csr_array) -> sparse.csr_array:
-    """Multiplies two matrices."""
+def product(left: sparse.csr_array, by_key: sparse.csr_array) -> sparse.csr_array:
+    """Multiplies two matrices; fast for a single row, too."""
     num_right = by_key.shape[1]
     if left.shape[0] > _FEW_ROWS:
         return left @ by_key

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
+from scipy import sparse
 
 from tests.texts import words
 from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search._pairs import candidates
+from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import similar_pairs
-from tf_charagram.search._pairs.rare_keys import nearest_pairs
+from tf_charagram.search._pairs.rare_keys import largest, nearest_pairs, product
 from tf_charagram.search._pairs.similarities import compare
 
 
@@ -91,3 +93,39 @@ def test_similar_words():
     for (left, right), is_found in zip(every.tolist(), found.tolist(), strict=True):
         expected = process.cdist(bags[left], bags[right], scorer=scorer, score_cutoff=0.6).any()
         assert is_found == expected
+
+
+def test_words_one_letter_apart(monkeypatch):
+    """A letter more, less, other or swapped is found, whatever the n-grams are."""
+    monkeypatch.setattr("tf_charagram.search._pairs.alike_words._MIN_COSINE", 2)
+    typos = ["crwaford", "crawfords", "craword", "crauford", "rcawford", "crawford"]
+    scorer = TextScorer(["crawford", "harrington", *typos], None)
+    left = scorer.prepare(typos)
+    right = scorer.prepare(["crawford harrington"])
+    products = alike_words(left, right).toarray()
+    expected = (left.word_ngrams @ right.word_ngrams.T).toarray()
+    np.testing.assert_allclose(products[:, 0], expected[:, 0], rtol=1e-6)
+    assert (products[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_largest_products(seed):
+    draw = np.random.default_rng(seed)
+    pairs = np.sort(draw.choice(40 * 30, 500, replace=False))
+    # Many are equal.
+    products = draw.integers(0, 4, 500).astype(np.float32) / 3
+    rows = pairs // 30
+    order = np.lexsort((pairs, -products, rows))
+    ranks = np.arange(500) - np.searchsorted(rows, rows)
+    mixed = draw.permutation(500)
+    found = largest(pairs[mixed], products[mixed], 30, 5)
+    assert sorted(found.tolist()) == sorted(pairs[order[ranks < 5]].tolist())
+
+
+def test_products_of_few_rows():
+    draw = np.random.default_rng(4)
+    keys = sparse.csr_array(sparse.random(20, 50, 0.1, dtype=np.float32, rng=draw))
+    by_key = sparse.csr_array(sparse.random(50, 90, 0.1, dtype=np.float32, rng=draw))
+    found = product(keys, by_key)
+    np.testing.assert_allclose(found.toarray(), (keys @ by_key).toarray(), rtol=1e-6)
+    assert found.indices.dtype == found.indptr.dtype

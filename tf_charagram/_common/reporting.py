@@ -159,6 +159,11 @@ class ProgressLine:
             advance=None if completed is not None else advance,
         )  # fmt: skip
 
+    def rate(self, unit: str) -> str:
+        """Returns how much is done in a second lately, or nothing at the start."""
+        speed = self._progress.tasks[0].speed
+        return f"{speed:,.0f} {unit}/s" if speed else ""
+
     def say(self, text: str) -> None:
         """Prints a line above the progress, unless `quiet`."""
         if not is_quiet():
