@@ -21,7 +21,7 @@ _MIN_COSINE = 0.45
 _MANY_WORDS = 50_000
 # Words that are found by the rare n-grams of a word, with repetitions: so many times the square
 # root of the number of words, or more if there are few.
-_POSTINGS = 5
+_POSTINGS = 3
 _MIN_POSTINGS = 3000
 _MAX_PRODUCTS = 80_000_000
 # Words that are equal without one letter; more are not looked up for each other.

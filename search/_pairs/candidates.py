@@ -209,7 +209,9 @@ class _LongerTexts:
         rare = rare_keys(found, self._num_texts, self._max_postings)
         lengths = self._lengths[rows]
         # A pair may need several words, but one of them is a good part of what it needs.
-        parts = np.minimum(_PART_OF_COSINE, _PART_OF_WORDS / self._texts.num_words[rows])
+        parts = np.minimum(
+            _PART_OF_COSINE, _PART_OF_WORDS / np.maximum(self._texts.num_words[rows], 1)
+        )
         # Frequent words that are not looked up may be common words, too.
         missing = (found.sum(axis=1) - rare.sum(axis=1)) / lengths**2
         places = np.repeat(np.arange(len(rows)), np.diff(rare.indptr))

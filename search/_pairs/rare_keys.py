@@ -34,6 +34,13 @@ def nearest_pairs(
     if min_products is not None:
         least = np.repeat(min_products, np.diff(products.indptr))
         products = entries(products, np.flatnonzero(products.data >= least))
+    num_found = np.diff(products.indptr)
+    last = np.zeros(len(num_found), np.float32)
+    for row in np.flatnonzero(num_found > k).tolist():
+        own = products.data[products.indptr[row] : products.indptr[row + 1]]
+        last[row] = np.partition(own, -k)[-k]
+    # Of many equal products, there are still more than k.
+    products = entries(products, np.flatnonzero(products.data >= np.repeat(last, num_found)))
     rows = np.repeat(np.arange(products.shape[0]), np.diff(products.indptr))
     return largest(rows * num_right + products.indices, products.data, num_right, k)
 
@@ -78,7 +85,7 @@ def largest(
         return pairs
     # Numbers of at least 0 have the order of their bits. One sort of integers takes a tenth of the
     # time of `lexsort`.
-    keys = (rows << 32) - products.view(np.int32)
+    keys = (rows << 32) - products.astype(np.float32).view(np.int32)
     num_kept = np.minimum(counts, k)
     last_places = np.cumsum(counts) - counts + num_kept - 1
     last_keys = np.sort(keys)[last_places][rows]
