@@ -96,4 +96,5 @@ def _one_letter_apart(left: Texts, right: Texts, words: NDArray[np.integer]) -> 
     starts = starts[is_found]
     stops = stops[is_found]
     found = right_words[positions(starts, stops)]
-    return np.repeat(places[is_found], stops - starts) * len(right.lists.words) + found
+    found_places: NDArray[np.int64] = np.repeat(places[is_found], stops - starts)
+    return found_places * len(right.lists.words) + found

@@ -188,10 +188,10 @@ def average_linkage(
         left, right = places[pairs[own]].T
         similar = np.full((len(own_numbers), size, size), other_score)
         similar[groups, left, right] = similar[groups, right, left] = scores[own]
-        rows = np.empty((len(own_numbers), size), np.int64)
-        rows[groups[:, np.newaxis], places[pairs[own]]] = pairs[own]
+        group_rows = np.empty((len(own_numbers), size), np.int64)
+        group_rows[groups[:, np.newaxis], places[pairs[own]]] = pairs[own]
         for ends, steps in _join_small(similar):
-            merges.append(np.take_along_axis(rows, ends, axis=1))
+            merges.append(np.take_along_axis(group_rows, ends, axis=1))
             means.append(steps)
         joined[own] = similar[groups, left, right]
     rest = np.flatnonzero(is_inside & (size_of_pair > _MAX_SMALL) & ~is_simple)
