@@ -183,7 +183,7 @@ def average_linkage(
     joined = np.where(is_simple, scores, 0.0)
     places = _places(numbers)
     for size in range(3, _MAX_SMALL + 1):
-        own = np.flatnonzero(is_inside & (size_of_pair == size))
+        own = np.flatnonzero(is_inside & ~is_simple & (size_of_pair == size))
         own_numbers, groups = np.unique(number_of_pair[own], return_inverse=True)
         left, right = places[pairs[own]].T
         similar = np.full((len(own_numbers), size, size), other_score)
