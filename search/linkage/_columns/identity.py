@@ -12,10 +12,16 @@ from tf_charagram.search.linkage._columns.values import code_of, folded
 # Words of headers, in lowercase and without accents.
 _IDENTIFYING = frozenset(
     "number id ref reference invoice order given first forename firstname givenname vorname "
-    "prenom nombre nome voornaam fornamn imie born birth dob birthdate birthday "
+    "prenom voornaam fornamn imie born birth dob birthdate birthday "
     "geburtsdatum geboren geburtstag naissance nacimiento nascita isbn issn ean upc gtin "
-    "sku asin serial vin imei iban ssn passport doi title titel titre titulo titolo color "
-    "colour farbe couleur size groesse grosse taille model variant flavor flavour".split()
+    "sku asin serial vin imei iban ssn passport doi color colour farbe couleur size groesse grosse "
+    "taille model variant flavor flavour".split()
+)
+# Names of things identify, even if most rows of a table are duplicates. Job titles do not.
+_NAMING = frozenset(
+    "title titel titre titulo titolo name nom nombre nome firm company organization organisation "
+    "institution assignee owner supplier vendor customer client artist band author song album "
+    "product article firma unternehmen kunde lieferant entreprise societe empresa".split()
 )
 _CHANGING = frozenset(
     "last surname family lastname familyname nachname phone tel telephone telefon mobile "
@@ -41,6 +47,7 @@ _PHONE = re.compile(r"[+(]?\d[\d\s()+./x-]{5,}\d")
 _MIN_YEARS = 15
 # Distinct values among all: names of things are nearly unique, towns and kinds are not.
 _MIN_DISTINCT = 0.5
+_MIN_DISTINCT_NAMES = 0.05
 # Given names are known to be so; of all others, such as surnames, few are.
 _MIN_KNOWN = 0.25
 _MIN_SHARE = 0.6
@@ -62,7 +69,7 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
         cells: Cells that are not missing, with repetitions.
     """
     words = {folded(word) for word in _HEADER_WORDS.findall(name)}
-    if words & _CHANGING:
+    if words & _CHANGING or kind == "list":
         return False
     if words & _IDENTIFYING:
         return True
@@ -77,7 +84,9 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
         return _has_dates_of_birth(sample)
     if kind == "number":
         return False
-    is_distinct = len(distinct) >= _MIN_DISTINCT * len(sample)
+    is_naming = words & _NAMING and have_several_words(distinct)
+    min_distinct = _MIN_DISTINCT_NAMES if is_naming else _MIN_DISTINCT
+    is_distinct = len(distinct) >= min_distinct * len(sample)
     if kind == "code":
         return is_distinct and _is_mostly(_is_code_of_thing, distinct)
     if kind == "name":
@@ -91,6 +100,11 @@ def _is_mostly(
     return sum(map(bool, map(test, values))) >= share * len(values)
 
 
+def have_several_words(values: Collection[str]) -> bool:
+    """Tells full names, titles and firms from given names and colors."""
+    return _is_mostly(lambda value: " " in folded(value), values)
+
+
 def _has_dates_of_birth(cells: Sequence[str]) -> bool:
     years = sorted(int(day[:4]) for day in map(date_of, cells) if day)
     if not years:
@@ -101,8 +115,7 @@ def _has_dates_of_birth(cells: Sequence[str]) -> bool:
 
 def _are_identifying_names(distinct: Collection[str], is_distinct: bool) -> bool:
     """Tells given names, full names and colors from surnames and towns."""
-    words = [folded(value).split() for value in distinct]
-    if sum(len(each) > 1 for each in words) > _MIN_SHARE * len(words):
+    if have_several_words(distinct):
         return is_distinct
     if _is_mostly(lambda value: folded(value) in _COLORS, distinct):
         return True

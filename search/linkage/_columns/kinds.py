@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, JaroWinkler
+from scipy import sparse
 
 from tf_charagram.search.linkage._columns.dates import are_serial_numbers, date_of, date_reader
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases, telling_words
@@ -28,6 +29,11 @@ _MAX_NAME_WORDS = 2.0
 _NOT_DIGITS = re.compile(r"\D")
 # Factor of the similarity of codes with letters whose digits differ.
 _OTHER_DIGITS = 0.7
+# Between items of a list in a cell, and as the form that is compared has it.
+_SEPARATORS = re.compile(r"\*\*|[;|\n]")
+_BETWEEN_ITEMS = "; "
+# Cells of a column of lists that have several items.
+_MIN_LISTS = 0.3
 _DATE_LIKE = re.compile(r"[\d\W]{6,12}([T ].*)?")
 # Factor of the similarity of texts that contradict each other, and where it is looked for.
 _CONTRADICTION = 0.5
@@ -159,6 +165,21 @@ def text_similarities(
     return np.maximum(similarities, alias_similarities(values, pairs))
 
 
+def _list_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
+    """Compares lists by the items of the shorter one that the other one has, and as texts."""
+    bags = [value.split(_BETWEEN_ITEMS) for value in values]
+    ids: dict[str, int] = {}
+    items = [ids.setdefault(item, len(ids)) for bag in bags for item in bag]
+    sizes = np.array([len(bag) for bag in bags], np.int64)
+    starts = np.append(0, np.cumsum(sizes))
+    ones = np.ones(len(items), np.float32)
+    table = sparse.csr_array((ones, items, starts), (len(bags), max(len(ids), 1)))
+    left, right = pairs.T
+    num_common = table[left].multiply(table[right]).sum(axis=1)
+    shares = num_common / np.minimum(sizes[left], sizes[right])
+    return np.maximum(shares, _text_similarities(values, pairs)).astype(np.float32)
+
+
 def alias_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares pairs: 0.93 for two forms of the same name, else 0."""
     found = np.zeros(len(pairs), np.float32)
@@ -215,6 +236,12 @@ def _read_text(text: str) -> str:
     return telling_words(folded(text))
 
 
+def _read_list(text: str) -> str:
+    """Returns the distinct items of a list in order."""
+    items = {_read_text(item) for item in _SEPARATORS.split(text)}
+    return _BETWEEN_ITEMS.join(sorted(filter(None, items)))
+
+
 def _read_number(text: str) -> str:
     """Returns a number in its shortest form; other values count as missing."""
     number = number_of(text)
@@ -253,6 +280,14 @@ KINDS = {
             (0.99, 0.95, 0.8),
             (0.02, 0.06, 0.2),
         ),
+        # Two lists of co-authors may have one in common by chance.
+        Kind(
+            "list",
+            _same_for_all(_read_list),
+            _list_similarities,
+            (0.85, 0.7, 0.5, 0.3),
+            (0.01, 0.03, 0.1, 0.3),
+        ),
         Kind("date", date_reader, _date_similarities, (0.9, 0.7, 0.5), (0.3, 0.3, 0.3)),
     )
 }
@@ -278,6 +313,8 @@ def kind_of(values: Sequence[str]) -> Kind:
         lambda value: _DATE_LIKE.fullmatch(value) or date_of(value)
     ):
         return KINDS["date"]
+    if sum(map(bool, map(_SEPARATORS.search, sample))) >= _MIN_LISTS * len(sample):
+        return KINDS["list"]
     if is_mostly(lambda value: number_of(value) is not None):
         return KINDS["code" if _are_codes(sample) else "number"]
     if is_mostly(_is_code):

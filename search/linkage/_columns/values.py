@@ -20,6 +20,10 @@ _CURRENCY = r"(?:us\$|[$\u20ac\u00a3\u00a5]|usd|eur|gbp|chf|jpy)?"
 _NUMBER = re.compile(rf"{_CURRENCY}\s*([+-]?\d[\d., ]*)[^\d-]{{0,4}}", re.IGNORECASE)
 
 
+# Hours, minutes and seconds, or minutes and seconds.
+_DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d\d)")
+
+
 def is_missing(cell: str) -> bool:
     """Tells whether a cell stands for no value, such as `NULL`, `N/A`, `nan` or `-`."""
     return cell.strip().lower() in _MISSING
@@ -57,10 +61,15 @@ def code_of(text: str) -> str:
 def number_of(text: str) -> float | None:
     """Returns the number in a cell, which may have a currency, a unit or a percent sign.
 
+    A duration such as 4:05 is its seconds.
+
     Examples:
         >>> number_of("$1,200.50"), number_of("8.10 %"), number_of("1.200,50"), number_of("a 4 b 5")
         (1200.5, 8.1, 1200.5, None)
     """
+    if duration := _DURATION.fullmatch(text.strip()):
+        hours, minutes, seconds = (float(part or 0) for part in duration.groups())
+        return 3600 * hours + 60 * minutes + seconds
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
         return None

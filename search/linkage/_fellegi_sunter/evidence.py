@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search.linkage._columns.columns import Column, Frequencies
+from tf_charagram.search.linkage._columns.identity import have_several_words
 
 #: Level of pairs where a value is missing, and of equal values. The levels of the cutoffs follow,
 #: and the last level is disagreement.
@@ -98,6 +99,9 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
     num_pseudo = _PSEUDO_ROWS_OF_NUMBERS if column.kind.name == "number" else _PSEUDO_ROWS
     unseen += (1 - unseen) * num_pseudo / (num_rows + num_pseudo)
     shares = (others + len(counts) * unseen) / max(num_rows, 1)
+    if len(counts) == 1 and column.is_identifying and have_several_words({*column.left_cells}):
+        # Rows with the name of a firm are duplicates, so each name counts once.
+        shares = np.minimum(shares, 1 / max(len(column.values), 1))
     return np.log(np.minimum(shares, 1))
 
 

@@ -106,7 +106,7 @@ class LearnedLinks:
         First the log-odds without labels, then each column, and the rows as a whole.
         """
         agreements = compare_columns(self._columns, pairs)
-        log_odds = self._mixture.log_odds(self._mixture.column_evidence(agreements))
+        log_odds = self._mixture.log_odds(agreements)
         bounded = np.clip(log_odds, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
         blocks = [bounded[:, np.newaxis] * _LOG_ODDS_SCALE]
         for number, agreement in enumerate(agreements):

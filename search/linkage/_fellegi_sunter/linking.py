@@ -36,6 +36,7 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     mutual_evidence,
     rival_evidence,
 )
+from tf_charagram.search.linkage._fellegi_sunter.rivals import learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
@@ -120,7 +121,7 @@ class Links:
         if self.model is not None:
             return self.model.log_odds(pairs)
         agreements = compare_columns(self.columns, pairs)
-        log_odds = self.mixture.log_odds(self.mixture.column_evidence(agreements))
+        log_odds = self.mixture.log_odds(agreements)
         if self.rows is not None:
             log_odds = self.rows.log_odds(log_odds, pairs)
         if self.rivals is not None:
@@ -365,7 +366,7 @@ def find_links(
     pairs = candidate_pairs(columns, first=first)
     if len(columns) == 1 and columns[0].is_whole:
         agreements = compare_columns(columns, pairs)
-        probabilities = expit(TextOdds().log_odds(TextOdds().column_evidence(agreements)))
+        probabilities = expit(TextOdds().log_odds(agreements))
         texts = columns[0].left, columns[0].right
         rivals = PairRivals(columns, texts, pairs, probabilities)
         links = Links(columns, TextOdds(), pairs, probabilities, rivals)
@@ -429,7 +430,10 @@ def fitted_mixture(
         return translated, fitted.for_tables(num_rows / max(num_all, 1))
     start.row_share = num_rows / max(num_all, 1)
     num_expected = _EXPECTED_SHARE * num_rows
-    return translated, fit_mixture(start, agreements, num_all, num_expected)
+    mixture = fit_mixture(start, agreements, num_all, num_expected)
+    if columns[0].left is not columns[0].right:
+        learn_rivals(mixture, translated, pairs, agreements, num_all)
+    return translated, mixture
 
 
 def _sizes(columns: Sequence[Column]) -> tuple[int, int]:

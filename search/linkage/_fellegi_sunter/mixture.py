@@ -9,7 +9,7 @@ Linkage* (2000).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +46,12 @@ _SLACK = 0.1
 _MIN_SHARED = 0.003
 # From this share on, relatives share a column.
 _MIN_MOSTLY = 0.5
+# Relatives are matches if so few of them, of at least so many, have a better partner.
+_MIN_OUTDONE = 0.3
+_MIN_RELATIVES = 5
+# Classes of rivals, such as songs of an album and songs of a singer, and steps to fit them.
+_NUM_RIVALS = 2
+_NUM_RIVAL_STEPS = 30
 # Equal values fall into bins of their log frequency, so that few patterns are fitted.
 _BIN = 0.25
 # Equal texts may be different things.
@@ -87,6 +93,9 @@ class Mixture:
         different: Share of pairs that differ among those that look like matches, `(num_columns,)`.
         is_allowed: Columns so different that relatives may differ in that column alone.
         is_fitted: Whether the shares of the levels are those of pairs.
+        rivals: For each column, the shares of the levels among each class of rivals,
+            `(num_rivals, num_levels)`; empty without rivals.
+        log_rivals: Logarithm of the share of each class of rivals among all pairs of rows.
         row_share: Number of rows of the smaller table over the number of all pairs of rows.
     """
 
@@ -99,6 +108,8 @@ class Mixture:
     is_allowed: NDArray[np.bool_]
     is_fitted: bool = False
     row_share: float = 1.0
+    rivals: list[Array] = field(default_factory=list)
+    log_rivals: Array = field(default_factory=lambda: np.zeros(0))
 
     def for_tables(self, row_share: float) -> Mixture:
         """Returns the same weights for tables of another size: as many matches per row.
@@ -110,7 +121,8 @@ class Mixture:
         # In tiny tables, expected matches may be most of the pairs.
         shares *= min(1, 0.9 / shares.sum())
         log_priors = np.log(np.append(shares, 1 - shares.sum()))
-        return replace(self, log_priors=log_priors, row_share=row_share)
+        log_rivals = self.log_rivals + np.log(row_share / self.row_share)
+        return replace(self, log_priors=log_priors, log_rivals=log_rivals, row_share=row_share)
 
     @property
     def max_different(self) -> float:
@@ -186,10 +198,35 @@ class Mixture:
         classes.append(np.zeros(len(ratios)))
         return np.stack(classes, axis=1) + self.log_priors
 
-    def log_odds(self, ratios: Array) -> Array:
-        """Returns the log-odds of matches, `(num_pairs,)`."""
+    def log_odds(self, agreements: Sequence[Agreement], *, any_relation: bool = False) -> Array:
+        """Returns the log-odds of matches, `(num_pairs,)`.
+
+        Args:
+            agreements: Agreements of the pairs, one per column.
+            any_relation: Whether relatives count as matches.
+        """
+        ratios = self.column_evidence(agreements)
         classes = self.log_classes(ratios)
-        return classes[:, 0] - logsumexp(classes[:, 1:], axis=1)
+        levels = [agreement.levels for agreement in agreements]
+        num_good = classes.shape[1] - 1 if any_relation else 1
+        others = [classes[:, num_good:], self.log_rival_classes(ratios, levels)]
+        log_others = logsumexp(np.concatenate(others, axis=1), axis=1)
+        return logsumexp(classes[:, :num_good], axis=1) - log_others
+
+    def log_rival_classes(self, ratios: Array, levels: Sequence[NDArray[np.int8]]) -> Array:
+        """Returns the log likelihoods of the classes of rivals, `(num_pairs, num_rivals)`.
+
+        They are relative to the likelihood of a random pair, with priors.
+        """
+        classes = np.tile(self.log_rivals, (len(ratios), 1))
+        if len(self.log_rivals):
+            classes += ratios.sum(axis=1, keepdims=True)
+            for match, rivals, of_column in zip(self.match, self.rivals, levels, strict=True):
+                # Equal values count by their frequency, as among matches.
+                changes = np.zeros(rivals.shape)
+                changes[:, EQUAL:] = np.log(rivals[:, EQUAL:] / match[EQUAL:])
+                classes += changes.T[of_column]
+        return classes
 
 
 class TextOdds:
@@ -206,9 +243,9 @@ class TextOdds:
         probabilities = np.clip(agreement.similarities, 1 - _MAX_TEXT, _MAX_TEXT)
         return logit(probabilities.astype(np.float64))[:, np.newaxis]
 
-    def log_odds(self, ratios: Array) -> Array:
+    def log_odds(self, agreements: Sequence[Agreement]) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`."""
-        return ratios[:, 0]
+        return self.column_evidence(agreements)[:, 0]
 
 
 def mutual_evidence(pairs: NDArray[np.int64], probabilities: Array) -> float:
@@ -293,6 +330,78 @@ def fit_mixture(
     return mixture
 
 
+def drop_supported(
+    mixture: Mixture,
+    agreements: Sequence[Agreement],
+    is_outdone: NDArray[np.bool_],
+    is_weak: NDArray[np.bool_],
+    num_all_pairs: float,
+) -> bool:
+    """Drops relatives that hardly have a better partner: they are matches. Fits the rest again.
+
+    Args:
+        mixture: The mixture, which is changed.
+        agreements: Agreements of candidates, one per column.
+        is_outdone: Whether a row of each pair has a better partner, `(num_pairs,)`.
+        is_weak: Columns in which relatives may turn out to be matches, `(num_columns,)`.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+
+    Returns:
+        Whether a class was dropped.
+    """
+    classes = mixture.log_classes(mixture.column_evidence(agreements))
+    posteriors = np.exp(classes - logsumexp(classes, axis=1, keepdims=True))[:, 1:-1]
+    totals = posteriors.sum(axis=0)
+    shares = posteriors[is_outdone].sum(axis=0) / np.maximum(totals, 1e-9)
+    is_dropped = (shares < _MIN_OUTDONE) & (totals > _MIN_RELATIVES)
+    is_dropped &= ((mixture.shared > _MIN_MOSTLY) | is_weak).all(axis=1)
+    if is_dropped.any():
+        mixture.drop_relatives(~is_dropped)
+        _improve(mixture, _patterns(agreements), num_all_pairs)
+    return bool(is_dropped.any())
+
+
+def fit_rivals(
+    mixture: Mixture,
+    agreements: Sequence[Agreement],
+    is_outdone: NDArray[np.bool_],
+    num_all_pairs: float,
+    known: float,
+) -> None:
+    """Fits the rivals to pairs that better pairs outdo, and the matches to the other ones.
+
+    Args:
+        mixture: The mixture, which is changed.
+        agreements: Agreements of candidates, one per column.
+        is_outdone: Whether a row of each pair has a better partner, `(num_pairs,)`.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+        known: Share of the pairs that are no matches that are outdone.
+    """
+    levels, log_frequencies, counts = _patterns(agreements, is_outdone)
+    if not len(mixture.log_rivals):
+        # Classes that start alike would stay alike.
+        parts = np.random.default_rng(0).uniform(0.3, 0.7, (_NUM_RIVALS, 1))
+        for match, by_chance in zip(mixture.match, mixture.chance, strict=True):
+            mixture.rivals.append(parts * match + (1 - parts) * by_chance)
+        share = counts.sum() / num_all_pairs
+        mixture.log_rivals = np.log(np.full(_NUM_RIVALS, share / (4 * _NUM_RIVALS)))
+    for _ in range(_NUM_RIVAL_STEPS):
+        ratios = mixture.ratios(levels.T, log_frequencies.T)
+        classes = mixture.log_rival_classes(ratios, levels.T)
+        # Matches are none of these pairs.
+        log_all = logsumexp(np.append(classes, np.zeros((len(classes), 1)), axis=1), axis=1)
+        weights = counts[:, np.newaxis] * np.exp(classes - log_all[:, np.newaxis])
+        for column, rivals in enumerate(mixture.rivals):
+            found = np.zeros(rivals.shape)
+            np.add.at(found.T, levels[:, column], weights)
+            found[:, ABSENT] = 0
+            # As if there were two more pairs.
+            found += mixture.match[column] + np.maximum(mixture.chance[column], _MIN_SHARED)
+            mixture.rivals[column] = found / found.sum(axis=1, keepdims=True)
+        mixture.log_rivals = np.log((weights.sum(axis=0) + 1) / (known * num_all_pairs))
+    _improve(mixture, _patterns(agreements, ~is_outdone), num_all_pairs)
+
+
 def _change_relatives(mixture: Mixture) -> bool:
     """Drops classes that have taken a part of the matches, and adds those that are missing."""
     is_shared = mixture.shared > _MIN_MOSTLY
@@ -354,7 +463,9 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
     for _ in range(_NUM_STEPS):
         ratios = mixture.ratios(levels.T, log_frequencies.T)
         classes = mixture.log_classes(ratios)
-        posteriors = np.exp(classes - logsumexp(classes, axis=1, keepdims=True))
+        rivals = mixture.log_rival_classes(ratios, levels.T)
+        log_all = logsumexp(np.append(classes, rivals, axis=1), axis=1, keepdims=True)
+        posteriors = np.exp(classes - log_all)
         weights = counts[:, np.newaxis] * posteriors
         for column, by_chance in enumerate(mixture.chance):
             found: Array = np.zeros(len(by_chance))
@@ -365,22 +476,29 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
             mixture.different[column] = found[-1] / found.sum()
             mixture.match[column] = _bounded(found, most)
         is_present = levels != ABSENT
-        for number, shares in enumerate(mixture.shared):
+        # The relatives are among the pairs that rivals are fitted to.
+        relatives = [] if len(mixture.log_rivals) else mixture.shared
+        for number, shares in enumerate(relatives):
             of_class = weights[:, number + 1]
             agree = np.exp(np.log(shares) + ratios - _shared_evidence(ratios, shares))
             num_shared = of_class @ (agree * is_present)
             mixture.shared[number] = _decided((num_shared + 1) / (of_class @ is_present + 2))
         # As if there were one more pair of each class.
-        mixture.log_priors = _log_priors(weights[:, :-1].sum(axis=0) + 1, num_all_pairs)
+        num_found = weights[:, :-1].sum(axis=0) + 1
+        if len(mixture.log_rivals):
+            num_found[1:] = np.exp(mixture.log_priors[1:-1]) * num_all_pairs
+        mixture.log_priors = _log_priors(num_found, num_all_pairs)
         if np.abs(posteriors[:, 0] - before).max(initial=0) < _TOLERANCE:
             break
         before = posteriors[:, 0]
 
 
-def _patterns(agreements: Sequence[Agreement]) -> _Patterns:
-    """Returns the distinct patterns of agreement."""
-    levels = np.stack([agreement.levels for agreement in agreements], axis=1)
-    frequencies = np.stack([agreement.log_frequencies for agreement in agreements], axis=1)
+def _patterns(
+    agreements: Sequence[Agreement], chosen: NDArray[np.bool_] | slice = slice(None)
+) -> _Patterns:
+    """Returns the distinct patterns of agreement of chosen pairs."""
+    levels = np.stack([agreement.levels[chosen] for agreement in agreements], axis=1)
+    frequencies = np.stack([agreement.log_frequencies[chosen] for agreement in agreements], axis=1)
     bins = np.round(frequencies / _BIN).astype(np.int16)
     rows = np.concatenate([levels.astype(np.int16), bins], axis=1)
     # Compared as bytes: much faster than `unique` by rows.

@@ -1,0 +1,102 @@
+"""Rivals: pairs of rows of which one has a better partner, so they are different things.
+
+A row hardly has two partners in a table without copies. Pairs that another pair outdoes show what
+different things look like that have much in common: relatives, other sizes of a shirt, other songs
+of an album. Rows whose partner is missing look like this, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.search.linkage._columns.columns import Column
+from tf_charagram.search.linkage._fellegi_sunter.evidence import Agreement, compare_columns
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, drop_supported, fit_rivals
+
+# A better pair is better by so much.
+_MARGIN = 1.0
+# A table has copies if so many of the rows with a partner have two, which are as alike as the
+# partners are. In made-up and real tables with copies it is half of the rows, in others a tenth.
+_MAX_COPIES = 0.3
+_NUM_ROUNDS = 3
+# Fewer pairs tell nothing.
+_MIN_OUTDONE = 20
+_MIN_FREE = 10
+
+
+def learn_rivals(
+    mixture: Mixture,
+    columns: Sequence[Column],
+    pairs: NDArray[np.int64],
+    agreements: Sequence[Agreement],
+    num_all_pairs: float,
+) -> None:
+    """Fits the rivals of a mixture to the pairs of two tables that better pairs outdo.
+
+    Args:
+        mixture: A fitted mixture, which is changed.
+        columns: The columns of two tables.
+        pairs: Candidate pairs of rows, `(num_pairs, 2)`.
+        agreements: Their agreements, one per column.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+    """
+    is_weak = np.array(
+        [column.kind.name == "text" or not column.is_identifying for column in columns]
+    )
+    for _ in range(_NUM_ROUNDS):
+        log_odds = mixture.log_odds(agreements, any_relation=True)
+        is_outdone = _outdone(mixture, columns, pairs, log_odds)
+        if is_outdone is None or not drop_supported(
+            mixture, agreements, is_outdone, is_weak, num_all_pairs
+        ):
+            break
+    for _ in range(_NUM_ROUNDS):
+        log_odds = mixture.log_odds(agreements)
+        is_outdone = _outdone(mixture, columns, pairs, log_odds)
+        if is_outdone is None or is_outdone.sum() < _MIN_OUTDONE:
+            return
+        num_free = ((log_odds > 0) & ~is_outdone).sum()
+        if num_free < _MIN_FREE:
+            return
+        # Of the pairs that are no matches, so many are known to be none.
+        known = is_outdone.sum() / (len(pairs) - num_free)
+        fit_rivals(mixture, agreements, is_outdone, num_all_pairs, max(float(known), 0.05))
+
+
+def _outdone(
+    mixture: Mixture,
+    columns: Sequence[Column],
+    pairs: NDArray[np.int64],
+    log_odds: NDArray[np.float64],
+) -> NDArray[np.bool_] | None:
+    """Finds pairs of which a row has a better partner, `(num_pairs,)`; `None` if it has copies."""
+    is_outdone = np.zeros(len(pairs), bool)
+    num_sides = 0
+    for side, table in enumerate(("right", "left")):
+        rows = pairs[:, side]
+        order = np.lexsort((-log_odds, rows))
+        is_first = np.diff(rows[order], prepend=-1) > 0
+        best = order[is_first]
+        # The pair after the best one, if it is of the same row.
+        after = np.append(order[1:], order[-1:])[is_first]
+        has_two = (rows[after] == rows[best]) & (after != best)
+        has_two &= np.minimum(log_odds[best], log_odds[after]) > 0
+        partners = np.stack([pairs[best, 1 - side], pairs[after, 1 - side]], axis=1)[has_two]
+        inner = []
+        for column in columns:
+            ids = getattr(column, table)
+            inner.append(replace(column, left=ids, right=ids))
+        alike = mixture.log_odds(compare_columns(inner, partners))
+        is_copy = np.zeros(len(best), bool)
+        is_copy[has_two] = alike > log_odds[best][has_two] - _MARGIN
+        if is_copy.sum() > _MAX_COPIES * (log_odds[best] > 0).sum():
+            continue
+        num_sides += 1
+        best_of_row = np.full(rows.max(initial=0) + 1, -np.inf)
+        best_of_row[rows[best]] = np.where(is_copy, -np.inf, log_odds[best])
+        is_outdone |= best_of_row[rows] > np.maximum(log_odds + _MARGIN, 0)
+    return is_outdone if num_sides else None
