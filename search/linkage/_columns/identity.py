@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from tf_charagram.search.linkage._columns.dates import date_of
-from tf_charagram.search.linkage._columns.names import GIVEN_NAMES
+from tf_charagram.search.linkage._columns.names import COLORS, GIVEN_NAMES
 from tf_charagram.search.linkage._columns.values import code_of, folded
 
 # Words of headers, in lowercase and without accents.
@@ -30,12 +30,6 @@ _CHANGING = frozenset(
     "region land price amount cost total sum preis year jahr annee venue journal genre "
     "category style status url website web link lat latitude lng lon longitude description "
     "notes note comment comments remarks".split()
-)
-_COLORS = frozenset(
-    "black white red blue green grey gray yellow orange purple pink brown beige navy silver "
-    "gold schwarz weiss rot blau grun grau gelb braun noir blanc rouge bleu vert gris jaune "
-    "negro blanco rojo azul verde amarillo nero bianco rosso turquoise teal cream ivory "
-    "khaki olive maroon".split()
 )
 _SIZE = re.compile(
     r"(\d*x*[sml]|small|medium|large|\d+([.,]\d+)?\s*"
@@ -117,7 +111,7 @@ def _are_identifying_names(distinct: Collection[str], is_distinct: bool) -> bool
     """Tells given names, full names and colors from surnames and towns."""
     if have_several_words(distinct):
         return is_distinct
-    if _is_mostly(lambda value: folded(value) in _COLORS, distinct):
+    if _is_mostly(lambda value: folded(value) in COLORS, distinct):
         return True
     return _is_mostly(lambda value: folded(value) in GIVEN_NAMES, distinct, _MIN_KNOWN)
 

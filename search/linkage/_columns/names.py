@@ -25,6 +25,13 @@ for _line in _lines_of("nicknames.txt"):
 _KNOWN = {*_FORMS, *(full for forms in _FORMS.values() for full in forms)}
 #: Frequent given names of several languages, without accents. Few are surnames or towns.
 GIVEN_NAMES = frozenset(_lines_of("given_names.txt")) | _KNOWN
+#: Words of colors, without accents.
+COLORS = frozenset(
+    "black white red blue green grey gray yellow orange purple pink brown beige navy silver "
+    "gold schwarz weiss rot blau grun grau gelb braun noir blanc rouge bleu vert gris jaune "
+    "negro blanco rojo azul verde amarillo nero bianco rosso turquoise teal cream ivory "
+    "khaki olive maroon".split()
+)
 #: Words of the legal forms of firms, which tell nothing about which firm, as `folded` returns them.
 LEGAL_ENDINGS = frozenset(
     "inc incorporated ltd limited llc llp lp plc corp corporation co company pty pvt liability "

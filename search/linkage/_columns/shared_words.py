@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.search.linkage._columns.names import COLORS
 from tf_charagram.search.linkage._columns.values import folded
 
 Ids = NDArray[np.int64]
@@ -19,6 +20,14 @@ _CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
 # In longer texts, such as authors and titles of papers, short words are initials and prepositions.
 _MAX_WORDS = 8
 _OPPOSITES = ("un", "non", "in", "im", "dis")
+# A quantity and its unit: 250 ml, 16gb.
+_QUANTITY = re.compile(
+    r"(?<!\S)(\d+) ?(ml|cl|l|kg|g|mg|oz|lbs?|gb|tb|mb|cm|mm|inch|in|ft|w|v|hp|mah|mhz|ghz|mp|pack|"
+    r"pcs|tablets|capsules)(?!\S)"
+)
+_SIZES = frozenset("xs s m l xl xxl xxxl".split())
+# The size of a garment stands at the end, next to its color.
+_NUM_LAST = 3
 # Pairs whose words are compared at the same time.
 _BATCH = 50_000
 
@@ -120,12 +129,16 @@ def contradict(left: str, right: str) -> bool:
         (True, True)
         >>> contradict("butter salted", "unsalted butter")
         True
+        >>> contradict("soap mint 250 ml", "soap 400ml lime"), contradict("red hat", "hat")
+        (True, False)
     """
     left_words = left.split()
     right_words = right.split()
     left_rest = [word for word in left_words if word not in right_words]
     right_rest = [word for word in right_words if word not in left_words]
     rest = {*left_rest, *right_rest}
+    if _differ_in_variant(left, right):
+        return True
     if any(prefix + word in rest for word in rest for prefix in _OPPOSITES):
         return True
     # 12 V is 12V.
@@ -135,3 +148,22 @@ def contradict(left: str, right: str) -> bool:
     if len(left_words) + len(right_words) > 2 * _MAX_WORDS:
         return all(any(map(str.isdigit, word)) for word in rest)
     return all(map(_CODE_LIKE.fullmatch, rest))
+
+
+def _differ_in_variant(left: str, right: str) -> bool:
+    """Tells whether both texts have a color, a size or an amount in a unit, and no equal one."""
+    left_words = left.split()
+    right_words = right.split()
+    for known, first in ((COLORS, 0), (_SIZES, -_NUM_LAST)):
+        own = known.intersection(left_words[first:])
+        other = known.intersection(right_words[first:])
+        if own and other and not own & other:
+            return True
+    amounts: dict[str, set[str]] = {}
+    for amount, unit in _QUANTITY.findall(left):
+        amounts.setdefault(unit, set()).add(amount)
+    for unit in amounts:
+        others = {amount for amount, each in _QUANTITY.findall(right) if each == unit}
+        if others and not others & amounts[unit]:
+            return True
+    return False

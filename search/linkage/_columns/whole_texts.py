@@ -33,9 +33,9 @@ _CONTRADICTION = -3.0
 _MIN_CHECKED = -2.0
 
 #: Share of the log-odds by columns where rows as a whole are compared, too. Chosen on songs,
-#: beers, and made-up papers, products, restaurants and payments, with the constant.
-COLUMN_SHARE = 0.5
-_ROW_CONSTANT = 0.5
+#: beers, and made-up papers, products, restaurants and cars, with the constant.
+COLUMN_SHARE = 0.7
+_ROW_CONSTANT = 0.3
 _MAX_BY_COLUMNS = 8.0
 _MIN_BY_COLUMNS = -14.0
 _MAX_BY_ROWS = 4.0

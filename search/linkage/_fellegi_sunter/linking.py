@@ -49,6 +49,9 @@ _MIN_COLUMNS = 4
 _UNSEEN = 0.4
 # Labels of each kind that a model needs.
 _MIN_OF_EACH = 2
+# Kinds of columns that are part of the row as a whole, unless so many matches differ in them.
+_WORDS = ("code", "name", "text")
+_MAX_OTHER_WORDS = 0.3
 # With fewer columns, none but numbers may change.
 _MIN_CHANGING = 3
 
@@ -83,7 +86,7 @@ class Links:
         pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
         probabilities: Probabilities that they match, `(num_pairs,)`.
         rivals: Other partners of the rows where titles identify them, or `None`.
-        rows: The rows as a whole if only titles identify them, or `None`.
+        rows: The rows as a whole if only texts identify them, or `None`.
         mutual: Evidence for pairs of texts that are the best ones of both of their rows.
         model: The model with labels, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
@@ -376,8 +379,9 @@ def find_links(
         columns, mixture = fitted_mixture(columns, pairs, fitted)
         links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
         if are_told_by_titles(columns):
-            left = joined_cells([column.left_cells for column in columns])
-            right = joined_cells([column.right_cells for column in columns])
+            telling = _telling_columns(columns, mixture)
+            left = joined_cells([column.left_cells for column in telling])
+            right = joined_cells([column.right_cells for column in telling])
             links.rows = WholeRows(left, right)
             # Before the rivals are there: these are the rivals' own probabilities.
             probabilities = links.probabilities_of(pairs)
@@ -391,7 +395,19 @@ def find_links(
 def are_told_by_titles(columns: Sequence[Column]) -> bool:
     """Tells whether texts alone identify rows: there is no code, given name or date of birth."""
     kinds = {column.kind.name for column in columns if column.is_identifying}
-    return kinds == {"text"}
+    return kinds == {"text"} or (not kinds and any(column.is_whole for column in columns))
+
+
+def _telling_columns(columns: Sequence[Column], mixture: Mixture) -> list[Column]:
+    """Returns the columns whose words make the row as a whole: what matches mostly have in common.
+
+    Descriptions with other words in each table would hide the title.
+    """
+    telling = []
+    for column, shares in zip(columns, mixture.match, strict=True):
+        if column.kind.name in _WORDS and not column.note and shares[-1] < _MAX_OTHER_WORDS:
+            telling.append(column)
+    return telling or list(columns)
 
 
 def fitted_mixture(

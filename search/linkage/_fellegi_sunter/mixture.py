@@ -213,7 +213,7 @@ class Mixture:
         log_others = logsumexp(np.concatenate(others, axis=1), axis=1)
         return logsumexp(classes[:, :num_good], axis=1) - log_others
 
-    def log_rival_classes(self, ratios: Array, levels: Sequence[NDArray[np.int8]]) -> Array:
+    def log_rival_classes(self, ratios: Array, levels: Iterable[NDArray[np.int8]]) -> Array:
         """Returns the log likelihoods of the classes of rivals, `(num_pairs, num_rivals)`.
 
         They are relative to the likelihood of a random pair, with priors.
@@ -477,7 +477,7 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
             mixture.match[column] = _bounded(found, most)
         is_present = levels != ABSENT
         # The relatives are among the pairs that rivals are fitted to.
-        relatives = [] if len(mixture.log_rivals) else mixture.shared
+        relatives = mixture.shared[: 0 if len(mixture.log_rivals) else None]
         for number, shares in enumerate(relatives):
             of_class = weights[:, number + 1]
             agree = np.exp(np.log(shares) + ratios - _shared_evidence(ratios, shares))

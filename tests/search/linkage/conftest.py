@@ -146,3 +146,8 @@ def as_table(rows, columns=COLUMNS):
 
 def f1(found, truth):
     return 2 * len(found & truth) / (len(found) + len(truth))
+
+
+def pairs_of(found):
+    """Returns the rows of the matches."""
+    return {(pair.left, pair.right) for pair in found.pairs}

@@ -13,6 +13,7 @@ from tests.search.linkage.conftest import (
     firms,
     invoices,
     misspelled,
+    pairs_of,
     people,
     person,
     products,
@@ -22,10 +23,6 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.search import deduplicate, match
 from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
 from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
-
-
-def pairs_of(found):
-    return {(pair.left, pair.right) for pair in found.pairs}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.search.linkage.conftest import COLUMNS, f1, people
+from tests.search.linkage.conftest import COLUMNS, f1, pairs_of, people
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.search import ColumnKind, Linker, deduplicate, match
 
@@ -21,10 +21,6 @@ class Initials(ColumnKind):
 
     def similarity(self, left, right):
         return float(left[:1] == right[:1]) / 2
-
-
-def pairs_of(found):
-    return {(pair.left, pair.right) for pair in found.pairs}
 
 
 @pytest.fixture(scope="module")

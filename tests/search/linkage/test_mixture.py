@@ -111,7 +111,7 @@ def test_probabilities_are_those_of_the_classes():
     agreements = compare_columns(columns, links.pairs)
     for pair in range(0, len(links.pairs), 997):
         # Likelihoods of the levels, as in the textbook; a value counts by its frequency.
-        match, chance = [], []
+        match, chance, rivals = [], [], []
         for column, agreement in enumerate(agreements):
             level = agreement.levels[pair]
             if level == ABSENT:
@@ -121,10 +121,13 @@ def test_probabilities_are_those_of_the_classes():
             match.append(mixture.match[column][level])
             is_equal = level == EQUAL
             by_chance = np.exp(agreement.log_frequencies[pair])
+            rivals.append(mixture.rivals[column][:, level])
             chance.append(by_chance if is_equal else mixture.chance[column][level])
         match, chance = np.array(match), np.array(chance)
         classes = [match.prod()]
         classes += [np.prod(s * match + (1 - s) * chance) for s in mixture.shared]
         weighed = np.exp(mixture.log_priors) * [*classes, chance.prod()]
-        expected = weighed[0] / weighed.sum()
+        # Missing values have no level; rivals that are equal have a value as often as all rows do.
+        of_rivals = np.exp(mixture.log_rivals) * np.prod(rivals, axis=0)
+        expected = weighed[0] / (weighed.sum() + of_rivals.sum())
         np.testing.assert_allclose(links.probabilities[pair], expected, rtol=1e-6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.search.linkage.conftest import COLUMNS, f1, misspelled, people
+from tests.search.linkage.conftest import COLUMNS, f1, misspelled, pairs_of, people
 from tf_charagram.search import match
 
 SEXES = ["F", "M"]
@@ -25,10 +25,6 @@ def with_column(tables, truth, name, write_left, write_right):
         {**left, name: [write_left(value) for value in values]},
         {**right, name: [write_right(value) for value in right_values]},
     )
-
-
-def pairs_of(found):
-    return {(pair.left, pair.right) for pair in found.pairs}
 
 
 def note_of(found, name):

@@ -177,3 +177,8 @@ def test_lists_of_data_frames():
 def test_zeros_are_equal():
     column = make_column("x", ["0.0", "-0.0", "-0", "0", "1"], None, "number")
     assert column.left.tolist() == [0, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(("cell", "seconds"), [("4:05", 245), ("1:00:07", 3607), ("12:60:1", None)])
+def test_durations_are_seconds(cell, seconds):
+    assert number_of(cell) == seconds

@@ -1,0 +1,93 @@
+"""Rivals: pairs that better pairs outdo."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.search.linkage.conftest import f1, pairs_of
+from tests.texts import words
+from tf_charagram.search import deduplicate, match
+
+
+def _songs(seed: int) -> tuple[dict, dict, set[tuple[int, int]]]:
+    """Makes songs of albums; shops name other rights, and each lacks a third of the songs."""
+    draw = np.random.default_rng(seed)
+    names = words(400)
+    left, right, truth = [], [], set()
+    for album in range(25):
+        singer, title = f"{names[album]} {names[album + 30]}", f"{names[album + 60]} nights"
+        for song in range(6):
+            number = album * 6 + song
+            seconds = int(draw.integers(120, 360))
+            length = f"{seconds // 60}:{seconds % 60:02}"
+            row = f"{names[100 + number]} {names[number]}", singer, title, length
+            is_left, is_right = draw.random(2) < 0.67
+            if is_left and is_right:
+                truth.add((len(left), len(right)))
+            rights = [f"{names[place]} music records" for place in draw.integers(0, 400, 2)]
+            if is_left:
+                left.append((*row, rights[0]))
+            if is_right:
+                right.append((*row, rights[0] if draw.random() < 0.5 else rights[1]))
+    columns = "song singer album length rights".split()
+    tables = [dict(zip(columns, zip(*rows, strict=True), strict=True)) for rows in (left, right)]
+    return *tables, truth
+
+
+def test_other_songs_of_an_album_are_rivals_and_other_rights_are_not():
+    left, right, truth = _songs(0)
+    found = match(left, right, None, on=list(left))
+    assert f1(pairs_of(found), truth) > 0.97
+    assert len(found.links.mixture.log_rivals)
+
+
+def test_copies_are_no_rivals():
+    left, right, truth = _songs(1)
+    num_right = len(right["song"])
+    right = {name: [*cells, *cells] for name, cells in right.items()}
+    truth |= {(row, partner + num_right) for row, partner in truth}
+    found = match(left, right, None, on=list(left))
+    # The best pair of each right row is in the result.
+    assert f1(pairs_of(found), truth) > 0.97
+
+
+def test_lists_in_cells_share_items_and_do_not_identify():
+    draw = np.random.default_rng(0)
+    names = words(300)
+    rows, owners = [], []
+    for owner in range(30):
+        people = [f"{names[owner + 30 * place]} {names[owner]}" for place in range(4)]
+        for _ in range(1 + owner % 7):
+            # The firm may have other inventors in each patent.
+            chosen = "; ".join(draw.permutation(people)[: 1 + owner % 3])
+            rows.append((f"{names[owner + 200]} {names[owner + 100]} works", chosen))
+            owners.append(owner)
+    table = dict(zip(("owner", "inventors"), zip(*rows, strict=True), strict=True))
+    found = deduplicate(table, None, on=["owner", "inventors"])
+    assert [column.kind.name for column in found.links.columns] == ["text", "list"]
+    groups = {frozenset(owners[row] for row in group.rows) for group in found.groups}
+    assert len(groups) == len(found.groups) == len({*owners}) - owners_alone(owners)
+
+
+def owners_alone(owners: list[int]) -> int:
+    """Returns the number of owners with a single row."""
+    return sum(owners.count(owner) == 1 for owner in {*owners})
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_variants_of_a_title_stay_apart(seed):
+    draw = np.random.default_rng(seed)
+    names = words(60)
+    titles = []
+    for place in range(30):
+        for flavor in draw.permutation(["lemon", "mint", "rose", "peach"])[:3]:
+            titles.append(f"{names[place]} {names[place + 30]} soap {flavor} {250}ml")
+    left = [row for row in range(len(titles)) if draw.random() < 0.7]
+    right = [row for row in range(len(titles)) if draw.random() < 0.7]
+    tables = []
+    for rows in (left, right):
+        prices = [f"{draw.integers(2, 30)}.49" for _ in rows]
+        tables.append({"title": [titles[row] for row in rows], "price": prices})
+    truth = {(left.index(row), right.index(row)) for row in {*left} & {*right}}
+    assert f1(pairs_of(match(*tables, None, on=["title", "price"])), truth) > 0.88
