@@ -148,8 +148,8 @@ def match(
             letters only.
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
-        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, or a
-            `ColumnKind`. Default: told from the values.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
+            or a `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names, dates of birth
             and codes; the others may change, as addresses do. Default: told from the names and
             values of the columns.
@@ -273,8 +273,8 @@ def deduplicate(
         model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
             letters only.
         on: Names of the columns that are compared.
-        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, or a
-            `ColumnKind`. Default: told from the values.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
+            or a `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names, dates of birth
             and codes; the others may change, as addresses do. Default: told from the names and
             values of the columns.

@@ -33,7 +33,8 @@ def add_column_flag(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="NAME:KIND",
-        help="kind of a column of --on: text, name, code, number or date [told from the values]",
+        help="kind of a column of --on: text, name, code, number, date or list [told from the "
+        "values]",
     )
     parser.add_argument(
         "--identifies",

@@ -305,8 +305,8 @@ def read_columns(
         right: Another one, or `None`.
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
-        kinds: Kind of columns, by name: `text`, `name`, `code`, `number`, `date`, or a
-            `ColumnKind`. Default: told from the values.
+        kinds: Kind of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
+            or a `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names and dates of
             birth; the others may change. Default: told from the names and values of the columns.
 
