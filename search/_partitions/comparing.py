@@ -236,7 +236,7 @@ class ColumnComparison:
         found = np.zeros(len(pairs))
         chosen = np.flatnonzero(_highest(columns, pairs, self.mixture) >= logit(lowest))
         agreements = compare_columns(columns, pairs[chosen])
-        log_odds = self.mixture.log_odds(self.mixture.column_evidence(agreements))
+        log_odds = self.mixture.log_odds(agreements)
         found[chosen] = expit(log_odds)
         return found.round(_DECIMALS)
 

@@ -177,7 +177,7 @@ def _list_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     left, right = pairs.T
     num_common = table[left].multiply(table[right]).sum(axis=1)
     shares = num_common / np.minimum(sizes[left], sizes[right])
-    return np.maximum(shares, _text_similarities(values, pairs)).astype(np.float32)
+    return np.maximum(shares, text_similarities(values, pairs)).astype(np.float32)
 
 
 def alias_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
