@@ -15,7 +15,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search._partitions.files import Counts, Ids
 from tf_charagram.search._partitions.keys import value_hashes
-from tf_charagram.search.linkage._columns.columns import MISSING, Column, Frequencies, cells_of
+from tf_charagram.search.linkage._columns.columns import MISSING, Column, cells_of
 from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
 from tf_charagram.search.linkage._columns.whole_texts import CountedTexts, WholeTexts
@@ -128,7 +128,7 @@ class ColumnComparison:
             )
         self.kinds = tuple(column.kind.name for column in self.columns)
         self._num_present = num_present
-        self._unseen = [frequencies(column).unseen for column in self.columns]
+        self._sampled = [frequencies(column) for column in self.columns]
         self._readers = []
         self._counted: list[CountedTexts | None] = []
         for number, column in enumerate(self.columns):
@@ -177,7 +177,9 @@ class ColumnComparison:
             if chunk.num_left is not None:
                 left, right = places[: chunk.num_left], places[chunk.num_left :]
                 numbers = [*sides]
-            known = Frequencies(numbers, self._num_present[number], self._unseen[number])
+            known = self._sampled[number]._replace(
+                counts=numbers, num_rows=self._num_present[number]
+            )
             kind = column.kind
             if (counted := self._counted[number]) is not None:
                 whole = WholeTexts(values, counted)

@@ -34,11 +34,13 @@ class Frequencies(NamedTuple):
         counts: Number of rows with each value, `(num_values,)`, of each table.
         num_rows: Number of rows with a value, in all tables.
         unseen: Number of other rows that a value of a single row counts for.
+        max_share: Largest share of the rows that a value counts for.
     """
 
     counts: Sequence[NDArray[np.int64]]
     num_rows: int
     unseen: float
+    max_share: float = 1.0
 
 
 @dataclass

@@ -91,7 +91,7 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
 
     The two rows themselves do not count.
     """
-    counts, num_rows, unseen = column.known or frequencies(column)
+    counts, num_rows, unseen, max_share = column.known or frequencies(column)
     # In one table, both rows of the pair are there.
     num_own = 1 if len(counts) == 2 else 2
     others = sum(np.maximum(side - num_own, 0) for side in counts)
@@ -99,10 +99,7 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
     num_pseudo = _PSEUDO_ROWS_OF_NUMBERS if column.kind.name == "number" else _PSEUDO_ROWS
     unseen += (1 - unseen) * num_pseudo / (num_rows + num_pseudo)
     shares = (others + len(counts) * unseen) / max(num_rows, 1)
-    if len(counts) == 1 and column.is_identifying and have_several_words({*column.left_cells}):
-        # Rows with the name of a firm are duplicates, so each name counts once.
-        shares = np.minimum(shares, 1 / max(len(column.values), 1))
-    return np.log(np.minimum(shares, 1))
+    return np.log(np.minimum(shares, max_share))
 
 
 def frequencies(column: Column) -> Frequencies:
@@ -110,7 +107,12 @@ def frequencies(column: Column) -> Frequencies:
     counts = [_counts(column, column.left)]
     if column.right is not column.left:
         counts.append(_counts(column, column.right))
-    return Frequencies(counts, sum(int(side.sum()) for side in counts), _unseen(counts))
+    max_share = 1.0
+    if len(counts) == 1 and column.is_identifying and have_several_words({*column.left_cells}):
+        # Rows with the name of a firm are duplicates, so each name counts once.
+        max_share /= max(len(column.values), 1)
+    num_rows = sum(int(side.sum()) for side in counts)
+    return Frequencies(counts, num_rows, _unseen(counts), max_share)
 
 
 def _counts(column: Column, ids: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -425,9 +425,9 @@ def fitted_mixture(
         sizes: Number of rows whose partners are among the candidates, and number of pairs of these
             rows and any other, candidates or not. Default: all rows of the columns.
     """
-    if sizes is None:
-        sizes = _sizes(columns)
-    num_rows, num_all = sizes
+    # The rivals of a right row are not known if only some left rows have candidates.
+    has_rivals = sizes is None and columns[0].left is not columns[0].right
+    num_rows, num_all = _sizes(columns) if sizes is None else sizes
     samples = random_pairs(columns)
     agreements = compare_columns(columns, pairs)
     chance = [chance_levels(column, samples) for column in columns]
@@ -447,7 +447,7 @@ def fitted_mixture(
     start.row_share = num_rows / max(num_all, 1)
     num_expected = _EXPECTED_SHARE * num_rows
     mixture = fit_mixture(start, agreements, num_all, num_expected)
-    if columns[0].left is not columns[0].right:
+    if has_rivals:
         learn_rivals(mixture, translated, pairs, agreements, num_all)
     return translated, mixture
 
