@@ -44,7 +44,7 @@ def deduplicate_files(
         inputs: Files with the same columns: CSV, TSV, JSON lines, Parquet, or texts.
         output: Folder that gets a file for each input, with the columns `group`, `kept` and
             `score`. While it works, it has a folder of steps, of about ten times the size.
-        model: As for `deduplicate`. With several columns, it is not used.
+        model: Model whose vectors compare single texts. Several columns do not use it.
         on: Columns, by name or number from 1. One or none: rows are compared as texts.
         kinds: Kinds of columns, by name. Default: told from a sample of the rows.
         identifies: Names of the columns that identify a thing. Default: told from the sample.
@@ -92,7 +92,7 @@ def match_files(
         right: Other files with the same columns.
         output: Folder that gets a file for each left file, with the columns `score`, `right_row`,
             counted from 0 over all right files, and the compared columns of that row.
-        model: As for `match`. With several columns, it is not used.
+        model: Model whose vectors compare single texts. Several columns do not use it.
         on: Columns, by name or number from 1. One or none: rows are compared as texts.
         on_right: The same of the right files. Default: as `on`.
         kinds: Kinds of columns, by name. Default: told from a sample of the rows.

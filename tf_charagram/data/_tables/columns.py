@@ -63,7 +63,7 @@ class ColumnOptions(TypedDict, total=False):
     Attributes:
         columns: The columns of the texts and then of the label or score, each a name of the header
             or a number from 1. Default: well-known names, such as `premise`, `hypothesis` and
-            `label`; see `choose_columns` for files without them.
+            `label`. A file without names has its label or score where a number stands.
         header: Whether the first line of CSV and TSV has the names of the columns. A first line
             with a number in the place of the score or label has no names in any case.
         split: `"train"`, `"trial"` or `"test"`: the rows to keep of a file with the column
@@ -108,7 +108,8 @@ def read_columns(
 
     Args:
         path: A file of a format that `Rows` lists, or `"-"` for standard input.
-        columns: See `ColumnOptions` for this argument, `header`, `split` and `on_bad_line`.
+        columns: Names or 1-based numbers of the texts, then of the label or score. Default:
+            well-known names.
         header: Whether the first line has the names of the columns.
         num_texts: Texts in a row: 1 or 2.
         is_scored: Whether the rows have scores, not labels.
@@ -178,11 +179,12 @@ def read_labelled(
         path: A file of a format that `Rows` lists, or `"-"` for standard input.
         num_texts: Texts in a row: 1 or 2.
         name: Name of the set. Default: the file name without suffix.
-        **options: See `ColumnOptions`.
+        **options: `columns`, `header`, `split` and `on_bad_line`, a `ColumnOptions`.
 
     Raises:
         ConfigError: An argument is wrong or does not fit the file.
-        DataError: See `read_columns`.
+        DataError: The file cannot be read, a line is bad, a column is missing, or there are no
+            rows.
     """
     rows = read_columns(path, num_texts=num_texts, **options)
     sides = tuple([row.texts[side] for row in rows] for side in range(num_texts))
@@ -208,11 +210,12 @@ def read_scored_pairs(
         name: Name of the set. Default: the file name without suffix.
         group: Group of the set, such as `"sts"`.
         allow_unscored: Whether rows without a score are left out and counted, not bad.
-        **options: See `ColumnOptions`.
+        **options: `columns`, `header`, `split` and `on_bad_line`, a `ColumnOptions`.
 
     Raises:
         ConfigError: An argument is wrong or does not fit the file.
-        DataError: See `read_columns`; or there are fewer than 2 rows.
+        DataError: The file cannot be read, a line is bad, a column is missing, or there are
+            fewer than 2 rows.
     """
     options["on_bad_line"] = bad = BadLines.of(options.get("on_bad_line", "error"))
     scored = ScoredRows(path, bad, low, high)
