@@ -124,6 +124,9 @@ class ProgressLine:
         self.console = Console(file=sys.stderr, highlight=False)
         can_move = self.console.is_terminal and not self.console.is_dumb_terminal
         self.is_shown = is_wanted and can_move and not is_quiet()
+        if not self.is_shown:
+            # Making the line takes as long as a tenth of a query.
+            return
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(_MAX_BAR),
@@ -131,17 +134,18 @@ class ProgressLine:
             TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[facts]}", markup=False),
             console=self.console,
-            disable=not self.is_shown,
             transient=True,
         )
         self._task = self._progress.add_task("", total=total, completed=completed, facts="")
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        if self.is_shown:
+            self._progress.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._progress.stop()
+        if self.is_shown:
+            self._progress.stop()
 
     def update(
         self, head: str, facts: Sequence[str], *, completed: float | None = None, advance: float = 0
@@ -154,6 +158,8 @@ class ProgressLine:
             completed: Size of the work that is done, or
             advance: by how much it has grown.
         """
+        if not self.is_shown:
+            return
         self._progress.update(
             self._task, description=head, facts="  ".join(facts), completed=completed,
             advance=None if completed is not None else advance,
@@ -161,7 +167,7 @@ class ProgressLine:
 
     def rate(self, unit: str) -> str:
         """Returns how much is done in a second lately, or nothing at the start."""
-        speed = self._progress.tasks[0].speed
+        speed = self._progress.tasks[0].speed if self.is_shown else None
         return f"{speed:,.0f} {unit}/s" if speed else ""
 
     def say(self, text: str) -> None:
