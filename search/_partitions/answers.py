@@ -172,7 +172,7 @@ def write(job: Job, number: int) -> None:
     start = int(job.row_files().starts[first])
     result = load_array(job.path("partners.npy" if job.right else "groups.npy"))
     with table_writer(job.output_of(number)) as append:
-        for table in job.tables(path):
+        for table in job.tables(number):
             own = result[start : start + len(table)]
             if len(own) != len(table):
                 raise DataError(path, "has changed since it was read. Start again with --overwrite")

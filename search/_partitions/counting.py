@@ -26,10 +26,9 @@ _NUM_SAMPLED = 20_000
 
 def read(job: Job, number: int) -> None:
     """Reads the compared columns of an input into files of rows."""
-    path = job.inputs[number]
-    on = job.on_right if number >= len(job.left) else job.on
+    on = job.on_of(number)
     names: list[str] = []
-    for part, table in enumerate(job.tables(path)):
+    for part, table in enumerate(job.tables(number)):
         names = [table.columns[table.index(name)] for name in on]
         cells = [table.text_of(on)] if job.is_text else [table.column(name) for name in on]
         write_rows(

@@ -97,17 +97,20 @@ class Job:
         """Returns the arrays that all tasks of a step wrote."""
         return sorted(self.path(step).glob("*.npy"))
 
-    def tables(self, path: str) -> Iterator[Table]:
-        """Reads a file in parts."""
-        on = self.on_right if path in self.right else self.on
+    def tables(self, number: int) -> Iterator[Table]:
+        """Reads an input in parts."""
         return read_tables(
-            path,
+            self.inputs[number],
             _FILE_ROWS,
             header=self.header,
             encoding=self.encoding,
             on_bad_line=self.on_bad_line,
-            columns=on,
+            columns=self.on_of(number),
         )
+
+    def on_of(self, number: int) -> tuple[str, ...]:
+        """Returns the compared columns of an input."""
+        return self.on_right if number >= len(self.left) else self.on
 
     def side_of(self, number: int) -> int:
         """Returns 0 for files of rows of the left table, 1 for the right one."""

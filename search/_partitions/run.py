@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -67,11 +68,16 @@ def run_job(
     extra_module("pyarrow", "parquet")
     output = Path(job.output)
     manifest = output / _MANIFEST
+    identity = _identity(job)
     with FolderLock(output), ExitStack() as stack:
         done = _open(job, manifest, resume, overwrite)
         if done is not None:
             return done
         forget()
+        if ray is not None:
+            # Nodes have working folders of their own.
+            left, right = (tuple(map(os.path.abspath, side)) for side in (job.left, job.right))
+            job = replace(job, output=os.path.abspath(job.output), left=left, right=right)
         runner = _runner(job, ray, stack)
         seconds: dict[str, float] = {}
         for number, step in enumerate(steps_of(job)):
