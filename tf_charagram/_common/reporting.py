@@ -124,7 +124,8 @@ class ProgressLine:
         self.console = Console(file=sys.stderr, highlight=False)
         can_move = self.console.is_terminal and not self.console.is_dumb_terminal
         self.is_shown = is_wanted and can_move and not is_quiet()
-        if not self.is_shown:
+        self._is_wanted = is_wanted
+        if not is_wanted:
             # Making the line takes as long as a tenth of a query.
             return
         self._progress = Progress(
@@ -134,17 +135,18 @@ class ProgressLine:
             TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[facts]}", markup=False),
             console=self.console,
+            disable=not self.is_shown,
             transient=True,
         )
         self._task = self._progress.add_task("", total=total, completed=completed, facts="")
 
     def __enter__(self) -> Self:
-        if self.is_shown:
+        if self._is_wanted:
             self._progress.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.is_shown:
+        if self._is_wanted:
             self._progress.stop()
 
     def update(
@@ -158,7 +160,7 @@ class ProgressLine:
             completed: Size of the work that is done, or
             advance: by how much it has grown.
         """
-        if not self.is_shown:
+        if not self._is_wanted:
             return
         self._progress.update(
             self._task, description=head, facts="  ".join(facts), completed=completed,
@@ -167,7 +169,7 @@ class ProgressLine:
 
     def rate(self, unit: str) -> str:
         """Returns how much is done in a second lately, or nothing at the start."""
-        speed = self._progress.tasks[0].speed if self.is_shown else None
+        speed = self._progress.tasks[0].speed if self._is_wanted else None
         return f"{speed:,.0f} {unit}/s" if speed else ""
 
     def say(self, text: str) -> None:
