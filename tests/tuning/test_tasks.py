@@ -22,6 +22,7 @@ def tune(*flags):
     return call("tune", *flags)
 
 
+@pytest.mark.long
 def test_taggers(tmp_path):
     """The first is stopped on its way."""
     folder = SearchFolder(tmp_path / "pos")
