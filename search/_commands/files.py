@@ -12,7 +12,8 @@ from typing import Any
 
 from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.data._tables.table_reading import format_of
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import DataError
+from tf_charagram.search._commands.records import given_kinds, given_names, not_compared
 
 # Flags that need all rows at once, and flags of folders only.
 _AT_ONCE = (
@@ -77,27 +78,19 @@ def options_of(values: Namespace) -> dict[str, Any]:
     """Returns the arguments that `deduplicate_files` and `match_files` have in common.
 
     Raises:
-        ConfigError: A value of `--column` has no colon.
+        ConfigError: A value of `--column` has no colon, or its column is not compared.
     """
     from tf_charagram.search._commands.search import model_of
 
-    kinds = {}
-    for given in values.column:
-        name, colon, kind = given.rpartition(":")
-        if not colon or name not in values.on:
-            raise ConfigError(
-                f"--column must be NAME:KIND, with a name of --on, such as born:date. "
-                f"Received: {given}"
-            )
-        kinds[name] = kind
-    identifies = values.identifies
-    if identifies is not None:
-        identifies = list(filter(None, map(str.strip, identifies.split(","))))
+    kinds = dict(given_kinds(values))
+    for name, kind in kinds.items():
+        if name not in values.on:
+            raise not_compared(name, kind)
     return {
         "model": None if len(values.on) > 1 else model_of(values),
         "on": values.on,
         "kinds": kinds,
-        "identifies": identifies,
+        "identifies": None if values.identifies is None else given_names(values.identifies),
         "lexical": not values.vectors_only,
         "threshold": values.threshold,
         "reading": {

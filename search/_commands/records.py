@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli._flags.flags import Parser
@@ -78,23 +78,42 @@ def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
     compared = [table.index(name) for name in values.on]
     names = list(columns_of(table, values.on))
     kinds = {}
+    for name, kind in given_kinds(values):
+        position = table.index(name)
+        if position not in compared:
+            raise not_compared(name, kind)
+        kinds[names[compared.index(position)]] = kind
+    return kinds
+
+
+def given_kinds(values: Namespace) -> Iterator[tuple[str, str]]:
+    """Yields the name and the kind of each `--column`.
+
+    Raises:
+        ConfigError: A value has no colon.
+    """
     for given in values.column:
         name, colon, kind = given.rpartition(":")
         if not colon:
             raise ConfigError(f"--column must be NAME:KIND, such as born:date. Received: {given}")
-        position = table.index(name)
-        if position not in compared:
-            raise ConfigError(f"--column must name a column of --on. Received: {given}")
-        kinds[names[compared.index(position)]] = kind
-    return kinds
+        yield name, kind
+
+
+def not_compared(name: str, kind: str) -> ConfigError:
+    """Returns the error for a `--column` that is not compared."""
+    return ConfigError(f"--column must name a column of --on. Received: {name}:{kind}")
 
 
 def identifying_of(values: Namespace, table: Table) -> list[str] | None:
     """Returns the names of `--identifies`, or `None` without it."""
     if values.identifies is None:
         return None
-    names = filter(None, map(str.strip, values.identifies.split(",")))
-    return [table.columns[table.index(name)] for name in names]
+    return [table.columns[table.index(name)] for name in given_names(values.identifies)]
+
+
+def given_names(text: str) -> list[str]:
+    """Splits the value of `--identifies` at commas."""
+    return list(filter(None, map(str.strip, text.split(","))))
 
 
 def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
