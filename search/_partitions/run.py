@@ -70,7 +70,7 @@ def run_job(
     manifest = output / _MANIFEST
     identity = _identity(job)
     with FolderLock(output), ExitStack() as stack:
-        done = _open(job, manifest, resume, overwrite)
+        done = _open(job, manifest, identity, resume, overwrite)
         if done is not None:
             return done
         forget()
@@ -85,7 +85,6 @@ def run_job(
             _run_step(job, number, step, runner, shows_progress)
             seconds[step.name] = round(time.perf_counter() - start, 2)
         summary = {**_summary(job), "seconds": seconds}
-        identity = _identity(job)
         if not job.is_text:
             # For rows that come later.
             Linker.load(job.path("linker.json")).save(output / "linker.json")
@@ -104,10 +103,11 @@ def _identity(job: Job) -> dict[str, Any]:
     }
 
 
-def _open(job: Job, manifest: Path, resume: bool, overwrite: bool) -> dict[str, Any] | None:
+def _open(
+    job: Job, manifest: Path, identity: dict[str, Any], resume: bool, overwrite: bool
+) -> dict[str, Any] | None:
     """Prepares the folder; returns the summary if it is complete."""
     output = manifest.parent
-    identity = _identity(job)
     if any(output.glob("[!.]*")):
         if not (resume or overwrite):
             raise RunError(
