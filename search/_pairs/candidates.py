@@ -16,6 +16,7 @@ from tf_charagram.search._pairs.rare_keys import (
     entries,
     largest,
     nearest_pairs,
+    ranks,
     rare_keys,
 )
 from tf_charagram.search._pairs.similarities import Texts
@@ -208,7 +209,7 @@ class _LongerTexts:
         found = self._texts.ones[rows] @ self._keys
         rare = rare_keys(found, self._num_texts, self._max_postings)
         lengths = self._lengths[rows]
-        # A pair may need several words, but one of them is a good part of what it needs.
+        # Pairs may need several words, of which one is a good part of their cosine.
         parts = np.minimum(
             _PART_OF_COSINE, _PART_OF_WORDS / np.maximum(self._texts.num_words[rows], 1)
         )
@@ -306,11 +307,7 @@ def _best(
     order = np.lexsort((~is_same, -scores, rows))
     is_enough = (scores >= min_score) & (scores > 0)
     order = order[is_enough[order]]
-    # The rank of a pair in its row is its distance from the first pair of the row.
-    sorted_rows = rows[order]
-    firsts = np.searchsorted(sorted_rows, sorted_rows)
-    ranks = np.arange(len(order)) - firsts
-    return order[ranks < k]
+    return order[ranks(rows[order]) < k]
 
 
 # All return a pair as one integer, `row * num_right + column`: NumPy finds distinct

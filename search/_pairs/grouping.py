@@ -13,6 +13,7 @@ from scipy.sparse import csgraph
 from scipy.spatial import distance
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.search._pairs.rare_keys import ranks
 
 #: How pairs make groups.
 GROUPS = ("average", "components")
@@ -20,8 +21,6 @@ GROUPS = ("average", "components")
 _MAX_INNER = 20_000_000
 #: All pairs of a group of so many rows take 64 MB. Larger groups are cut before they are joined.
 MAX_CONNECTED = 4_000
-
-
 # Weight of a third row.
 _THIRD = 0.5
 # Rows of groups that are joined many at a time.
@@ -294,9 +293,8 @@ def _first_members(tree: NDArray[np.float64]) -> NDArray[np.int64]:
 def _places(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the place of each row among the rows of its group, `(num_rows,)`."""
     order = np.argsort(numbers, kind="stable")
-    sorted_numbers = numbers[order]
     places = np.empty(len(numbers), np.int64)
-    places[order] = np.arange(len(numbers)) - np.searchsorted(sorted_numbers, sorted_numbers)
+    places[order] = ranks(numbers[order])
     return places
 
 

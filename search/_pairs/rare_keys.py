@@ -92,9 +92,8 @@ def largest(
     is_larger = keys < last_keys
     equal = np.sort(pairs[keys == last_keys])
     equal_rows = equal // num_right
-    ranks = np.arange(len(equal)) - np.searchsorted(equal_rows, equal_rows)
     num_equal = num_kept - np.bincount(rows[is_larger], minlength=len(counts))
-    return np.concatenate([pairs[is_larger], equal[ranks < num_equal[equal_rows]]])
+    return np.concatenate([pairs[is_larger], equal[ranks(equal_rows) < num_equal[equal_rows]]])
 
 
 def entries(matrix: sparse.csr_array, places: NDArray[np.integer]) -> sparse.csr_array:
@@ -112,6 +111,11 @@ def distinct_integers(values: NDArray[np.int64]) -> NDArray[np.int64]:
     ordered = np.sort(values)
     is_new = np.diff(ordered, prepend=-1) > 0
     return ordered[is_new]
+
+
+def ranks(values: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Returns the place of each value among equal ones, from 0; `values` is ascending."""
+    return np.arange(len(values)) - np.searchsorted(values, values)
 
 
 def rare_keys(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.search._pairs.rare_keys import ranks
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists
 from tf_charagram.search._partitions.files import Counts, Ids
 from tf_charagram.text._algorithm.arguments import distinct
@@ -181,7 +182,7 @@ def _batch_keys(slots: Slots, rows: Ids, counts: Counts, num_rows: int) -> tuple
     numbers[(numbers < 2) | (slots.atoms == 0)] = np.inf
     rarest = numbers.min(axis=1)
     order = np.lexsort((rarest, rows))
-    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    rank = ranks(rows)
     is_kept = (rank < _MAX_SLOTS) & np.isfinite(rarest[order])
     order, rank = order[is_kept], rank[is_kept]
     num_found = int(rows.max()) + 1
@@ -225,7 +226,5 @@ def _batch_keys(slots: Slots, rows: Ids, counts: Counts, num_rows: int) -> tuple
         emit(is_key, atoms[:, one, :, np.newaxis] + atoms[:, other, np.newaxis, :], number)
     rows, keys, numbers = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
     order = np.lexsort((keys, numbers, rows))
-    sorted_rows = rows[order]
-    rank = np.arange(len(order)) - np.searchsorted(sorted_rows, sorted_rows)
-    order = order[rank < _MAX_KEYS]
+    order = order[ranks(rows[order]) < _MAX_KEYS]
     return rows[order], keys[order]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import write_json
+from tf_charagram.search._pairs.rare_keys import ranks
 from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
 from tf_charagram.search._partitions.files import (
     KEYS,
@@ -25,6 +26,7 @@ from tf_charagram.search.linkage.estimates import THRESHOLDS
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.text._algorithm.arrays import positions
 
+# Left rows to whose candidates weights are fitted.
 _NUM_FITTED = 20_000
 # A row is paired with so many of the rows that have a key.
 _MAX_BLOCK = 40
@@ -100,8 +102,7 @@ def _best(records: NDArray[Any], num_rows: int) -> Ids:
     pairs = records["key"].astype(np.int64)
     left = pairs // max(num_rows, 1)
     order = np.lexsort((pairs, -records["value"], left))
-    rank = np.arange(len(order)) - np.searchsorted(left, left)
-    kept = np.sort(order[rank < _NUM_CANDIDATES])
+    kept = np.sort(order[ranks(left) < _NUM_CANDIDATES])
     return np.stack(np.divmod(pairs[kept], max(num_rows, 1)), axis=1)
 
 
