@@ -14,7 +14,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from scipy import sparse
 
-from tf_charagram.search._pairs.word_lists import WordLists, deletion_hashes
+from tf_charagram.search._pairs.word_lists import WordLists, deletion_hashes, numbered
 from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.flat import Rows
 from tf_charagram.text._algorithm.word_boundaries import without_signs
@@ -83,22 +83,14 @@ class Texts:
 
     def followed(self, others: Texts) -> Texts:
         """Returns these texts and then other ones that the same scorer has prepared."""
-        index = {word: number for number, word in enumerate(self.lists.words)}
-        numbers = [index.setdefault(word, len(index)) for word in others.lists.words]
-        ids = np.array(numbers, np.int32)
-        is_new = ids >= len(self.lists.words)
-        words = list(index)
-
-        def joined(first: WordLists, second: WordLists) -> WordLists:
-            splits = np.append(first.splits, first.splits[-1] + second.splits[1:])
-            return WordLists(words, np.append(first.ids, ids[second.ids]), splits)
-
+        words, numbers = numbered(self.lists.words, others.lists.words)
+        is_new = numbers >= len(self.lists.words)
         codes = {row + len(self): codes for row, codes in others.codes.items()}
         new_ngrams = others.word_ngrams[is_new]
         return Texts(
             [*self.texts, *others.texts],
-            joined(self.lists, others.lists),
-            joined(self.written, others.written),
+            self.lists.appended(others.lists, words, numbers),
+            self.written.appended(others.written, words, numbers),
             np.append(self.weights, others.weights[is_new]),
             {**self.codes, **codes},
             sparse.csr_array(sparse.vstack([self.ngrams, others.ngrams], format="csr")),

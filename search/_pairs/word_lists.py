@@ -72,11 +72,15 @@ class WordLists(NamedTuple):
 
     def extended(self, others: WordLists) -> WordLists:
         """Appends the words of other texts."""
-        index = {word: number for number, word in enumerate(self.words)}
-        numbers = [index.setdefault(word, len(index)) for word in others.words]
-        ids = np.append(self.ids, np.array(numbers, np.int32)[others.ids])
+        return self.appended(others, *numbered(self.words, others.words))
+
+    def appended(
+        self, others: WordLists, words: list[str], numbers: NDArray[np.int32]
+    ) -> WordLists:
+        """Appends the words of other texts, with the result of `numbered` for both."""
+        ids = np.append(self.ids, numbers[others.ids])
         splits = np.append(self.splits, others.splits[1:] + self.splits[-1])
-        return WordLists(list(index), ids, splits)
+        return WordLists(words, ids, splits)
 
     def rows(self) -> NDArray[np.int64]:
         """Returns the text of each of `ids`."""
@@ -124,6 +128,13 @@ class WordLists(NamedTuple):
         rows, numbers = np.divmod(keys, num_words)
         weights = None if counts is None else counts[rows]
         return np.bincount(numbers, weights, len(self.words)).astype(np.int64)
+
+
+def numbered(words: Sequence[str], others: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:
+    """Returns words and those others that are not among them, and the numbers of the others."""
+    index = {word: number for number, word in enumerate(words)}
+    numbers = [index.setdefault(word, len(index)) for word in others]
+    return list(index), np.array(numbers, np.int32)
 
 
 def deletion_hashes(words: Sequence[str]) -> Rows:
