@@ -158,14 +158,11 @@ class Table:
             RunError: The file cannot be written, or standard output lacks a letter.
         """
         check_table_file(path)
-        suffix = Path(path).suffix.lower()
         if str(path) == STDIN:
             to_stdout(self._as_text())
-        elif suffix == ".parquet":
-            self._write_parquet(path)
-        else:
-            with whole_file(path, "w") as file:
-                file.write(self._as_json() if suffix == ".jsonl" else self._as_text(suffix))
+            return
+        with table_writer(path) as append:
+            append(self)
 
     def _as_text(self, suffix: str = "") -> str:
         separator = self.separator
@@ -190,11 +187,6 @@ class Table:
             cells = {name: None if value != value else value for name, value in row.items()}
             lines.append(json.dumps(cells, ensure_ascii=False, default=_plain) + "\n")
         return "".join(lines)
-
-    def _write_parquet(self, path: str | Path) -> None:
-        parquet = extra_module("pyarrow.parquet", "parquet")
-        with whole_file(path) as file:
-            parquet.write_table(self._as_arrow(), file)
 
     def _as_arrow(self) -> Any:
         arrow = extra_module("pyarrow", "parquet")
