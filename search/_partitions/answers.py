@@ -25,7 +25,7 @@ from tf_charagram.search._partitions.files import (
     records_of,
     save_array,
 )
-from tf_charagram.search._partitions.job import Job
+from tf_charagram.search._partitions.job import Job, input_of
 from tf_charagram.search._partitions.pairing import scored
 from tf_charagram.search.linkage.estimates import THRESHOLDS
 from tf_charagram.search.matching import MAX_COMPARED, OTHER_SHARE
@@ -166,9 +166,9 @@ def best_partners(job: Job, number: int) -> None:
 def write(job: Job, number: int) -> None:
     """Writes a file of the table with columns for its groups, or for its partners."""
     path = job.left[number]
-    names = [file.name[:5] for file in job.row_files("cells").paths]
+    inputs = [input_of(file) for file in job.row_files("cells").paths]
     # A file without rows has no files of rows.
-    first = names.index(f"{number:05}") if f"{number:05}" in names else 0
+    first = inputs.index(number) if number in inputs else 0
     start = int(job.row_files().starts[first])
     result = load_array(job.path("partners.npy" if job.right else "groups.npy"))
     with table_writer(job.output_of(number)) as append:

@@ -115,7 +115,7 @@ class Job:
     def side_of(self, number: int) -> int:
         """Returns 0 for files of rows of the left table, 1 for the right one."""
         path = self.row_files("cells").paths[number]
-        return int(int(path.name[:5]) >= len(self.left))
+        return int(input_of(path) >= len(self.left))
 
     def output_of(self, number: int) -> Path:
         """Returns the file that is written for an input; numbers tell equal names apart."""
@@ -136,13 +136,18 @@ class Job:
         if not self.right:
             return None
         files = self.row_files("cells")
-        sides = [int(path.name[:5]) >= len(self.left) for path in files.paths]
+        sides = [input_of(path) >= len(self.left) for path in files.paths]
         return int(files.starts[sides.index(True)]) if True in sides else len(files)
 
     def bounds(self, number: int, total: int) -> tuple[int, int]:
         """Returns where a partition of a range starts and ends."""
         size = self.num_partitions
         return number * total // size, (number + 1) * total // size
+
+
+def input_of(path: Path) -> int:
+    """Returns the number of the input that a file of cells was read from."""
+    return int(path.name[:5])
 
 
 @lru_cache(maxsize=4)
