@@ -179,7 +179,7 @@ class TextEmbedder(TextModel, EmbeddingAnswers):
             return np.asarray(self._embed_in_threads(string_tensor(texts)))
 
     @property
-    def _reads_ngrams(self) -> bool:  # type: ignore[override]
+    def _reads_ngrams(self) -> bool:
         return isinstance(self.vectorizer, NgramVectorizer)
 
     ngrams = on_cpu(EmbeddingAnswers.ngrams)

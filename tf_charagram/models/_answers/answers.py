@@ -33,7 +33,9 @@ _MAX_BATCH_CHARS = 4_000_000
 class EmbeddingAnswers:
     """Similarities, neighbors, explanations and readings of texts."""
 
-    _reads_ngrams: bool = True
+    @property
+    def _reads_ngrams(self) -> bool:
+        return True
 
     @property
     @abstractmethod
