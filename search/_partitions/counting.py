@@ -20,7 +20,7 @@ from tf_charagram.search._partitions.job import Job, comparison_of
 from tf_charagram.search._partitions.keys import atom_counts, row_hashes, slots_of
 from tf_charagram.search.statistics import TextStatistics
 
-# Rows from which kinds of columns are told, and left rows to whose candidates weights are fitted.
+# Rows from which kinds of columns are told.
 _NUM_SAMPLED = 20_000
 
 

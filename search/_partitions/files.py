@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._common.lazy import extra_module
-from tf_charagram._files.json_files import read_json
+from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import whole_file
 
 Ids = NDArray[np.int64]
@@ -127,8 +127,6 @@ class RowFiles:
 
 def write_rows(path: Path, columns: Sequence[Sequence[str]], facts: dict[str, Any]) -> None:
     """Writes rows as a file of Arrow; `facts` follow in a `.json`, which says that it is done."""
-    from tf_charagram._files.json_files import write_json
-
     arrow = extra_module("pyarrow", "parquet")
     cells = [arrow.array(column, arrow.large_string()) for column in columns]
     table = arrow.table(cells, names=[str(number) for number in range(len(columns))])

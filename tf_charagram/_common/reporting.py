@@ -168,7 +168,7 @@ class ProgressLine:
         )  # fmt: skip
 
     def rate(self, unit: str) -> str:
-        """Returns how much is done in a second lately, or nothing at the start."""
+        """Returns the latest speed, such as `1,200 texts/s`; empty at the start."""
         speed = self._progress.tasks[0].speed if self._is_wanted else None
         return f"{speed:,.0f} {unit}/s" if speed else ""
 

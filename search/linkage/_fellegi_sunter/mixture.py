@@ -388,7 +388,7 @@ def fit_rivals(
     for _ in range(_NUM_RIVAL_STEPS):
         ratios = mixture.ratios(levels.T, log_frequencies.T)
         classes = mixture.log_rival_classes(ratios, levels.T)
-        # Matches are none of these pairs.
+        # No match is among these pairs.
         log_all = logsumexp(np.append(classes, np.zeros((len(classes), 1)), axis=1), axis=1)
         weights = counts[:, np.newaxis] * np.exp(classes - log_all[:, np.newaxis])
         for column, rivals in enumerate(mixture.rivals):
