@@ -381,7 +381,9 @@ def _parts(groups: _Ids, added: _Ids, pairs: _Ids, scores: _Scores, threshold: f
     part_of_node = bounded_components(len(groups), node_of[pairs], scores, threshold)
     part_of = part_of_node[node_of]
     chosen = np.flatnonzero(np.isin(part_of, part_of[added]))
-    found = [_sampled(chosen[places], groups) for places in members(part_of[chosen])]
+    places, splits = members(part_of[chosen])
+    parts = np.split(chosen[places], splits[1:-1])
+    found = [_sampled(items, groups) for items in parts if len(items)]
     alone = np.bincount(part_of)[part_of] == 1
     return [*found, *np.flatnonzero(alone & is_new)[:, np.newaxis]]
 

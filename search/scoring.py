@@ -176,7 +176,7 @@ class TextScorer:
         places = [index.get(word, -1) for word in first.words]
         weights = self._idf[places]
         written = WordLists(first.words, *written.first(MAX_SPELLED_WORDS)[1:])
-        codes = _all_codes(texts, first)
+        codes = codes_of(texts, first)
         return Texts(texts, first, written, weights, codes, ngrams, word_ngrams, vectors)
 
     def score(
@@ -407,19 +407,6 @@ def _bounded(lists: WordLists) -> WordLists:
                 break
         cut[row] = kept
     return lists.replaced(cut)
-
-
-def _all_codes(texts: Sequence[str], lists: WordLists) -> dict[int, frozenset[str]]:
-    """Returns the codes of the texts that have any, by row."""
-    # Most texts have neither digits nor signs.
-    is_special = np.array([not word.isalpha() for word in lists.words], bool)
-    rows = np.unique(lists.rows()[is_special[lists.ids]]).tolist()
-    found = {}
-    for row, words in zip(rows, lists.strings(rows), strict=True):
-        codes = codes_of(texts[row], words)
-        if codes:
-            found[row] = codes
-    return found
 
 
 def _columns(features: Features) -> NDArray[np.float32]:

@@ -14,6 +14,7 @@ from scipy.spatial import distance
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._pairs.rare_keys import ranks
+from tf_charagram.text._algorithm.flat import Rows
 
 #: How pairs make groups.
 GROUPS = ("average", "components")
@@ -388,23 +389,26 @@ def make_groups(
         degrees: Degree of each row; the row with the largest degree is the first of its group.
         scores_of: Returns the scores of pairs of rows, `(num_pairs, 2)`, the smaller row first.
     """
-    all_rows = []
-    pairs = []
-    for rows in members(numbers):
-        first = rows[np.argmax(degrees[rows])]
-        others = rows[rows != first]
-        all_rows.append([int(first), *others.tolist()])
-        pairs.append(np.stack([np.full(len(others), first), others], axis=1))
-    if not all_rows:
+    rows, splits = members(numbers)
+    if not len(rows):
         return []
-    scores = scores_of(np.sort(np.concatenate(pairs), axis=1)).tolist()
+    sizes = np.diff(splits)
+    group_of = np.repeat(np.arange(len(sizes)), sizes)
+    # Of equal degrees, the first row; the sort is stable.
+    by_degree = np.lexsort((-degrees[rows], group_of))
+    firsts = rows[by_degree[splits[:-1]]]
+    is_other = rows != firsts[group_of]
+    others = rows[is_other]
+    scores = scores_of(np.sort(np.stack([firsts[group_of[is_other]], others], axis=1), axis=1))
+    other_rows = others.tolist()
+    other_scores = scores.tolist()
+    starts = (splits - np.arange(len(splits))).tolist()
     found = []
-    start = 0
-    for group_rows in all_rows:
-        stop = start + len(group_rows) - 1
-        found.append(Group(group_rows, [1.0, *scores[start:stop]]))
-        start = stop
-    return sorted(found, key=lambda group: min(group.rows))
+    for group in np.argsort(rows[splits[:-1]]).tolist():
+        own = slice(starts[group], starts[group + 1])
+        group_rows = [int(firsts[group]), *other_rows[own]]
+        found.append(Group(group_rows, [1.0, *other_scores[own]]))
+    return found
 
 
 def kept_rows(groups: Iterable[Group], num_rows: int) -> list[int]:
@@ -413,13 +417,12 @@ def kept_rows(groups: Iterable[Group], num_rows: int) -> list[int]:
     return [row for row in range(num_rows) if row not in dropped]
 
 
-def members(groups: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """Yields the rows of each group of at least two rows."""
+def members(groups: NDArray[np.int64]) -> Rows:
+    """Returns the rows of each group of at least two rows, ascending."""
     order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    for rows in np.split(order, starts[1:]):
-        if len(rows) > 1:
-            yield rows
+    sizes = np.bincount(groups)
+    order = order[sizes[groups[order]] > 1]
+    return Rows(order, np.append(0, np.cumsum(sizes[sizes > 1])))
 
 
 def inner_pairs(
@@ -432,14 +435,19 @@ def inner_pairs(
         max_pairs: Groups are left out from the one on that goes beyond so many pairs.
         max_rows: Larger groups are left out. Default: no limit.
     """
+    rows, splits = members(groups)
+    sizes = np.diff(splits)
+    order = np.argsort(sizes, kind="stable")
+    num_pairs = sizes[order] * (sizes[order] - 1) // 2
+    order = order[np.cumsum(num_pairs) <= max_pairs]
     found = [np.zeros((0, 2), np.int64)]
-    num_pairs = 0
-    for rows in sorted(members(groups), key=len):
-        num_pairs += len(rows) * (len(rows) - 1) // 2
-        if num_pairs > max_pairs or (max_rows is not None and len(rows) > max_rows):
+    for size in np.unique(sizes[order]).tolist():
+        if max_rows is not None and size > max_rows:
             break
-        left, right = np.triu_indices(len(rows), 1)
-        found.append(np.stack([rows[left], rows[right]], axis=1))
+        starts = splits[order[sizes[order] == size]]
+        own = rows[starts[:, np.newaxis] + np.arange(size)]
+        left, right = np.triu_indices(size, 1)
+        found.append(np.stack([own[:, left].ravel(), own[:, right].ravel()], axis=1))
     return np.concatenate(found)
 
 

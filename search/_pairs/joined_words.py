@@ -37,9 +37,9 @@ def respelled(lists: WordLists, statistics: TextStatistics) -> WordLists:
     for rows, joined in joined_hashes(lists):
         changed.append(rows[_are_in(joined, statistics.word_hashes)])
     bags = {}
-    for row in np.unique(np.concatenate(changed)).tolist():
-        [bag] = lists.strings([row])
-        bag = _joined(bag, known.keys())
+    rows = np.unique(np.concatenate(changed))
+    for row, written in zip(rows.tolist(), lists.strings(rows), strict=True):
+        bag = _joined(written, known.keys())
         bags[row] = [part for word in bag for part in _split(word, known.keys(), statistics)]
     return lists.replaced(bags)
 

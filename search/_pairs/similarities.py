@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,13 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from scipy import sparse
 
-from tf_charagram.search._pairs.word_lists import WordLists, deletion_hashes, numbered
-from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.search._pairs.word_lists import (
+    WordLists,
+    deletion_hashes,
+    numbered,
+    text_hashes,
+)
+from tf_charagram.text._algorithm.arrays import kept, positions
 from tf_charagram.text._algorithm.flat import Rows
 from tf_charagram.text._algorithm.word_boundaries import without_signs
 
@@ -131,9 +136,9 @@ class Texts:
         return np.argsort(self.text_hashes, kind="stable")
 
     @cached_property
-    def word_hashes(self) -> NDArray[np.int64]:
+    def word_hashes(self) -> NDArray[np.uint64]:
         """A hash of the words of each text as they are written, `(num_texts,)`."""
-        return np.array([hash(letters) for letters in self.letters], np.int64)
+        return text_hashes(self.written)
 
     @cached_property
     def ones(self) -> sparse.csr_array:
@@ -183,15 +188,27 @@ class Texts:
         words = np.repeat(np.arange(len(splits) - 1, dtype=np.int32), np.diff(splits))
         return hashes[order], words[order]
 
+    def letters(self, rows: NDArray[np.integer]) -> list[str]:
+        """Returns the first words of some texts as they are written, with spaces between them."""
+        known = self._known_letters
+        places = rows.tolist()
+        new = [row for row in dict.fromkeys(places) if known[row] is None]
+        for row, words in zip(new, self.written.strings(new), strict=True):
+            known[row] = " ".join(words)
+        return list(map(known.__getitem__, places))
+
     @cached_property
-    def letters(self) -> list[str]:
-        """The first words of each text as they are written, with spaces between them."""
-        return [" ".join(words) for words in self.written.strings(range(len(self)))]
+    def _known_letters(self) -> list[Any]:
+        """Strings of `letters`, or `None`: a query needs those of few texts."""
+        return [None] * len(self)
 
     @cached_property
     def num_letters(self) -> NDArray[np.int64]:
-        """Length of each of `letters`, `(num_texts,)`."""
-        return np.array(list(map(len, self.letters)), np.int64)
+        """Length of the strings of `letters`, `(num_texts,)`."""
+        _, lengths = self.letter_sets
+        totals = np.append(0, np.cumsum(lengths[self.written.ids]))
+        num_spaces = np.maximum(np.diff(self.written.splits) - 1, 0)
+        return np.diff(totals[self.written.splits]) + num_spaces
 
     @cached_property
     def letter_sets(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -291,25 +308,33 @@ def compare_letters(
 ) -> None:
     """Fills `letters`."""
     left_rows, right_rows = pairs.T
-    left_letters = list(map(left.letters.__getitem__, left_rows.tolist()))
-    right_letters = list(map(right.letters.__getitem__, right_rows.tolist()))
+    left_letters = left.letters(left_rows)
+    right_letters = right.letters(right_rows)
     longer = np.maximum(left.num_letters[left_rows], right.num_letters[right_rows])
     features.letters[:] = _letter_similarities(left_letters, right_letters, longer)
 
 
-def codes_of(text: str, words: Sequence[str]) -> frozenset[str]:
-    """Returns the numbers of models, parts and documents in a text, its amounts and its dates.
+def codes_of(texts: Sequence[str], lists: WordLists) -> dict[int, frozenset[str]]:
+    """Returns the numbers of models, parts and documents, amounts and dates in texts.
 
     Args:
-        text: The text.
-        words: Its words.
+        texts: The texts.
+        lists: Their words.
+
+    Returns:
+        The codes of the texts that have any, by row.
     """
-    if "".join(words).isalpha():
-        # Most texts have neither digits nor signs.
-        return frozenset()
-    codes = {word for word in words if _is_code(word)}
-    if _HAS_DIGIT.search(text):
-        for number in _NUMBER.findall(text):
+    # Most words have neither digits nor signs.
+    is_special = np.array([not word.isalpha() for word in lists.words], bool)
+    special = np.flatnonzero(is_special)
+    are_codes = is_special.copy()
+    are_codes[special] = [_is_code(lists.words[place]) for place in special.tolist()]
+    rows = np.unique(lists.rows()[is_special[lists.ids]])
+    code_words = WordLists(lists.words, *kept(lists.ids, are_codes[lists.ids], lists.splits))
+    found = {}
+    for row, words in zip(rows.tolist(), code_words.strings(rows), strict=True):
+        codes = set(words)
+        for number in _NUMBER.findall(texts[row]):
             parts = _DIGITS.findall(number)
             codes.difference_update(parts)
             digits = "".join(parts)
@@ -317,10 +342,13 @@ def codes_of(text: str, words: Sequence[str]) -> frozenset[str]:
                 # 100.00 is 100, and 1998.0 a year.
                 is_whole = number.endswith(_ZEROS)
                 codes.add("".join(parts[:-1]) if is_whole else digits)
-    return frozenset(codes)
+        if codes:
+            found[row] = frozenset(codes)
+    return found
 
 
 def _is_code(word: str) -> bool:
+    """Returns whether a word with a digit or a sign is a code."""
     if without_signs(word) not in ("", word):
         return True
     return len(word) >= _MIN_CODE and _HAS_DIGIT.search(word) is not None
@@ -347,13 +375,16 @@ def compare_codes(
 ) -> None:
     """Fills `shared_code` and `codes_differ`."""
     left_rows, right_rows = pairs.T
-    has_codes = left.has_codes[left_rows] | right.has_codes[right_rows]
-    for pair in np.flatnonzero(has_codes).tolist():
+    has_codes = np.flatnonzero(left.has_codes[left_rows] | right.has_codes[right_rows])
+    left_letters = left.letters(left_rows[has_codes])
+    right_letters = right.letters(right_rows[has_codes])
+    for place, pair in enumerate(has_codes.tolist()):
         row, other = pairs[pair].tolist()
         left_codes = left.codes.get(row, _NO_CODES)
         right_codes = right.codes.get(other, _NO_CODES)
-        letters = left.letters[row], right.letters[other]
-        shared, differ = _compare_codes(left_codes, right_codes, *letters)
+        shared, differ = _compare_codes(
+            left_codes, right_codes, left_letters[place], right_letters[place]
+        )
         features.shared_code[pair] = shared
         features.codes_differ[pair] = differ
 

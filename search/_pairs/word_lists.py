@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, count, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from tf_charagram.text._algorithm.word_boundaries import bags_of_words
 _BATCH = 20_000
 # Factor of the hash of a word: odd, so that no letter is lost.
 _FACTOR = 0x9E3779B97F4A7C15
+# The same of the hash of a text: words are not joined.
+_TEXT_FACTOR = 0xD1342543DE82EF95
 
 
 class WordLists(NamedTuple):
@@ -48,27 +51,27 @@ class WordLists(NamedTuple):
 
     @classmethod
     def _of_batches(cls, batches: Iterable[Sequence[Sequence[str]]]) -> WordLists:
-        index: dict[str, int] = {}
+        index = _numbering()
         ids = [np.zeros(0, np.int32)]
         lengths = [np.zeros(1, np.int64)]
         for bags in batches:
             words = chain.from_iterable(bags)
-            numbers = [index.setdefault(word, len(index)) for word in words]
-            ids.append(np.array(numbers, np.int32))
+            ids.append(np.fromiter(map(index.__getitem__, words), np.int32))
             lengths.append(np.array([len(bag) for bag in bags], np.int64))
         return cls(list(index), np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
 
     def __len__(self) -> int:
         return len(self.splits) - 1
 
-    def strings(self, rows: Iterable[int]) -> list[list[str]]:
+    def strings(self, rows: Sequence[int] | NDArray[np.integer]) -> list[list[str]]:
         """Returns the words of some texts."""
-        words = self.words
-        found = []
-        for row in rows:
-            start, stop = self.splits[row], self.splits[row + 1]
-            found.append([words[number] for number in self.ids[start:stop].tolist()])
-        return found
+        rows = np.asarray(rows, np.intp)
+        starts = self.splits[rows]
+        stops = self.splits[rows + 1]
+        ids = self.ids[positions(starts, stops)]
+        words = list(map(self.words.__getitem__, ids.tolist()))
+        splits = np.append(0, np.cumsum(stops - starts))
+        return [words[start:stop] for start, stop in pairwise(splits.tolist())]
 
     def extended(self, others: WordLists) -> WordLists:
         """Appends the words of other texts."""
@@ -104,14 +107,13 @@ class WordLists(NamedTuple):
         """
         if not bags:
             return self
-        index = {word: number for number, word in enumerate(self.words)}
+        index = _numbering(self.words)
         lengths = np.diff(self.splits)
         parts = []
         start = 0
         for row, bag in bags.items():
             parts.append(self.ids[start : self.splits[row]])
-            numbers = [index.setdefault(word, len(index)) for word in bag]
-            parts.append(np.array(numbers, np.int32))
+            parts.append(np.fromiter(map(index.__getitem__, bag), np.int32))
             lengths[row] = len(bag)
             start = self.splits[row + 1]
         parts.append(self.ids[start:])
@@ -132,9 +134,16 @@ class WordLists(NamedTuple):
 
 def numbered(words: Sequence[str], others: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:
     """Returns words and those others that are not among them, and the numbers of the others."""
-    index = {word: number for number, word in enumerate(words)}
-    numbers = [index.setdefault(word, len(index)) for word in others]
-    return list(index), np.array(numbers, np.int32)
+    index = _numbering(words)
+    numbers = np.fromiter(map(index.__getitem__, others), np.int32)
+    return list(index), numbers
+
+
+def _numbering(words: Sequence[str] = ()) -> defaultdict[str, int]:
+    """Returns the numbers of distinct words; each further word that is looked up gets the next."""
+    numbers: defaultdict[str, int] = defaultdict(count(len(words)).__next__)
+    numbers.update(zip(words, count()))
+    return numbers
 
 
 def deletion_hashes(words: Sequence[str]) -> Rows:
@@ -220,3 +229,14 @@ def joined_hashes(lists: WordLists) -> Iterator[tuple[NDArray[np.int64], NDArray
         joined = before.followed(after)
         is_inside = rows[:num_places] == rows[length - 1 :]
         yield rows[:num_places][is_inside], joined.values[is_inside]
+
+
+def text_hashes(lists: WordLists) -> NDArray[np.uint64]:
+    """Hashes the words of each text, in order, `(num_texts,)`."""
+    lengths = np.diff(lists.splits)
+    places = np.arange(len(lists.ids)) - np.repeat(lists.splits[:-1], lengths)
+    factors = np.full(int(lengths.max(initial=0)) + 1, _TEXT_FACTOR, np.uint64)
+    factors[0] = 1
+    powers = np.cumprod(factors)
+    sums = _sums(WordHashes.of_words(lists.words).values[lists.ids] * powers[places])
+    return sums[lists.splits[1:]] - sums[lists.splits[:-1]]

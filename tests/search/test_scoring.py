@@ -147,6 +147,9 @@ def test_texts_may_be_prepared_in_parts(embedder):
         pairs = np.stack(np.divmod(np.arange(49), 7), axis=1)
         expected = scorer.pair_scores(whole, whole, pairs)
         np.testing.assert_allclose(scorer.pair_scores(parts, parts, pairs), expected, atol=1e-6)
-        assert parts.letters == whole.letters
+        every = np.arange(7)
+        assert parts.letters(every) == whole.letters(every)
+        assert parts.num_letters.tolist() == [len(text) for text in whole.letters(every)]
+        assert (parts.word_hashes == whole.word_hashes).all()
         assert parts.codes == whole.codes
         np.testing.assert_allclose(parts.lengths, whole.lengths, rtol=1e-6)
