@@ -301,6 +301,9 @@ class TextScorer:
             if self.is_lexical:
                 for compare_more, unmeasured in _STEPS:
                     compare_more(left, right, block[rows], features)
+                    if self._learned is not None or min_score <= 0:
+                        # Learned weights may be negative.
+                        continue
                     highest = np.ones(len(rows), np.float32)
                     best = features._replace(**dict.fromkeys(unmeasured, highest))
                     kept = self._promising(left, right, block[rows], best, min_score)
@@ -324,9 +327,6 @@ class TextScorer:
         min_score: float,
     ) -> NDArray[np.intp]:
         """Returns the indices of the pairs whose best features may take the score to a minimum."""
-        if self._learned is not None or min_score <= 0:
-            # Learned weights may be negative.
-            return np.arange(len(pairs))
         may_share_code = left.has_codes[pairs[:, 0]] & right.has_codes[pairs[:, 1]]
         best = best._replace(shared_code=may_share_code.astype(np.float32))
         # Rounding may take the score a little above the bound.

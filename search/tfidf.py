@@ -107,6 +107,7 @@ class CharacterTfidf:
         words = _ones(known_columns, known_splits, len(self._idf))
         texts = _ones(lists.ids, lists.splits, len(lists.words)) @ words
         words.sum_duplicates()
+        texts.sort_indices()
         for vectors in (texts, words):
             frequencies = 1 + np.log(vectors.data)
             vectors.data = frequencies * self._idf[vectors.indices]

@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.rare_keys import distinct_integers, product, rare_keys
+from tf_charagram.search._pairs.rare_keys import (
+    distinct_integers,
+    product,
+    rare_keys,
+    row_numbers,
+    row_products,
+    row_sums,
+)
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.batches import in_threads
@@ -30,44 +37,50 @@ _MAX_EQUAL = 1000
 _BATCH = 2000
 
 
-def alike_words(left: Texts, right: Texts) -> sparse.csr_array:
+def alike_words(left: Texts, right: Texts, part: float = 1.0) -> sparse.csr_array:
     """Finds the right words that are spelled like each left word.
+
+    Args:
+        left: Texts.
+        right: Texts.
+        part: Part of the words with rare n-grams that are looked at.
 
     Returns:
         Products of their n-grams, float32 `(num_left_words, num_right_words)`. A sum over the words
         of two texts is the product of the texts: a few long lists of texts with one n-gram become
         many short lists of texts with one word.
     """
+    num_left = len(left.lists.words)
     num_right = len(right.lists.words)
-    num_words = np.diff(right.by_ngram.indptr)
     share = min(num_right / _MANY_WORDS, 1)
-    max_postings = max(
+    max_postings = part * max(
         _POSTINGS * num_right**0.5,
         min(_MIN_POSTINGS / max(share, 0.5), _MAX_PRODUCTS / max(num_right, 1)),
     )
 
     def products_of(start: int) -> sparse.csr_array:
-        batch = left.word_ngrams[start : start + _BATCH]
+        batch = left.word_ngrams
+        if num_left > _BATCH:
+            batch = batch[start : start + _BATCH]
         words = np.arange(start, start + batch.shape[0])
         # Frequent n-grams are missing on the left.
-        rare = rare_keys(batch, num_words, int(max_postings))
+        rare = rare_keys(batch, right.num_words_of_ngram, int(max_postings))
         found = product(rare, right.by_ngram)
-        rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-        rare_lengths = np.sqrt(rare.power(2).sum(axis=1))
+        rows = row_numbers(found)
+        rare_lengths = np.sqrt(row_sums(rare, rare.data**2))
         is_alike = found.data >= (
             _MIN_COSINE * share * rare_lengths[rows] * right.word_lengths[found.indices]
         )
         keys = rows[is_alike] * num_right + found.indices[is_alike]
         keys = np.concatenate([keys, _one_letter_apart(left, right, words)])
         left_words, right_words = np.divmod(distinct_integers(keys), max(num_right, 1))
-        products = batch[left_words].multiply(right.word_ngrams[right_words]).sum(axis=1)
+        products = row_products(batch, left_words, right.word_ngrams, right_words)
         lengths = left.word_lengths[words][left_words] * right.word_lengths[right_words]
         is_alike = products > _MIN_ONE_LETTER * share * lengths
         splits = np.searchsorted(left_words[is_alike], np.arange(len(words) + 1))
         parts = products[is_alike], right_words[is_alike].astype(np.int32), splits.astype(np.int32)
         return sparse.csr_array(parts, (len(words), num_right))
 
-    num_left = left.word_ngrams.shape[0]
     if num_left <= _BATCH:
         # Threads would take longer to start than a query takes.
         return products_of(0)

@@ -16,8 +16,11 @@ from tf_charagram.search._pairs.rare_keys import (
     entries,
     largest,
     nearest_pairs,
+    product,
     ranks,
     rare_keys,
+    row_numbers,
+    row_sums,
 )
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.scoring import TextScorer
@@ -39,6 +42,9 @@ _MIN_POSTINGS = 5000
 # the minimum score needs: frequent n-grams, and words that are hardly alike, are not looked up.
 _PART_OF_COSINE = 0.3
 _PART_OF_WORDS = 1.1
+# Of two words of a list, each may find the other one: with half of the words, 97.1 % of the similar
+# pairs of 100,000 texts are found in place of 97.5 %.
+_PART_OF_POSTINGS = 0.5
 # Texts of about the same length that are searched together, and the maximum number of such blocks.
 _BLOCK = 8000
 _MAX_BLOCKS = 64
@@ -47,6 +53,8 @@ _MAX_BLOCKS = 64
 _MAX_PRODUCTS = 2_000_000_000
 # Cosines in memory at the same time: 64 MB.
 _MAX_COSINES = 1 << 24
+# Parts of the cosines of a text that are laid over each other to find the largest ones.
+_LAYERS = 64
 # Left texts whose candidates are in memory at the same time, and their candidates.
 _BATCH = 2000
 _MAX_BATCH_PAIRS = 100_000
@@ -179,8 +187,7 @@ class _LongerTexts:
     def __init__(self, scorer: TextScorer, texts: Texts, min_score: float) -> None:
         num_texts = len(texts)
         self._texts = texts
-        self._keys = alike_words(texts, texts)
-        self._num_texts = np.diff(texts.by_word.indptr)
+        self._keys = alike_words(texts, texts, _PART_OF_POSTINGS)
         self._max_postings = _max_postings(num_texts)
         self._lengths = np.maximum(texts.lengths, 1e-6)
         self._needed = scorer.least_ngrams(texts, np.arange(num_texts), min_score)
@@ -207,15 +214,16 @@ class _LongerTexts:
             Pairs as one integer, `place * num_texts + row`, for places in `rows`.
         """
         found = self._texts.ones[rows] @ self._keys
-        rare = rare_keys(found, self._num_texts, self._max_postings)
+        rare = rare_keys(found, self._texts.num_texts_of_word, self._max_postings)
         lengths = self._lengths[rows]
         # Pairs may need several words, of which one is a good part of their cosine.
         parts = np.minimum(
             _PART_OF_COSINE, _PART_OF_WORDS / np.maximum(self._texts.num_words[rows], 1)
         )
         # Frequent words that are not looked up may be common words, too.
-        missing = (found.sum(axis=1) - rare.sum(axis=1)) / lengths**2
-        places = np.repeat(np.arange(len(rows)), np.diff(rare.indptr))
+        missing = (row_sums(found, found.data) - row_sums(rare, rare.data)) / lengths**2
+        places = row_numbers(rare)
+        rare.data = rare.data / lengths[places]
         pairs = [np.zeros(0, np.int64)]
         cosines = [np.zeros(0, np.float32)]
         num_texts = len(self._texts)
@@ -224,10 +232,8 @@ class _LongerTexts:
                 continue
             least = np.maximum(self._needed[rows], block.least_ngrams) - missing
             least = np.maximum(least, 1e-6).astype(np.float32)
-            shares = rare.data / lengths[places]
-            is_kept = shares >= parts[places] * block.min_length * least[places]
-            kept = entries(rare, np.flatnonzero(is_kept))
-            kept.data = shares[is_kept]
+            min_shares = parts * block.min_length * least
+            kept = entries(rare, np.flatnonzero(rare.data >= min_shares[places]))
             products = kept @ block.by_word
             is_enough = products.data >= np.repeat(least, np.diff(products.indptr))
             hits = np.flatnonzero(is_enough)
@@ -282,11 +288,11 @@ def _candidates(
     keys = [_same_texts(left, right, rows), *_by_vectors_of(scorer, left, right, rows, k)]
     if word_keys is not None:
         max_postings = _max_postings(num_right)
-        found_words = left.ones[rows] @ word_keys
-        rare_words = rare_keys(found_words, np.diff(right.by_word.indptr), max_postings)
+        found_words = product(left.ones[rows], word_keys)
+        rare_words = rare_keys(found_words, right.num_texts_of_word, max_postings)
         min_cosines = 0.6 * scorer.least_ngrams(left, rows, min_score)
         lengths = np.maximum(left.lengths[rows], 1e-6)
-        missing = found_words.sum(axis=1) - rare_words.sum(axis=1)
+        missing = row_sums(found_words, found_words.data) - row_sums(rare_words, rare_words.data)
         min_products = min_cosines * lengths - missing / lengths
         keys.append(nearest_pairs(rare_words, right.by_word, k, min_products))
     # All find many of the same pairs.
@@ -330,17 +336,31 @@ def _by_vectors(
     left: NDArray[np.float32], right: NDArray[np.float32], k: int
 ) -> list[NDArray[np.int64]]:
     """Returns the k pairs with the largest cosines of each left vector."""
-    keys = []
+    keys: list[NDArray[np.int64]] = []
     num_right = len(right)
-    step = max(_MAX_COSINES // max(num_right, 1), 1)
+    if not num_right:
+        return keys
+    k = min(k, num_right)
+    step = max(_MAX_COSINES // num_right, 1)
     for start in range(0, len(left), step):
         block = left[start : start + step]
         cosines = block @ right.T
-        columns = np.arange(num_right)
-        if k < num_right:
-            order = np.argpartition(cosines, -k, axis=1)
-            columns = order[:, -k:]
-        rows = np.arange(start, start + len(block))
-        block_keys = rows[:, np.newaxis] * num_right + columns
-        keys.append(block_keys.ravel())
+        least = _some_of_the_largest(cosines, k)
+        for row in range(len(block)):
+            columns = np.flatnonzero(cosines[row] >= least[row])
+            order = np.argpartition(cosines[row][columns], -k)
+            keys.append((start + row) * num_right + columns[order[-k:]])
     return keys
+
+
+def _some_of_the_largest(values: NDArray[np.float32], k: int) -> NDArray[np.float32]:
+    """Returns a value of each row that at least k values reach, and few more.
+
+    It is found in a tenth of the time of a partition of the rows.
+    """
+    num_rows, num_columns = values.shape
+    width = num_columns // _LAYERS
+    if width < k:
+        return np.full(num_rows, -np.inf, np.float32)
+    layers = values[:, : _LAYERS * width].reshape(num_rows, _LAYERS, width)
+    return np.partition(layers.max(axis=1), -k, axis=1)[:, -k]

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.text._algorithm.arrays import positions
+
 # Rows whose products are computed in the columns that they have entries in.
-_FEW_ROWS = 50
+_FEW_ROWS = 10
 
 
 def nearest_pairs(
@@ -31,41 +33,89 @@ def nearest_pairs(
     """
     num_right = by_key.shape[1]
     products = product(left, by_key)
+    rows = row_numbers(products)
+    found = products.indices
+    values = products.data
     if min_products is not None:
-        least = np.repeat(min_products, np.diff(products.indptr))
-        products = entries(products, np.flatnonzero(products.data >= least))
-    num_found = np.diff(products.indptr)
-    last = np.zeros(len(num_found), np.float32)
-    for row in np.flatnonzero(num_found > k).tolist():
-        own = products.data[products.indptr[row] : products.indptr[row + 1]]
-        last[row] = np.partition(own, -k)[-k]
+        is_enough = values >= min_products[rows]
+        rows = rows[is_enough]
+        found = found[is_enough]
+        values = values[is_enough]
+    splits = np.searchsorted(rows, np.arange(products.shape[0] + 1))
+    least = np.zeros(products.shape[0], np.float32)
+    for row in np.flatnonzero(np.diff(splits) > k).tolist():
+        own = values[splits[row] : splits[row + 1]]
+        least[row] = np.partition(own, -k)[-k]
     # Of many equal products, there are still more than k.
-    products = entries(products, np.flatnonzero(products.data >= np.repeat(last, num_found)))
-    rows = np.repeat(np.arange(products.shape[0]), np.diff(products.indptr))
-    return largest(rows * num_right + products.indices, products.data, num_right, k)
+    is_large = values >= least[rows]
+    pairs = rows[is_large] * num_right + found[is_large]
+    return largest(pairs, values[is_large], num_right, k)
 
 
 def product(left: sparse.csr_array, by_key: sparse.csr_array) -> sparse.csr_array:
-    """Multiplies two matrices; fast for a single row, too."""
-    num_right = by_key.shape[1]
-    if left.shape[0] > _FEW_ROWS:
+    """Multiplies two matrices; fast for few rows, too."""
+    num_rows = left.shape[0]
+    if num_rows > _FEW_ROWS:
         return left @ by_key
     # SciPy fills arrays of the length of a row for each product, which would take most of the time.
-    keys = np.unique(left.indices)
-    right = by_key[keys]
-    is_found = np.zeros(num_right, bool)
-    is_found[right.indices] = True
-    columns = np.flatnonzero(is_found).astype(np.int32)
-    new_columns = np.empty(num_right, np.int32)
-    new_columns[columns] = np.arange(len(columns), dtype=np.int32)
-    few = sparse.csr_array(
-        (right.data, new_columns[right.indices], right.indptr), (len(keys), len(columns))
-    )
-    new_keys = np.searchsorted(keys, left.indices).astype(np.int32)
-    few_keys = sparse.csr_array((left.data, new_keys, left.indptr), (left.shape[0], len(keys)))
-    products = few_keys @ few
-    shape = (left.shape[0], num_right)
-    return sparse.csr_array((products.data, columns[products.indices], products.indptr), shape)
+    starts = by_key.indptr[left.indices]
+    stops = by_key.indptr[left.indices + 1]
+    places = positions(starts, stops)
+    found = by_key.indices[places]
+    is_found = np.zeros(by_key.shape[1], bool)
+    is_found[found] = True
+    columns = np.flatnonzero(is_found).astype(by_key.indices.dtype)
+    new_columns = np.empty(by_key.shape[1], np.int64)
+    new_columns[columns] = np.arange(len(columns))
+    first_places = np.repeat(row_numbers(left) * len(columns), stops - starts)
+    values = np.repeat(left.data, stops - starts) * by_key.data[places]
+    sums = np.zeros(num_rows * len(columns), values.dtype)
+    # In the order and the precision of SciPy.
+    np.add.at(sums, first_places + new_columns[found], values)
+    filled = np.flatnonzero(sums)
+    splits = np.searchsorted(filled, np.arange(num_rows + 1) * len(columns))
+    parts = sums[filled], columns[filled % max(len(columns), 1)], splits.astype(columns.dtype)
+    return sparse.csr_array(parts, (num_rows, by_key.shape[1]))
+
+
+def row_products(
+    left: sparse.csr_array,
+    left_rows: NDArray[np.integer],
+    right: sparse.csr_array,
+    right_rows: NDArray[np.integer],
+) -> NDArray[np.float32]:
+    """Multiplies corresponding rows of two matrices; fast for few left rows, too.
+
+    Args:
+        left: `(num_left, num_columns)`.
+        left_rows: Rows, `(num_pairs,)`.
+        right: `(num_right, num_columns)`, with ascending columns in each row.
+        right_rows: Rows, `(num_pairs,)`.
+    """
+    num_left, num_columns = left.shape
+    if num_left > _FEW_ROWS:
+        products = left[left_rows].multiply(right[right_rows])
+        return products.sum(axis=1)
+    table = np.zeros(num_left * num_columns, np.float32)
+    table[row_numbers(left) * num_columns + left.indices] = left.data
+    starts = right.indptr[right_rows]
+    stops = right.indptr[right_rows + 1]
+    places = positions(starts, stops)
+    own_places = np.repeat(left_rows * num_columns, stops - starts) + right.indices[places]
+    sums = np.zeros(len(left_rows), np.float32)
+    pair_of_place = np.repeat(np.arange(len(left_rows)), stops - starts)
+    np.add.at(sums, pair_of_place, table[own_places] * right.data[places])
+    return sums
+
+
+def row_numbers(matrix: sparse.csr_array) -> NDArray[np.int64]:
+    """Returns the row of each entry of a matrix."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def row_sums(matrix: sparse.csr_array, values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Returns the sums of a value of each entry of a matrix by rows."""
+    return np.bincount(row_numbers(matrix), values, matrix.shape[0])
 
 
 def largest(

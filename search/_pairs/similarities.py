@@ -14,6 +14,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from scipy import sparse
 
+from tf_charagram.search._pairs.rare_keys import row_products, row_sums
 from tf_charagram.search._pairs.word_lists import (
     WordLists,
     deletion_hashes,
@@ -171,9 +172,20 @@ class Texts:
         return self.word_ngrams.T.tocsr()
 
     @cached_property
+    def num_words_of_ngram(self) -> NDArray[np.integer]:
+        """Number of words with each n-gram, `(num_ngrams,)`."""
+        return np.diff(self.by_ngram.indptr)
+
+    @cached_property
+    def num_texts_of_word(self) -> NDArray[np.integer]:
+        """Number of texts with each word, `(num_words,)`."""
+        return np.diff(self.by_word.indptr)
+
+    @cached_property
     def word_lengths(self) -> Floats:
         """Lengths of `word_ngrams`, `(num_words,)`."""
-        return np.sqrt(self.word_ngrams.power(2).sum(axis=1))
+        squares = row_sums(self.word_ngrams, self.word_ngrams.data**2)
+        return np.sqrt(squares).astype(np.float32)
 
     @cached_property
     def deletions(self) -> Rows:
@@ -299,8 +311,7 @@ def compare_ngrams(
 ) -> None:
     """Fills `ngrams`."""
     left_rows, right_rows = pairs.T
-    products = left.ngrams[left_rows].multiply(right.ngrams[right_rows])
-    features.ngrams[:] = products.sum(axis=1)
+    features.ngrams[:] = row_products(left.ngrams, left_rows, right.ngrams, right_rows)
 
 
 def compare_letters(
