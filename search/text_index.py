@@ -36,6 +36,8 @@ _FILES = (_TEXTS, _VECTORS, _STATISTICS)
 _BATCH = 1000
 # Texts that are embedded again to see whether an index belongs to a model.
 _NUM_CHECKED = 10
+# Words are counted again, and all texts prepared, when so many of the texts are not counted.
+_MAX_UNCOUNTED = 0.1
 # Of a vector of unit length, with some rounding.
 _MAX_VALUE = 1.01
 
@@ -64,6 +66,7 @@ class _Searched(NamedTuple):
             others.
         rows: Rows in `texts` for each distinct text; lists would take most of the memory.
         counted: The distinct texts and their words, to which further texts are added.
+        uncounted: Texts that were added since the scorer has counted words.
     """
 
     texts: list[str]
@@ -71,6 +74,7 @@ class _Searched(NamedTuple):
     prepared: Texts
     rows: Rows
     counted: _Counted
+    uncounted: list[str]
 
 
 class _Counted(NamedTuple):
@@ -176,7 +180,7 @@ class TextIndex:
     ) -> None:
         """Prepares the distinct texts, perhaps with their known vectors."""
         prepared = scorer.prepare(counted.distinct, vectors, counted.words)
-        self._searched = _Searched(texts, scorer, prepared, counted.rows(), counted)
+        self._searched = _Searched(texts, scorer, prepared, counted.rows(), counted, [])
 
     @property
     def texts(self) -> list[str]:
@@ -244,9 +248,10 @@ class TextIndex:
         return hits
 
     def add(self, texts: Iterable[str | bytes]) -> None:
-        """Adds texts after the others. Only new texts are embedded, read and counted.
+        """Adds texts after the others. Only new texts are embedded and read.
 
-        All texts are weighed again, so scores change a little.
+        Words are counted again when more than a tenth of the texts is new. Then all texts are
+        weighed again, so scores change a little.
 
         Raises:
             ConfigError: `texts` is a single string or contains other values.
@@ -255,17 +260,23 @@ class TextIndex:
         with _ADDING:
             searched = self._searched
             scorer = searched.scorer
+            texts = searched.texts + added
             counted = searched.counted.added(added)
-            vectors = None
-            if scorer.embedder is not None:
-                new = counted.distinct[len(searched.prepared) :]
-                new_vectors = scorer.embedder.encode(new, normalize=True)
-                vectors = np.concatenate([searched.prepared.vectors, new_vectors])
-            parts = [scorer.statistics, TextStatistics.of_texts(added)]
+            uncounted = searched.uncounted + added
+            new = scorer.prepare(counted.distinct[len(searched.prepared) :])
+            # Texts whose n-grams were never counted would not be found.
+            is_strange = (new.lengths == 0) & (new.num_words > 0)
+            if len(uncounted) <= _MAX_UNCOUNTED * len(texts) and not is_strange.any():
+                prepared = searched.prepared.followed(new)
+                rows = counted.rows()
+                self._searched = _Searched(texts, scorer, prepared, rows, counted, uncounted)
+                return
+            parts = [scorer.statistics, TextStatistics.of_texts(uncounted)]
             # Searches in other threads go on with the old counts.
             recounted = copy.copy(scorer)
             recounted.count(TextStatistics.merged(parts))
-            self._prepare(searched.texts + added, counted, recounted, vectors)
+            vectors = np.concatenate([searched.prepared.vectors, new.vectors])
+            self._prepare(texts, counted, recounted, vectors)
 
     def save(self, path: str | Path) -> None:
         """Writes a new folder, whole or not at all. The model is not part of it.
@@ -335,6 +346,8 @@ class TextIndex:
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
         index._prepare(texts, _Counted.of_texts(texts), scorer, vectors)
+        uncounted = texts[scorer.statistics.num_texts :]
+        index._searched = index._searched._replace(uncounted=uncounted)
         return index
 
 

@@ -12,8 +12,8 @@ from tests.texts import words
 from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search._pairs import candidates
 from tf_charagram.search._pairs.alike_words import alike_words
-from tf_charagram.search._pairs.candidates import similar_pairs
-from tf_charagram.search._pairs.rare_keys import largest, nearest_pairs, product
+from tf_charagram.search._pairs.candidates import _by_vectors, similar_pairs
+from tf_charagram.search._pairs.rare_keys import largest, nearest_pairs, product, row_products
 from tf_charagram.search._pairs.similarities import compare
 
 
@@ -126,6 +126,25 @@ def test_products_of_few_rows():
     draw = np.random.default_rng(4)
     keys = sparse.csr_array(sparse.random(20, 50, 0.1, dtype=np.float32, rng=draw))
     by_key = sparse.csr_array(sparse.random(50, 90, 0.1, dtype=np.float32, rng=draw))
-    found = product(keys, by_key)
-    np.testing.assert_allclose(found.toarray(), (keys @ by_key).toarray(), rtol=1e-6)
-    assert found.indices.dtype == found.indptr.dtype
+    expected = (keys @ by_key).toarray()
+    pairs = np.stack([draw.integers(0, 6, 40), draw.integers(0, 90, 40)])
+    by_row = by_key.T.tocsr()
+    for num_rows in (6, 20):
+        found = product(keys[:num_rows], by_key)
+        np.testing.assert_allclose(found.toarray(), expected[:num_rows], rtol=1e-6)
+        assert found.indices.dtype == found.indptr.dtype
+        found = row_products(keys[:num_rows], pairs[0], by_row, pairs[1])
+        np.testing.assert_allclose(found, expected[*pairs], rtol=1e-6)
+
+
+@pytest.mark.parametrize("num_right", [0, 3, 700, 9000])
+def test_nearest_vectors(num_right):
+    draw = np.random.default_rng(num_right)
+    left, right = (draw.integers(-9, 9, (num, 6)).astype(np.float32) for num in (5, num_right))
+    cosines = left @ right.T
+    keys = [np.zeros(0, np.int64), *_by_vectors(left, right, 7)]
+    found, columns = np.divmod(np.concatenate(keys), max(num_right, 1))
+    k = min(num_right, 7)
+    assert found.tolist() == np.repeat(np.arange(5), k).tolist()
+    nearest = cosines[found, columns].reshape(5, k)
+    assert (np.sort(nearest) == np.sort(cosines)[:, num_right - k :]).all()

@@ -129,6 +129,27 @@ def test_adding_is_building_again(embedder, has_model):
         )
 
 
+def test_few_texts_are_added_without_counting_again(tmp_path):
+    index = TextIndex([f"{word} street {number}" for number, word in enumerate(words(60, 3))], None)
+    statistics = index.scorer.statistics
+    before = index.search("street 7")
+    index.add(["zebra square", "zebra square"])
+    assert index.scorer.statistics is statistics
+    assert index.search("street 7") == before
+    assert rows(index.search("zebar square", k=2)) == [60, 61]
+    # None of their n-grams were counted.
+    index.add(["\u03b1\u03b2\u03b3"])
+    assert index.scorer.statistics.num_texts == 63
+    assert rows(index.search("\u03b1\u03b2\u03b4", k=1)) == [62]
+    index.add(["quartz road"])
+    index.save(tmp_path / "index")
+    again = TextIndex.load(tmp_path / "index", None)
+    assert again.search("quarz road") == index.search("quarz road")
+    for grown in (index, again):
+        grown.add([f"lane {number}" for number in range(7)])
+        assert grown.scorer.statistics.num_texts == 71
+
+
 def learned(model):
     scorer = TextScorer(["other", "words"], model)
     scorer.learn(TEXTS[:9], [*TEXTS[:5], *TEXTS[-4:]], [1] * 5 + [0] * 4)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any, Self
 
 from rich.console import Console
@@ -120,14 +121,13 @@ class ProgressLine:
     """
 
     def __init__(self, total: float | None, completed: int = 0, *, is_wanted: bool = True) -> None:
-        # The stream as it is now: a search gives each of its trials another.
-        self.console = Console(file=sys.stderr, highlight=False)
-        can_move = self.console.is_terminal and not self.console.is_dumb_terminal
-        self.is_shown = is_wanted and can_move and not is_quiet()
         self._is_wanted = is_wanted
+        self.is_shown = False
         if not is_wanted:
             # Making the line takes as long as a tenth of a query.
             return
+        can_move = self.console.is_terminal and not self.console.is_dumb_terminal
+        self.is_shown = can_move and not is_quiet()
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(_MAX_BAR),
@@ -139,6 +139,11 @@ class ProgressLine:
             transient=True,
         )
         self._task = self._progress.add_task("", total=total, completed=completed, facts="")
+
+    @cached_property
+    def console(self) -> Console:
+        """Standard error as it is now: a search gives each of its trials another."""
+        return Console(file=sys.stderr, highlight=False)
 
     def __enter__(self) -> Self:
         if self._is_wanted:
