@@ -115,7 +115,8 @@ def row_numbers(matrix: sparse.csr_array) -> NDArray[np.int64]:
 
 def row_sums(matrix: sparse.csr_array, values: NDArray[np.floating]) -> NDArray[np.float64]:
     """Returns the sums of a value of each entry of a matrix by rows."""
-    return np.bincount(row_numbers(matrix), values, matrix.shape[0])
+    sums = np.bincount(row_numbers(matrix), values, matrix.shape[0])
+    return sums.astype(np.float64, copy=False)
 
 
 def largest(
