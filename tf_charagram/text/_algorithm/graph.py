@@ -30,7 +30,6 @@ num_nonzero = tf.math.count_nonzero
 place_of_max = tf.argmax
 range_of = tf.range
 reshape = tf.reshape
-searchsorted = tf.searchsorted
 shift_left = tf.bitwise.left_shift
 shift_right = tf.bitwise.right_shift
 stack = tf.stack
@@ -75,7 +74,7 @@ def take_at(values: Array, *index: Array) -> Array:
 
 
 def positions_of_true(mask: Array) -> Array:
-    return tf.where(mask)[:, 0]
+    return tf.squeeze(tf.where(mask), 1)
 
 
 def places_of_true(mask: Array) -> Sequence[Array]:
@@ -87,11 +86,11 @@ def selected(values: Array, mask: Array) -> Array:
 
 
 def put(values: Array, index: Array, others: Array) -> Array:
-    return tf.tensor_scatter_nd_update(values, index[:, tf.newaxis], others)
+    return tf.tensor_scatter_nd_update(values, tf.expand_dims(index, 1), others)
 
 
 def max_at(values: Array, index: Array, others: Array) -> Array:
-    return tf.tensor_scatter_nd_max(values, index[:, tf.newaxis], others)
+    return tf.tensor_scatter_nd_max(values, tf.expand_dims(index, 1), others)
 
 
 def full_like(values: Array, value: Any, dtype: Any) -> Array:
@@ -107,11 +106,21 @@ def padded(values: Array, before: int, after: int, value: Any = 0) -> Array:
 def repeat(values: Array, counts: Array) -> Array:
     """Repeats each value, as often as one number or its own says."""
     if isinstance(counts, int):
-        return tf.repeat(values, counts)
+        return tf.reshape(tf.tile(tf.expand_dims(values, 1), [1, counts]), [-1])
     # TensorFlow would repeat all values as often as the most frequent one, and drop the rest.
     ends = tf.cumsum(counts)
     places = tf.range(tf.reduce_sum(counts))
-    return tf.gather(values, tf.searchsorted(ends, places, side="right"))
+    return tf.gather(values, searchsorted(ends, places, side="right"))
+
+
+def searchsorted(
+    sequence: Array, values: Array, side: str = "left", out_type: Any = tf.int32
+) -> Array:
+    # `tf.searchsorted` adds ten operations for sequences of several axes.
+    bound = tf.raw_ops.UpperBound if side == "right" else tf.raw_ops.LowerBound
+    one_row = tf.reshape(values, [1, -1])
+    places = bound(sorted_inputs=tf.expand_dims(sequence, 0), values=one_row, out_type=out_type)
+    return tf.reshape(places, tf.shape(values))
 
 
 def sums_before(values: Array) -> Array:
@@ -119,17 +128,22 @@ def sums_before(values: Array) -> Array:
 
 
 def positions(starts: Array, ends: Array) -> Array:
-    return tf.ragged.range(starts, ends, row_splits_dtype=tf.int64).values
+    return _ranges(starts, ends, 1)
 
 
 def countdown(firsts: Array, lasts: Array) -> Array:
-    return tf.ragged.range(firsts, lasts, -1).values
+    return _ranges(firsts, lasts, -1)
+
+
+def _ranges(starts: Array, limits: Array, step: int) -> Array:
+    step = tf.constant(step, starts.dtype)
+    return tf.raw_ops.RaggedRange(starts=starts, limits=limits, deltas=step).rt_dense_values
 
 
 def kept(values: Array, mask: Array, positions: Array) -> tuple[Array, Array]:
     places = positions_of_true(mask)
     # A cumulative sum over all values of a batch would take ten times as long as this search.
-    num_before = tf.searchsorted(places, int64(positions), out_type=positions.dtype)
+    num_before = searchsorted(places, int64(positions), out_type=positions.dtype)
     return tf.gather(values, places), num_before
 
 
@@ -141,7 +155,7 @@ def dropped(values: Array, places: Array, positions: Array) -> tuple[Array, Arra
     splits = tf.reshape(tf.stack([firsts, lasts], axis=1), [-1])
     runs = tf.RaggedTensor.from_row_splits(values, splits, validate=False)
     every_other = tf.range(0, tf.size(splits) - 1, 2)
-    num_dropped = tf.searchsorted(places, int64(positions), out_type=positions.dtype)
+    num_dropped = searchsorted(places, int64(positions), out_type=positions.dtype)
     return tf.gather(runs, every_other).values, positions - num_dropped
 
 
@@ -185,7 +199,7 @@ def decode(texts: Array) -> tuple[Array, Array]:
 def _decode_beyond_ascii(texts: Array, codes: Array, boundaries: Array) -> tuple[Array, Array]:
     """Decodes the texts that are not ASCII; `codes` holds the bytes of all texts."""
     places = tf.cast(positions_of_true(codes >= FIRST_BEYOND_ASCII), tf.int32)
-    row_of = tf.searchsorted(boundaries, places, side="right") - 1
+    row_of = searchsorted(boundaries, places, side="right") - 1
     rows, _ = tf.unique(row_of)
     decoded = tf.raw_ops.UnicodeDecode(
         input=tf.strings.join([" ", tf.gather(texts, rows)]),
@@ -205,7 +219,7 @@ def _decode_beyond_ascii(texts: Array, codes: Array, boundaries: Array) -> tuple
     # The decoded texts replace their bytes.
     num_rows = tf.size(boundaries)
     decoded_rows = num_rows + tf.range(tf.size(rows))
-    order = tf.tensor_scatter_nd_update(tf.range(num_rows), rows[:, tf.newaxis], decoded_rows)
+    order = tf.tensor_scatter_nd_update(tf.range(num_rows), tf.expand_dims(rows, 1), decoded_rows)
     result = tf.gather(every, order)
     return result.values, result.row_splits[:-1]
 
