@@ -24,21 +24,6 @@ SPEC = tf.RaggedTensorSpec([None, None], tf.int32, ragged_rank=1, row_splits_dty
 Make = Callable[[], keras.layers.Layer]
 
 
-def some_now(names, *now):
-    """Returns test parameters: names that stand for all, and the others, which are variants.
-
-    Use it for code that encoders share; an encoder's own code is always tested. A name may be a
-    tuple of several parameters.
-    """
-    assert set(now) <= set(names)
-
-    def later(name):
-        values = name if isinstance(name, tuple) else (name,)
-        return pytest.param(*values, marks=pytest.mark.variant)
-
-    return [name if name in now else later(name) for name in names]
-
-
 def ragged(rows):
     return tf.RaggedTensor.from_row_lengths(
         tf.constant([i for row in rows for i in row], tf.int32),

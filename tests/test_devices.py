@@ -45,6 +45,7 @@ def on_second_cpu(ended, phase: str) -> set[str]:
     return {node or single for node, single in PLACED.findall(log)}
 
 
+@pytest.mark.long
 def test_results_are_the_same(ended):
     found = json.loads(ended.stdout.splitlines()[-1])
     (device,) = found["devices"]
@@ -52,15 +53,18 @@ def test_results_are_the_same(ended):
     assert not found["differing"]
 
 
+@pytest.mark.long
 def test_ids(ended):
     assert not on_second_cpu(ended, "ids")
 
 
+@pytest.mark.long
 def test_sums_and_their_gradients(ended):
     used = {name for name in on_second_cpu(ended, "sums") if not name.startswith("__inference")}
     assert used - COMMON - RESHAPING == {"Square"}
 
 
+@pytest.mark.long
 def test_padded_encoders_stay_in_the_scope(ended):
     used = on_second_cpu(ended, "padded")
     assert {"Einsum", "Tanh"} <= used

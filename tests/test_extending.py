@@ -156,6 +156,7 @@ print("temperature" in margin.to_dict(), "temperature" in search_space("wide", m
 """
 
 
+@pytest.mark.long
 def test_tuning_knows_the_loss(extended, tmp_path):
     shutil.copytree(extended[0] / "tf_charagram", tmp_path / "tf_charagram")
     shutil.copytree(ROOT / "tuning", tmp_path / "tf_charagram" / "tuning")
@@ -197,6 +198,7 @@ DELETED = {
 }
 
 
+@pytest.mark.long
 def test_deleted_tasks_are_gone(extended, tmp_path):
     """Their folders and their lines in the registry are all there is of them in other rooms."""
     shutil.copytree(extended[0] / "tf_charagram", tmp_path / "tf_charagram")

@@ -45,7 +45,14 @@ def test_every_recipe_is_checked():
 
 
 def _titles():
-    long = {"Fine-tuning", "Two towers for search", "A SavedModel as a layer"}
+    long = {
+        "A SavedModel as a layer",
+        "Custom training loops",
+        "Features for a classifier",
+        "Fine-tuning",
+        "In a tf.data pipeline",
+        "Two towers for search",
+    }
     return [pytest.param(name, marks=pytest.mark.long) if name in long else name for name in CHECKS]
 
 

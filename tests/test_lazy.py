@@ -12,6 +12,7 @@ import keras
 import pytest
 
 import tf_charagram
+from tests.variants import some_now
 from tf_charagram import encoders, layers
 from tf_charagram._common.lazy import lazy_names, register_with_keras
 from tf_charagram.errors import ConfigError
@@ -51,10 +52,16 @@ def test_a_class_is_imported_for_a_config(monkeypatch):
     assert type(restored) is type(head) and restored.get_config() == head.get_config()
 
 
-@pytest.mark.parametrize("start", [
-    "from tf_charagram import TextEmbedder",
-    "import tf_charagram.layers; tf_charagram.layers.BiLstm",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "start",
+    some_now(
+        starts := [
+            "from tf_charagram import TextEmbedder",
+            "import tf_charagram.layers; tf_charagram.layers.BiLstm",
+        ],
+        starts[0],
+    ),
+)
 def test_a_session_starts_without_messages_of_tensorflow(start):
     program = f"{start}\nimport tensorflow\ntensorflow.constant(1) + 1"
     environment = {name: value for name, value in os.environ.items() if name[:6] != "TF_CPP"}

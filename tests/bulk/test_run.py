@@ -15,7 +15,7 @@ import pytest
 
 from tests.bulk.conftest import check_complete, records_of
 from tests.commands import full_disk
-from tests.contracts import some_now
+from tests.variants import some_now
 from tf_charagram._files.writing import FolderLock
 from tf_charagram.bulk._shards.folder import ShardFolder
 from tf_charagram.bulk._shards.inputs import InputFile

@@ -22,6 +22,7 @@ def tagger(tmp_path_factory):
     return str(out)
 
 
+@pytest.mark.long
 def test_raw_text(tagger, tmp_path, capsys):
     path = tmp_path / "in.txt"
     path.write_text("I can't  go.\n\nÜber 😀\tok\n", encoding="utf-8")

@@ -11,8 +11,8 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import full_disk
-from tests.contracts import some_now
 from tests.models.answers import TOLERANCE, parts, randomized
+from tests.variants import some_now
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._storage.locations import MODELS, load_any, model_class
 from tf_charagram.models.embedder import TextEmbedder
@@ -42,7 +42,7 @@ def make_model(kind, task=None):
     return cls.from_parts(*parts(), *heads, task=task)
 
 
-@pytest.fixture(params=some_now(MODELS, "embedder", "tagger", "pair_classifier"))
+@pytest.fixture(params=some_now(MODELS, "tagger", "pair_classifier"))
 def model(request):
     return make_model(request.param)
 
@@ -90,7 +90,7 @@ def test_save_load_export(model, tmp_path):
 
 
 # Taggers are folded whenever they are exported.
-@pytest.mark.parametrize("model", some_now(MODELS, "embedder", "pair_classifier"), indirect=True)
+@pytest.mark.parametrize("model", some_now(MODELS, "pair_classifier"), indirect=True)
 def test_folded(model, tmp_path):
     model.task = "poetry"
     expected = answers(concrete(model))

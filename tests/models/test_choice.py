@@ -46,6 +46,7 @@ def test_texts_of_a_stream(monkeypatch):
     assert list(stream) == ["ef"]
 
 
+@pytest.mark.long
 def test_search_finds_the_same(monkeypatch):
     texts = [" ".join(words(3, seed=seed)) for seed in range(40)]
     queries = [text[:4] + text[5:] for text in texts]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts import some_now
 from tests.texts import NASTY, words
+from tests.variants import some_now
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._answers.explanation import BIAS

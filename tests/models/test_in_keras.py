@@ -15,9 +15,10 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import environment
-from tests.contracts import ragged, some_now
+from tests.contracts import ragged
 from tests.models.answers import parts
 from tests.models.test_base import HEADS, make_model
+from tests.variants import some_now
 from tf_charagram import NgramVectorizer, TextEmbedder
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
@@ -169,6 +170,7 @@ def test_the_optimizer_of_the_model_counts():
     assert not is_sparse(encoder), "its optimizer is gone"
 
 
+@pytest.mark.long
 def test_large_tables_are_warned_of_once(monkeypatch):
     monkeypatch.setattr(embedding_table, "_LARGE", 10)
     model, _ = towers(keras.optimizers.Adam(0.1))
@@ -181,6 +183,7 @@ def test_large_tables_are_warned_of_once(monkeypatch):
         train(towers(LazyAdam(0.1))[0], 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "imports",
     [
@@ -258,7 +261,8 @@ def test_heads_that_do_not_fit():
         model_class("text_classifier")(vectorizer, encoder, head)
 
 
-@pytest.mark.parametrize("is_functional", [True, pytest.param(False, marks=pytest.mark.variant)])
+@pytest.mark.long
+@pytest.mark.parametrize("is_functional", [True, False])
 def test_export_with_a_dictionary(tmp_path, is_functional):
     vectorizer = NgramVectorizer(orders=[2, 3], dictionary=Dictionary({"vehicles": 5, "road": 9}))
     vectorizer.adapt(["vehicles on the road"])

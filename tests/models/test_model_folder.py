@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.commands import full_disk
-from tests.contracts import some_now
 from tests.models.answers import TEXTS, parts, randomized
+from tests.variants import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram

@@ -27,6 +27,7 @@ def embedder(vectorizer, **settings):
     return TextEmbedder(vectorizer, encoder)
 
 
+@pytest.mark.long
 @given(
     st.lists(any_text, min_size=1, max_size=7),
     st.lists(any_text, max_size=7),

@@ -18,8 +18,8 @@ import tensorflow as tf
 
 from tests.c_runtime import ROOT
 from tests.commands import run
-from tests.contracts import some_now
 from tests.texts import NASTY
+from tests.variants import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.errors import RunError
 from tf_charagram.models._answers.vectors import unit_rows
@@ -138,6 +138,7 @@ def served(request, models, tmp_path_factory):
 
 @pytest.mark.parametrize("name", SETTINGS)
 class TestGoldenVectors:
+    @pytest.mark.long
     def test_loaded_again(self, models, vectors, name):
         loaded = TextEmbedder.load(models[name][1].path)
         np.testing.assert_array_equal(loaded.encode(TEXTS), vectors[name])

@@ -38,6 +38,7 @@ def embedder():
     return TextEmbedder(vectorizer, encoder)
 
 
+@pytest.mark.long
 def test_saved_and_loaded(embedder, tmp_path):
     vectors = embedder.encode(TEXTS)
     assert len(np.unique(vectors[:-1], axis=0)) == len(TEXTS) - 1

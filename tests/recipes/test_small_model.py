@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from recipes.small_model import least_squares, main, principal_components
@@ -23,6 +24,7 @@ def test_rows_of_exact_sums_are_found():
     np.testing.assert_allclose(directions.T @ directions, np.eye(4), atol=1e-5)
 
 
+@pytest.mark.long
 def test_small_model_is_alike(tmp_path):
     names = words(60, seed=4)
     lines = [f"{left} {right}" for left, right in zip(names, names[::-1], strict=True)]

@@ -44,7 +44,7 @@ def test_same_as_the_command(trained, tmp_path):
 
 
 def _tasks():
-    similar = {"similarity", "entailment"}
+    similar = {"similarity", "entailment", "pos"}
     return [
         pytest.param(task, marks=pytest.mark.variant) if task in similar else task
         for task in EXAMPLES

@@ -12,13 +12,14 @@ import tensorflow as tf
 from tests.text.kinds import KINDS, TEXTS
 from tests.text.strategies import encoded, ids_of
 from tests.texts import NASTY
+from tests.variants import some_now
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.words import WordVectorizer
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=some_now(KINDS, "exact", "one form", "characters", "words"))
 def vectorizer(request):
     pytest.importorskip("tensorflow_text")
     return KINDS[request.param](TEXTS)

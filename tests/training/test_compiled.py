@@ -11,7 +11,8 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import ragged, some_now
+from tests.contracts import ragged
+from tests.variants import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers._ops.chunked import PADDING, ChunkedIds

@@ -63,6 +63,7 @@ def trained(pairs, tmp_path_factory):
     return folder / "run"
 
 
+@pytest.mark.long
 def test_every_route_corrects(trained, tmp_path):
     embedder = TextEmbedder.load(trained)
     assert embedder.vectorizer.dictionary.words == ["road", "vehicles"]

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import config_flag
-from tests.contracts import some_now
+from tests.variants import some_now
 from tf_charagram import TextEmbedder
 from tf_charagram.cli import main
 from tf_charagram.encoders import ENCODERS
@@ -33,6 +33,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", some_now(SETTINGS, "char_cnn"))
 def test_trains_and_is_served(name, pairs, tmp_path, capsys):
     out = tmp_path / "run"

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts import randomized, some_now
+from tests.contracts import randomized
 from tests.texts import NASTY, words
+from tests.variants import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import WordEncoder

@@ -39,6 +39,7 @@ def train(folder, *flags):
     return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=300)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "flags",
     [

@@ -22,7 +22,7 @@ from tests.commands import (
     leave_out_export,
     process,
 )
-from tests.contracts import some_now
+from tests.variants import some_now
 from tf_charagram.errors import TrainingError
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase._corpus.pair_stream import PairStream
@@ -115,8 +115,9 @@ def test_interrupted(arguments, whole, tmp_path):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
-@pytest.mark.parametrize("step", [7, pytest.param(TOTAL, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [7, TOTAL])
 def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     """Also right before an evaluation, and before that of the last step."""
     folder = tmp_path / "run"
@@ -225,6 +226,7 @@ def test_full_disk(arguments, whole, tmp_path, bytes_allowed, capsys):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_select_keeps_the_best_also_after_a_resume(data, tmp_path, monkeypatch):
     # The better the model, the worse it does here, so the first evaluation is the best.

@@ -8,9 +8,10 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import ragged, some_now
+from tests.contracts import ragged
 from tests.reference import supervised as reference
 from tests.reference import words as words_reference
+from tests.variants import some_now
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.cse import Cse

@@ -58,6 +58,7 @@ def flags(data):
     return [*FLAGS, "--data", str(data[0]), "--eval-data", str(data[1])]
 
 
+@pytest.mark.long
 def test_two_workers_train_the_weights_of_one(flags, tmp_path, unexported):
     one, two = tmp_path / "one", tmp_path / "two"
     assert call("train", *flags, "--output", one) == 0

@@ -84,6 +84,7 @@ def test_hyperband(data, tmp_path):
     assert any("tuner/trial_id" in hp.values for hp in tuner.get_best_hyperparameters(3))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_fit_trains_as_train_does(data, tmp_path):
     flags = ["--data", data[0], "--dim", 8, "--batch-size", 10, "--seed", 1, "--decay", "linear"]

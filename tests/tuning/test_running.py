@@ -8,8 +8,8 @@ import os
 
 import pytest
 
-from tests.contracts import some_now
 from tests.tuning.conftest import score_of
+from tests.variants import some_now
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.tuning import command
 from tf_charagram.tuning._search.search import SearchFolder, TuneConfig

@@ -10,8 +10,8 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.c_runtime import CRuntime
-from tests.contracts import some_now
 from tests.texts import NASTY, words
+from tests.variants import some_now
 from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram

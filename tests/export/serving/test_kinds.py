@@ -11,9 +11,9 @@ import tensorflow as tf
 
 from tests.c_runtime import CRuntime
 from tests.commands import call
-from tests.contracts import some_now
 from tests.models.answers import TEXTS, decided
 from tests.models.test_base import make_model
+from tests.variants import some_now
 from tf_charagram.export._check import checks, probe
 from tf_charagram.export._check.checks import VersionChecks
 from tf_charagram.export._check.judge import judged
@@ -23,7 +23,7 @@ from tf_charagram.export._serving.version import BATCHING_PARAMETERS, GOLDEN, WA
 from tf_charagram.models._storage.locations import MODELS, load_any, model_class
 
 # Classifiers of pairs are exported as scorers and as classifiers of texts are.
-KINDS = some_now([kind for kind in MODELS if kind != "embedder"], "tagger", "pair_classifier")
+KINDS = some_now([kind for kind in MODELS if kind != "embedder"], "pair_classifier")
 CHECKS = ["loads", "golden answers", "huge texts", "empty batch", "latency"]
 COMMAND = "check"
 

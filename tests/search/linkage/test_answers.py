@@ -19,13 +19,14 @@ from tests.search.linkage.conftest import (
     products,
 )
 from tests.texts import words
+from tests.variants import some_now
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import deduplicate, match
 from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
 from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some_now(range(3), 0))
 def test_relatives_are_no_matches(seed):
     left, right, truth = people(seed)
     found = match(left, right, on=COLUMNS)
@@ -63,7 +64,7 @@ def group_pairs(found):
 
 
 @pytest.mark.parametrize("groups", ["average", "components"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some_now(range(2), 0))
 def test_duplicates(seed, groups):
     table, entities = make_duplicates(seed)
     left, right = np.nonzero(np.triu(entities[:, np.newaxis] == entities, 1))
@@ -87,7 +88,7 @@ def test_large_groups_are_whole():
     assert largest > 110 and largest <= sizes.max()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", some_now(range(6), 0, 1))
 @pytest.mark.parametrize("typos", [0.1, 0.4])
 def test_estimates_are_near_the_truth(seed, typos):
     left, right, truth = people(seed, typos=typos)
@@ -99,7 +100,7 @@ def test_estimates_are_near_the_truth(seed, typos):
     assert chosen.recall == pytest.approx(hits / len(truth), abs=0.05)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some_now(range(2), 0))
 @pytest.mark.parametrize(
     ("make", "on", "min_f1"),
     [
@@ -141,7 +142,7 @@ def test_the_truth_is_between_the_bounds(make, on, min_f1, seed):
         (invoices, ["number", "firm", "amount", "date"]),
     ],
 )
-@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("threshold", some_now([0.1, 0.5, 0.9], 0.5))
 def test_the_truth_of_groups_is_between_the_bounds(make, on, threshold):
     left, right, truth = make(0)
     table = {name: left[name] + right[name] for name in on}
@@ -157,7 +158,7 @@ def test_the_truth_of_groups_is_between_the_bounds(make, on, threshold):
     assert lower <= hits / len(truth) <= upper
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some_now(range(2), 0))
 def test_prices_that_change_do_not_make_relatives(seed):
     left, right, truth = products(seed)
     draw = np.random.default_rng(seed)
@@ -201,7 +202,7 @@ def test_few_labels_change_nothing(labels):
     assert found.learned is None and found.pairs == match(left, right, on=COLUMNS).pairs
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some_now(range(2), 0))
 def test_few_random_labels_do_not_hurt(seed):
     left, right, truth = people(seed)
     draw = np.random.default_rng(seed)
@@ -396,7 +397,7 @@ def test_small_tables_to_match(left, right, pairs):
     assert pairs_of(match(left, right, on=list(left))) == pairs
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some_now(range(2), 0))
 def test_a_single_text_is_matched_as_in_a_list(seed):
     draw = np.random.default_rng(seed)
     names = words(200, seed)

@@ -136,6 +136,7 @@ def test_projected_vectors(make, lines):
         assert_allclose(small, projected / np.linalg.norm(projected, axis=1)[:, None], rtol=1e-5)
 
 
+@pytest.mark.long
 def test_neighbors_come_along(make, lines, vectorizer, monkeypatch):
     """Each of the first lines with one of its two nearest; an epoch later with another."""
     monkeypatch.setattr("tf_charagram.tasks.distillation._teachers.stream._NUM_NEIGHBORS", 2)

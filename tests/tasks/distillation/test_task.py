@@ -62,6 +62,7 @@ def test_the_student_lives_in_the_space_of_its_teacher(files, tmp_path, monkeypa
     assert np.mean([set(a.split()) == b for a, b in zip(seen, nearest, strict=True)]) > 0.95
 
 
+@pytest.mark.long
 def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch, capsys):
     leave_out_export(monkeypatch)
     second = np.random.default_rng(1).normal(size=(len(LINES), 3))
@@ -108,6 +109,7 @@ def test_no_teacher_and_two(files, capsys):
     assert "one file of vectors for each --data" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_model_to_start_from_of_another_width(files, tmp_path, monkeypatch, capsys):
     """It says how wide the student is; the teacher's vectors are projected."""
     leave_out_export(monkeypatch)

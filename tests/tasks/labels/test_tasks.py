@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import assert_same_training, leave_out_export
-from tests.contracts import some_now
+from tests.variants import some_now
 from tf_charagram import TextEmbedder
 from tf_charagram.cli import main
 from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
@@ -65,6 +65,7 @@ def scorers(tmp_path_factory):
     return runs
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", some_now(CLASSES, "similarity"))
 def test_the_starter_set(task, tmp_path, capsys):
     out = tmp_path / "run"
@@ -133,7 +134,7 @@ def test_strength_pulls_back(universal, pairs, tmp_path):
 
 
 @pytest.mark.usefixtures("unexported")
-@pytest.mark.parametrize("is_frozen", [False, True])
+@pytest.mark.parametrize("is_frozen", some_now([False, True], True))
 def test_resumed_is_as_if_never_stopped(is_frozen, universal, pairs, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     arguments = ["--data", pairs, "--eval-data", pairs]

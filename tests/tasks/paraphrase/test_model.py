@@ -11,10 +11,10 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.commands import assert_same_training
-from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import paraphrase as reference
+from tests.variants import some_now
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.losses.negatives import NegativeSampler

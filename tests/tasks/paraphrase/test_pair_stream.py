@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_array_equal
 
-from tests.contracts import some_now
+from tests.variants import some_now
 from tf_charagram.errors import RunError
 from tf_charagram.tasks.paraphrase._corpus.corpus import Example
 from tf_charagram.tasks.paraphrase._corpus.pair_stream import (

@@ -14,7 +14,7 @@ from tests.commands import (
     interrupt_training_at,
     leave_out_export,
 )
-from tests.contracts import some_now
+from tests.variants import some_now
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
@@ -119,6 +119,7 @@ def first_stage(files, tmp_path_factory):
     return out
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_two_stages(files, first_stage, tmp_path):
     first, second, sets = files

@@ -10,7 +10,8 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.commands import assert_same_training
-from tests.contracts import SPEC, ragged, some_now
+from tests.contracts import SPEC, ragged
+from tests.variants import some_now
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.averaging import Projection
 from tf_charagram.encoders.recurrent import Rnn
@@ -64,6 +65,7 @@ def results(model):
     return [*model.encoder.weights, *model.optimizer.variables, *model.state]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", some_now(["dan", "identity_rnn", "cse"], "identity_rnn"))
 def test_goes_on_as_if_never_stopped(name):
     """A checkpoint is enough: the second model starts from other word vectors."""

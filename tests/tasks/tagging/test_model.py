@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
 from tests.reference import tagger as reference
 from tests.texts import NASTY
+from tests.variants import some_now
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram

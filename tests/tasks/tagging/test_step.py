@@ -7,12 +7,12 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose
 
-from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
 from tests.reference import lstm as lstm_reference
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import tagger as reference
 from tests.reference import text as text_reference
+from tests.variants import some_now
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers.registry import make_optimizer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts import some_now
+from tests.variants import some_now
 from tf_charagram.cli import main
 from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.tagging.model import Tagger
