@@ -9,7 +9,7 @@ from scipy import sparse
 from tf_charagram.text._algorithm.arrays import positions
 
 # Rows whose products are computed in the columns that they have entries in.
-_FEW_ROWS = 10
+_FEW_ROWS = 25
 
 
 def nearest_pairs(

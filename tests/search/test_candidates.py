@@ -124,12 +124,12 @@ def test_largest_products(seed):
 
 def test_products_of_few_rows():
     draw = np.random.default_rng(4)
-    keys = sparse.csr_array(sparse.random(20, 50, 0.1, dtype=np.float32, rng=draw))
+    keys = sparse.csr_array(sparse.random(30, 50, 0.1, dtype=np.float32, rng=draw))
     by_key = sparse.csr_array(sparse.random(50, 90, 0.1, dtype=np.float32, rng=draw))
     expected = (keys @ by_key).toarray()
     pairs = np.stack([draw.integers(0, 6, 40), draw.integers(0, 90, 40)])
     by_row = by_key.T.tocsr()
-    for num_rows in (6, 20):
+    for num_rows in (6, 30):
         found = product(keys[:num_rows], by_key)
         np.testing.assert_allclose(found.toarray(), expected[:num_rows], rtol=1e-6)
         assert found.indices.dtype == found.indptr.dtype
