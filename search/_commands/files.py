@@ -37,7 +37,11 @@ def add_folder_flags(parser: Parser) -> None:
     group.add_argument(
         "--ray", metavar="ADDRESS", help="run on a Ray cluster; auto: of this machine; local: start"
     )
-    group.add_argument("--json", action="store_true", help="write the summary as a line of JSON")
+    group.add_argument(
+        "--json",
+        action="store_true",
+        help="write the summary, and on standard error the progress, as lines of JSON",
+    )
 
 
 def is_folder(parser: Parser, values: Namespace) -> bool:
@@ -101,8 +105,14 @@ def options_of(values: Namespace) -> dict[str, Any]:
         "resume": values.resume,
         "overwrite": values.overwrite,
         "ray": values.ray,
-        "shows_progress": True,
+        "shows_progress": not values.json,
+        "report": _report if values.json else None,
     }
+
+
+def _report(progress: dict[str, Any]) -> None:
+    sys.stderr.write(json.dumps(progress) + "\n")
+    sys.stderr.flush()
 
 
 def say(values: Namespace, summary: dict[str, Any]) -> None:

@@ -43,6 +43,7 @@ def run_job(
     overwrite: bool = False,
     ray: str | None = None,
     shows_progress: bool = False,
+    report: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
     """Runs all steps that are not done yet; the files of the steps are deleted at the end.
 
@@ -54,6 +55,8 @@ def run_job(
             All nodes see the inputs and the output under the same paths. Default: the cores of this
             machine.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
+        report: Called after each task with the name of the `step`, `num_done` of `num_tasks`,
+            `rows_per_second` (`None` while rows are not counted) and `seconds_left` of the step.
 
     Returns:
         Number of rows, of groups or partners, notes about columns, and seconds by step.
@@ -82,7 +85,7 @@ def run_job(
         seconds: dict[str, float] = {}
         for number, step in enumerate(steps_of(job)):
             start = time.perf_counter()
-            _run_step(job, number, step, runner, shows_progress)
+            _run_step(job, number, step, runner, shows_progress, report)
             seconds[step.name] = round(time.perf_counter() - start, 2)
         summary = {**_summary(job), "seconds": seconds}
         if not job.is_text:
@@ -144,6 +147,7 @@ def _run_step(
     step: Step,
     runner: _Runner,
     shows_progress: bool,
+    report: Callable[[dict[str, Any]], None] | None,
 ) -> None:
     """Runs tasks, with a line of progress."""
     num_tasks = step.num_tasks(job)
@@ -157,9 +161,21 @@ def _run_step(
         start = time.perf_counter()
         progress.update(step.name, (), advance=0)
         for done, _ in enumerate(runner(job, number, tasks), start=1):
-            rate = num_rows * done / num_tasks / max(time.perf_counter() - start, 1e-3)
+            seconds = max(time.perf_counter() - start, 1e-3)
+            rate = num_rows * done / num_tasks / seconds
             facts = [f"{rate:,.0f} rows/s"] if num_rows else []
             progress.update(step.name, facts, advance=1)
+            if report is not None:
+                num_left = len(tasks) - done
+                report(
+                    {
+                        "step": step.name,
+                        "num_done": num_tasks - num_left,
+                        "num_tasks": num_tasks,
+                        "rows_per_second": round(rate) if num_rows else None,
+                        "seconds_left": round(seconds / done * num_left, 1),
+                    }
+                )
 
 
 def run_task(job: Job, number: int, task: int) -> None:

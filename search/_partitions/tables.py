@@ -54,7 +54,7 @@ def deduplicate_files(
         num_partitions: Number of parts that are worked on one by one. Default: by the size of the
             inputs.
         reading: `header`, `encoding` and `on_bad_line` of `read_table`.
-        running: `resume`, `overwrite`, `ray` and `shows_progress` of `run_job`.
+        running: `resume`, `overwrite`, `ray`, `shows_progress` and `report` of `run_job`.
 
     Returns:
         `num_rows`, `num_kept`, `num_groups`, notes about columns, and seconds by step.
@@ -102,7 +102,7 @@ def match_files(
         num_partitions: Number of parts that are worked on one by one. Default: by the size of the
             inputs.
         reading: `header`, `encoding` and `on_bad_line` of `read_table`.
-        running: `resume`, `overwrite`, `ray` and `shows_progress` of `run_job`.
+        running: `resume`, `overwrite`, `ray`, `shows_progress` and `report` of `run_job`.
 
     Returns:
         `num_rows` of the left files, `num_matched`, notes about columns, and seconds by step.

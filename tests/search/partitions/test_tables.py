@@ -197,8 +197,16 @@ class TestCommands:
         pattern = files[0].replace("part-0", "part-*")
         output = f"{tmp_path / 'clean'}/"
         assert call("dedupe", pattern, "--on", "name,born", "--output", output, "--json") == 0
-        summary = json.loads(capsys.readouterr().out)
+        written = capsys.readouterr()
+        summary = json.loads(written.out)
         assert summary["num_rows"] == 500 > summary["num_kept"]
+        lines = [line for line in written.err.splitlines() if line.startswith("{")]
+        progress = list(map(json.loads, lines))
+        ends = {each["step"]: each for each in progress}
+        assert list(ends) == list(summary["seconds"])
+        assert all(each["num_done"] == each["num_tasks"] for each in ends.values())
+        assert ends["comparing pairs"]["rows_per_second"] > 0
+        assert ends["writing"]["seconds_left"] == 0
         assert sum(summary["seconds"].values()) > 0
         assert len(read(tmp_path / "clean")) == 500
         assert call("dedupe", pattern, "--on", "name,born", "--output", output, "--overwrite") == 0
