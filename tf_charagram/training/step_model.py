@@ -17,6 +17,7 @@ from tf_charagram.layers._ops.row_gradients import (
     values_of,
 )
 from tf_charagram.layers._ops.xla import check_finite, in_xla
+from tf_charagram.layers.embedding_table import use_huge_pages
 from tf_charagram.losses.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import clip_by_global_norm, scaled
 from tf_charagram.training._loop.replicas import MeanLoss, encode_in_shares, mean_gradients
@@ -169,6 +170,14 @@ class StepModel(keras.Model):
         total = check_finite(total, "The loss or its gradient is not finite")
         with tf.control_dependencies([total]):
             return tf.identity(loss)
+
+    def fit(self, *args: Any, **kwargs: Any) -> keras.callbacks.History:
+        """Trains as `keras.Model.fit` does."""
+        if self.compiled and not self.shares_batches:
+            # Not once for all: restoring a checkpoint moves variables to other memory.
+            for variable in self.checkpoint_variables:
+                use_huge_pages(variable)
+        return super().fit(*args, **kwargs)
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""

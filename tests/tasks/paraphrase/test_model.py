@@ -22,6 +22,7 @@ from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.training import step_model
 
 PAIRS = [
     ("colour", "color"), ("grey", "gray"), ("cat", "cats"), ("theatre", "theater"),
@@ -220,6 +221,22 @@ def test_same_seed_same_weights_to_the_bit(name, strategy):
         runs.append(setup.variables())
     for one, other in zip(*runs, strict=True):
         assert_same_training(one, other)
+
+
+def test_fit_asks_for_huge_pages_of_the_table_and_its_moments(monkeypatch):
+    asked = []
+    monkeypatch.setattr(step_model, "use_huge_pages", asked.append)
+    setup = Setup()
+    optimizer = setup.compile().optimizer
+    setup.fit(1)
+    tables = optimizer.tables_of(setup.model.encoder.ngram_table.value)
+    assert len(tables) == 3
+    assert {id(table) for table in tables} <= {id(variable) for variable in asked}
+
+
+def test_fit_before_compile():
+    with pytest.raises(ValueError, match="compile"):
+        Setup().fit(1)
 
 
 @pytest.mark.parametrize(("name", "strategy"), [("adam", "max"), ("adagrad", "mix")])
