@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 
 import keras
 import numpy as np
@@ -277,3 +278,22 @@ def test_no_size_depends_on_the_data():
 
     step(chunked(ids, 4), keys)
     assert len(found) > 100 and not DYNAMIC.intersection(found)
+
+
+class Lowered(Exception):
+    """Carries a program of XLA in place of its result."""
+
+
+def test_a_step_only_scatters_into_tables(monkeypatch):
+    def lower(self, *arguments):
+        program = tf.function(self._steps, jit_compile=True, autograph=False)
+        raise Lowered(program.experimental_get_compiler_ir(*arguments)(stage="optimized_hlo"))
+
+    monkeypatch.setattr(compiled.CompiledSteps, "_call", lower)
+    with pytest.raises(Lowered) as lowered:
+        train(make_model("charagram"), make_stream(), 1)
+    table = rf"= f32\[{NUM_ROWS},6\]\S* "
+    kinds = re.findall(table + r"([a-z-]+)\(", str(lowered.value))
+    # The weights and both moments; a copy or a sum would be a pass over all rows.
+    assert kinds.count("scatter") == 3
+    assert set(kinds) <= {"scatter", "fusion", "parameter", "get-tuple-element"}
