@@ -25,6 +25,8 @@ from tf_charagram.search.linkage._columns.whole_texts import (
 Ids = NDArray[np.int64]
 #: Position of a missing value.
 MISSING = -1
+# Kinds that a single column of texts may have.
+_TEXTS = ("name", "text")
 
 
 class Frequencies(NamedTuple):
@@ -167,7 +169,8 @@ def make_column(
         chosen = kind_of_both(distinct[0], distinct[-1]) if kind is None else KINDS[kind]
     all_distinct = [cell for side in distinct for cell in side]
     is_whole = chosen.name == "text" and are_long(all_distinct)
-    if is_alone and chosen.name in ("text", "name"):
+    if is_alone and (kind is None or chosen.name in _TEXTS):
+        chosen = KINDS["text"]
         is_whole = True
     if is_whole:
         chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
@@ -181,8 +184,8 @@ def make_column(
             form = read(cell)
             position_of[cell] = positions.setdefault(form, len(positions)) if form else MISSING
         ids.append(np.array([position_of[cell] for cell in side], np.int64))
-    if is_whole:
-        chosen = chosen._replace(similarities=WholeTexts(list(positions)).similarities)
+    if is_whole and not is_alone:
+        chosen = chosen._replace(similarities=WholeTexts.of_values(list(positions)).similarities)
     if is_identifying is None:
         is_identifying = identifies(name, chosen.name, [cell for cell in left if cell])
     right_cells = left if right is None else right
