@@ -73,7 +73,11 @@ class TextComparison:
     def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
         """Returns the texts of rows as they are compared; a text without words is empty."""
         [texts] = cells
-        return [["" if is_missing(text) else read_whole_text(text) for text in texts]]
+        read = [read_whole_text(text) for text in texts]
+        num_words = np.diff(WordLists.of_texts(read).splits).tolist()
+        are_missing = map(is_missing, texts)
+        facts = zip(read, num_words, are_missing, strict=True)
+        return [[text if number and not missing else "" for text, number, missing in facts]]
 
     def words(self, values: Sequence[Sequence[str]]) -> list[list[str]]:
         """Returns the words of texts as keys have them, joined by spaces."""

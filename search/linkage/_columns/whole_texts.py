@@ -50,11 +50,8 @@ def are_long(cells: Sequence[str]) -> bool:
 
 
 def read_whole_text(text: str) -> str:
-    """Returns a text without the legal form of a firm; empty if it has no words.
-
-    Marks stay: C++ is not C.
-    """
-    words = text.casefold().split() if folded(text) else []
+    """Returns a text without the legal form of a firm. Marks stay: C++ is not C."""
+    words = text.casefold().split()
     while len(words) > 1 and folded(words[-1]) in LEGAL_ENDINGS:
         words.pop()
     return " ".join(words)

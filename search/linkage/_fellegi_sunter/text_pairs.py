@@ -12,7 +12,7 @@ from tf_charagram.search._pairs.candidates import best_pairs, similar_pairs
 from tf_charagram.search._pairs.rare_keys import distinct_integers, ranks
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
-from tf_charagram.search.linkage._columns.columns import Column
+from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
@@ -44,7 +44,11 @@ def link_texts(
     """
     values = column.values
     words = WordLists.of_texts(values)
-    statistics = TextStatistics.of_words(words, column.counts)
+    is_blank = np.append(np.diff(words.splits) == 0, False)
+    for ids in (column.left, column.right):
+        ids[is_blank[ids]] = MISSING
+    # Copies of a text do not make its words frequent.
+    statistics = TextStatistics.of_words(words)
     scorer = TextScorer(values, model, lexical=lexical, statistics=statistics)
     if column.left is column.right:
         texts = scorer.prepare(values, written=words)
