@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +61,7 @@ class Matches:
     threshold: float
     estimates: list[Estimate]
     learned: Learned | None
-    links: Links
+    links: Links = field(repr=False, compare=False)
 
     def alternatives(self, row: int, k: int = 3) -> list[Match]:
         """Returns the k most probable right rows of a left row, however improbable."""
@@ -118,7 +118,7 @@ class Duplicates:
     estimates: list[Estimate]
     learned: Learned | None
     weak_links: list[WeakLink]
-    links: Links
+    links: Links = field(repr=False, compare=False)
 
     def explain(self, left: int, right: int) -> list[Evidence]:
         """Returns the evidence for two rows."""
