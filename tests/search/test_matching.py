@@ -59,6 +59,19 @@ def test_a_column_is_a_list(model):
     assert [group.rows for group in groups] == [[0, 4], [2, 3]]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "\u682a\u5f0f\u4f1a\u793eMilano", "\u3231Milano", "Milano\u6709\u9650\u516c\u53f8",
+        "\u041e\u041e\u041e Milano", "Milano Sp. z o.o.", "Milano A/S",
+        "MILANO S.p.A.", "Milano a.s.",
+    ],
+)  # fmt: skip
+def test_legal_forms_do_not_count(written):
+    found = match([written, "Torino S.p.A."], ["Milano", "Bari"], None)
+    assert found.pairs == [(0, 0, 1.0)]
+
+
 def test_one_to_one():
     lefts, rights = ["horse", "horses", "horse", "dog"], ["horse", "horse", "hoarse"]
     pairs = match(lefts, rights, None, one_to_one=True, threshold=0).pairs

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,7 @@ from scipy.special import expit, logit
 
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
-from tf_charagram.search.linkage._columns.names import LEGAL_ENDINGS
+from tf_charagram.search.linkage._columns.names import joined_without_legal_forms
 from tf_charagram.search.linkage._columns.shared_words import SharedWords, contradict
 from tf_charagram.search.linkage._columns.values import folded
 from tf_charagram.search.scoring import TextScorer
@@ -51,10 +53,14 @@ def are_long(cells: Sequence[str]) -> bool:
 
 def read_whole_text(text: str) -> str:
     """Returns a text without the legal form of a firm. Marks stay: C++ is not C."""
-    words = text.casefold().split()
-    while len(words) > 1 and folded(words[-1]) in LEGAL_ENDINGS:
-        words.pop()
-    return " ".join(words)
+    # Letters of one width, and the parts of \u3231.
+    words = normalize("NFKC", text).casefold().split()
+    return joined_without_legal_forms(words, list(map(_folded_word, words)))
+
+
+@lru_cache(maxsize=100_000)
+def _folded_word(word: str) -> str:
+    return folded(word)
 
 
 class WholeTexts:

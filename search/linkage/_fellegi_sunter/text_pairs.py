@@ -47,8 +47,7 @@ def link_texts(
     is_blank = np.append(np.diff(words.splits) == 0, False)
     for ids in (column.left, column.right):
         ids[is_blank[ids]] = MISSING
-    # Copies of a text do not make its words frequent.
-    statistics = TextStatistics.of_words(words)
+    statistics = TextStatistics.of_words(words, column.counts)
     scorer = TextScorer(values, model, lexical=lexical, statistics=statistics)
     if column.left is column.right:
         texts = scorer.prepare(values, written=words)
