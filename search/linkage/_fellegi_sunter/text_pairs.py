@@ -18,10 +18,12 @@ from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 
 Ids = NDArray[np.int64]
-#: Minimum scores of pairs that may match, within a list and between two. In one list, lower ones
-#: would take most of the time.
+#: Minimum scores of pairs that may match, within a list and between two.
 MIN_SIMILAR = 0.5
 MIN_SCORE = 0.25
+# In longer lists, pairs with lower scores than this would take most of the time to find.
+_MANY_TEXTS = 20_000
+_MIN_OF_MANY = 0.6
 # Partners of each left text.
 _NUM_PARTNERS = 10
 
@@ -51,7 +53,8 @@ def link_texts(
     scorer = TextScorer(values, model, lexical=lexical, statistics=statistics)
     if column.left is column.right:
         texts = scorer.prepare(values, written=words)
-        value_pairs, _ = similar_pairs(scorer, texts, MIN_SIMILAR, shows_progress=shows_progress)
+        least = MIN_SIMILAR if len(values) <= _MANY_TEXTS else _MIN_OF_MANY
+        value_pairs, _ = similar_pairs(scorer, texts, least, shows_progress=shows_progress)
         every = np.arange(len(values))
         # Equal texts are pairs of a value and itself.
         value_pairs = np.concatenate([value_pairs, np.stack([every, every], axis=1)])
