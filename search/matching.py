@@ -78,7 +78,7 @@ def match(
         RunError: The model cannot be loaded.
 
     Examples:
-        >>> match(["sonny hedphones"], ["Bosch Drill", "Sony Headphones"]).pairs[0].right
+        >>> match(["sony hedphones"], ["Bosch Drill", "Sony Headphones"]).pairs[0].right
         1
     """
     threshold = checked_threshold(threshold, lexical)
