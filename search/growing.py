@@ -39,7 +39,7 @@ SETTINGS = "settings.json"
 _ROWS = "rows.json"
 _STATISTICS = "statistics.npz"
 _LINKER = "linker.json"
-# Minimum score of texts that are the same thing.
+# Minimum score of equal texts, as of `deduplicate`.
 _THRESHOLD = 0.7
 # Scores of (a, b) and (b, a) differ a little, and the larger one counts.
 _MARGIN = 0.9

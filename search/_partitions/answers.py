@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import read_json
@@ -28,12 +27,9 @@ from tf_charagram.search._partitions.files import (
 )
 from tf_charagram.search._partitions.job import Job, input_of
 from tf_charagram.search._partitions.pairing import scored
-from tf_charagram.search.linkage._fellegi_sunter.mixture import rival_evidence
-from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals
 from tf_charagram.search.linkage.estimates import THRESHOLDS
+from tf_charagram.search.matching import MAX_COMPARED, OTHER_SHARE
 
-# Values that rounding made 0 or 1.
-_MIN_VALUE = 1e-6
 GROUPS = np.dtype([("group", "<i8"), ("kept", "?"), ("score", "<f4")])
 PARTNERS = np.dtype([("partner", "<i8"), ("score", "<f4")])
 
@@ -54,7 +50,7 @@ class _Graph(NamedTuple):
     @classmethod
     def of(cls, records: NDArray[Any], num_rows: int) -> _Graph:
         """Numbers the rows of pairs; rows paired with themselves are left out."""
-        pairs = _pairs_of(records, num_rows)
+        pairs = np.stack(np.divmod(records["key"].astype(np.int64), max(num_rows, 1)), axis=1)
         is_pair = pairs[:, 0] != pairs[:, 1]
         rows, places = np.unique(pairs[is_pair], return_inverse=True)
         scores = records["value"][is_pair].astype(np.float64)
@@ -67,30 +63,14 @@ def _edges(job: Job, *steps: str) -> NDArray[Any]:
     )
 
 
-def _with_rivals(job: Job, records: NDArray[Any]) -> NDArray[Any]:
-    """Returns pairs of texts with the evidence that their rows have no other good partner."""
-    if not (job.is_text and job.lexical):
-        return records
-    num_rows = len(job.row_files())
-    edges = _edges(job, "edges")
-    rows = np.arange(num_rows)
-    rivals = PairRivals((rows, rows), _pairs_of(edges, num_rows), edges["value"], is_one_table=True)
-    pairs = _pairs_of(records, num_rows)
-    log_odds = logit(np.clip(records["value"].astype(np.float64), _MIN_VALUE, 1 - _MIN_VALUE))
-    evidence = rival_evidence(log_odds, rivals.scores(pairs), 0.0)
-    raised = expit(log_odds + np.where(pairs[:, 0] == pairs[:, 1], 0.0, evidence))
-    return records_of(PAIRS, records["key"], raised)
-
-
-def _pairs_of(records: NDArray[Any], num_rows: int) -> Ids:
-    return np.stack(np.divmod(records["key"].astype(np.int64), max(num_rows, 1)), axis=1)
-
-
 def find_inner(job: Job, number: int) -> None:
     """Finds the pairs that other pairs connect: rows of large groups have more partners."""
     num_rows = len(job.row_files())
-    graph = _Graph.of(_with_rivals(job, _edges(job, "edges")), num_rows)
-    added = missing_pairs(len(graph.rows), graph.pairs, graph.scores, job.threshold)
+    graph = _Graph.of(_edges(job, "edges"), num_rows)
+    max_rows = MAX_COMPARED if job.is_text else None
+    added = missing_pairs(
+        len(graph.rows), graph.pairs, graph.scores, job.threshold, max_rows=max_rows
+    )
     left, right = graph.rows[added].T
     keys = left * num_rows + right
     save_array(job.path("inner.npy"), records_of(PAIRS, keys, np.zeros(len(keys))))
@@ -101,19 +81,22 @@ def score_inner(job: Job, number: int) -> None:
     num_rows = len(job.row_files())
     first, last = job.bounds(number, num_rows)
     records = read_range([job.path("inner.npy")], PAIRS, first * num_rows, last * num_rows)
-    pairs = _pairs_of(records, num_rows)
+    pairs = np.stack(np.divmod(records["key"].astype(np.int64), max(num_rows, 1)), axis=1)
     save_array(job.file("inner", number), scored(job, pairs, 0.0))
 
 
 def group(job: Job, number: int) -> None:
     """Groups the rows."""
     num_rows = len(job.row_files())
-    records = _with_rivals(job, _edges(job, "edges", "inner"))
+    records = _edges(job, "edges", "inner")
     records = records[np.argsort(records["key"], kind="stable")]
     graph = _Graph.of(records, num_rows)
     threshold = job.threshold
-    lowest = min(*THRESHOLDS, threshold)
-    linkage = average_linkage(len(graph.rows), graph.pairs, graph.scores, lowest)
+    lowest = threshold if job.is_text else min(*THRESHOLDS, threshold)
+    other_score = OTHER_SHARE * threshold if job.is_text else 0.0
+    linkage = average_linkage(
+        len(graph.rows), graph.pairs, graph.scores, lowest, other_score=other_score
+    )
     numbers = group_numbers(job.groups, linkage, graph.pairs, graph.scores, threshold)
     # The first row of the group of each row.
     all_rows = np.arange(num_rows)

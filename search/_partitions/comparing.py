@@ -18,8 +18,7 @@ from tf_charagram.search._partitions.keys import value_hashes
 from tf_charagram.search.linkage._columns.columns import MISSING, Column, cells_of
 from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
-from tf_charagram.search.linkage._columns.values import is_missing
-from tf_charagram.search.linkage._columns.whole_texts import WholeTexts, read_whole_text
+from tf_charagram.search.linkage._columns.whole_texts import CountedTexts, WholeTexts
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     EQUAL,
     compare_column,
@@ -32,9 +31,7 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import (
     read_columns,
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
-from tf_charagram.search.linkage._fellegi_sunter.text_pairs import MIN_SCORE, MIN_SIMILAR
 from tf_charagram.search.scoring import TextScorer
-from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
 
 Scores = NDArray[np.float64]
@@ -71,13 +68,10 @@ class TextComparison:
         self._scorer = scorer
 
     def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
-        """Returns the texts of rows as they are compared; a text without words is empty."""
+        """Returns the texts of rows; a text without words is empty."""
         [texts] = cells
-        read = [read_whole_text(text) for text in texts]
-        num_words = np.diff(WordLists.of_texts(read).splits).tolist()
-        are_missing = map(is_missing, texts)
-        facts = zip(read, num_words, are_missing, strict=True)
-        return [[text if number and not missing else "" for text, number, missing in facts]]
+        num_words = np.diff(WordLists.of_texts(texts).splits).tolist()
+        return [[text if number else "" for text, number in zip(texts, num_words, strict=True)]]
 
     def words(self, values: Sequence[Sequence[str]]) -> list[list[str]]:
         """Returns the words of texts as keys have them, joined by spaces."""
@@ -97,16 +91,11 @@ class TextComparison:
             raise ConfigError("Count the words of all texts first.")
         [texts] = chunk.values
         prepared = self._scorer.prepare(texts)
-        whole = WholeTexts(self._scorer, prepared)
         both_ways = chunk.num_left is None
-        least = MIN_SIMILAR if both_ways else MIN_SCORE
-        scores = self._scorer.pair_scores(
-            prepared, prepared, chunk.pairs, least, both_ways=both_ways
+        found = self._scorer.pair_scores(
+            prepared, prepared, chunk.pairs, lowest, both_ways=both_ways
         )
-        found = np.zeros(len(scores))
-        is_enough = scores >= least
-        found[is_enough] = whole.probabilities(chunk.pairs[is_enough], scores[is_enough])
-        return found.round(_DECIMALS)
+        return found.astype(np.float64).round(_DECIMALS)
 
 
 class ColumnComparison:
@@ -141,14 +130,12 @@ class ColumnComparison:
         self._num_present = num_present
         self._sampled = [frequencies(column) for column in self.columns]
         self._readers = []
-        self._counted: list[TextStatistics | None] = []
+        self._counted: list[CountedTexts | None] = []
         for number, column in enumerate(self.columns):
             sides = (column.left_cells, column.right_cells)[: len(tables)]
             distinct_cells = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
             self._readers.append([column.kind.reader(cells) for cells in distinct_cells])
-            self._counted.append(
-                TextStatistics.of_texts(column.values) if column.is_whole else None
-            )
+            self._counted.append(CountedTexts.of_texts(column.values) if column.is_whole else None)
             if column.kind.name == "text" and not column.is_whole:
                 counted = TrigramCounts.of_texts(column.values)
                 similarities = partial(text_similarities, counted=counted)
@@ -195,7 +182,7 @@ class ColumnComparison:
             )
             kind = column.kind
             if (counted := self._counted[number]) is not None:
-                whole = WholeTexts.of_values(values, counted)
+                whole = WholeTexts(values, counted)
                 kind = kind._replace(similarities=whole.similarities)
             found.append(
                 Column(

@@ -1,19 +1,23 @@
-"""Links of texts or rows as partners, and as groups."""
+"""`match_tables` and `deduplicate_table`: links of rows as partners, and as groups."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.errors import ConfigError, check_fraction
+from tf_charagram.errors import ConfigError
+from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.grouping import (
     Group,
     Linkage,
     WeakLink,
     average_linkage,
+    check_groups,
     chosen_one_to_one,
     degrees_of,
     group_numbers,
@@ -24,15 +28,18 @@ from tf_charagram.search._pairs.grouping import (
 from tf_charagram.search._pairs.learning import Learned
 from tf_charagram.search._pairs.rare_keys import distinct_integers
 from tf_charagram.search.linkage._columns.frames import join_rows, with_column
+from tf_charagram.search.linkage._columns.kinds import ColumnKind
 from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,
+    Label,
     Links,
+    find_links,
+    read_columns,
 )
 from tf_charagram.search.linkage.estimates import THRESHOLDS, Estimate, estimate
 
-# Minimum probability of a match, and minimum cosine where vectors alone are compared.
-_THRESHOLD = 0.5
-_MIN_COSINE = 0.7
+#: Minimum probability of a match.
+THRESHOLD = 0.5
 # Groups that hang on a pair below this probability are worth a look.
 _WEAK = 0.9
 
@@ -46,8 +53,8 @@ class Match(NamedTuple):
 
 
 @dataclass
-class Matches:
-    """The result of `match`.
+class RecordMatches:
+    """The result of `match` with columns.
 
     Attributes:
         pairs: The matches, by left rows, the most probable first.
@@ -61,7 +68,7 @@ class Matches:
     threshold: float
     estimates: list[Estimate]
     learned: Learned | None
-    links: Links = field(repr=False, compare=False)
+    links: Links
 
     def alternatives(self, row: int, k: int = 3) -> list[Match]:
         """Returns the k most probable right rows of a left row, however improbable."""
@@ -98,8 +105,8 @@ class Matches:
 
 
 @dataclass
-class Duplicates:
-    """The result of `deduplicate`.
+class RecordGroups:
+    """The result of `deduplicate` with columns.
 
     Attributes:
         groups: Groups of at least two rows, by their smallest rows.
@@ -118,7 +125,7 @@ class Duplicates:
     estimates: list[Estimate]
     learned: Learned | None
     weak_links: list[WeakLink]
-    links: Links = field(repr=False, compare=False)
+    links: Links
 
     def explain(self, left: int, right: int) -> list[Evidence]:
         """Returns the evidence for two rows."""
@@ -138,8 +145,47 @@ class Duplicates:
         return with_column(with_column(table, "group", numbers), "kept", is_kept)
 
 
-def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> Matches:
-    """Chooses the pairs that are the best of one of their rows, with a minimum probability."""
+def match_tables(
+    left: Any,
+    right: Any,
+    on: Sequence[str],
+    *,
+    on_right: Sequence[str] | None = None,
+    kinds: Mapping[str, str | ColumnKind] | None = None,
+    identifies: Iterable[str] | None = None,
+    threshold: float | None = None,
+    one_to_one: bool = False,
+    labels: Iterable[Label] | None = None,
+    model: str | Path | Embedder | None = None,
+) -> RecordMatches:
+    """Finds the rows of two tables that belong together.
+
+    A pair is a match if its probability is at least the threshold, and if it is the best pair of
+    its left row or of its right row. Rows without a partner are left out.
+
+    Args:
+        left: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        right: Another one.
+        on: Names of the columns that are compared.
+        on_right: Their names in the right table. Default: as `on`.
+        kinds: Kinds of columns by name, or a `ColumnKind`. Default: told from the values.
+        identifies: Names of columns that identify a thing. Default: told from names and values.
+        threshold: Minimum probability. Default: 0.5.
+        one_to_one: Whether each row has at most one partner.
+        labels: Left row, right row, and 1 or 0 each, to learn weights from.
+        model: The model that compares the rows as a whole if there are labels.
+
+    Raises:
+        ConfigError: A column is missing, a kind is unknown, `threshold` is not in [0, 1], or a
+            label names no row.
+    """
+    threshold = checked_threshold(threshold)
+    links = find_links(read_columns(left, right, on, on_right, kinds, identifies), labels, model)
+    return matches_of(links, threshold, one_to_one=one_to_one)
+
+
+def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> RecordMatches:
+    """Chooses the pairs that are a match, as `match_tables` does."""
     probabilities = links.probabilities
     if one_to_one:
         chosen = chosen_one_to_one(links.pairs, probabilities)
@@ -150,10 +196,9 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
     # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
     estimates = estimate(best, best, all_thresholds, unseen=links.unseen)
     chosen = chosen[probabilities[chosen] >= threshold]
-    is_same = _have_same_cells(links)[chosen]
-    order = np.lexsort((~is_same, -probabilities[chosen], links.pairs[chosen, 0]))
+    order = np.lexsort((-probabilities[chosen], links.pairs[chosen, 0]))
     pairs = _matches(links, chosen[order])
-    return Matches(pairs, threshold, estimates, links.learned, links)
+    return RecordMatches(pairs, threshold, estimates, links.learned, links)
 
 
 def _matches(links: Links, chosen: NDArray[np.intp]) -> list[Match]:
@@ -164,45 +209,63 @@ def _matches(links: Links, chosen: NDArray[np.intp]) -> list[Match]:
     return [Match(left, right, probability) for (left, right), probability in found]
 
 
-def checked_threshold(threshold: float | None, lexical: bool = True) -> float:
-    """Returns a threshold, or the default one.
-
-    Args:
-        threshold: Minimum score, or `None`.
-        lexical: Whether letters are compared, so that scores are probabilities and no cosines.
-
-    Raises:
-        ConfigError: It is not in [0, 1].
-    """
+def checked_threshold(threshold: float | None) -> float:
+    """Returns a threshold, or the default one; raises a `ConfigError` if it is not in [0, 1]."""
     if threshold is None:
-        return _THRESHOLD if lexical else _MIN_COSINE
-    check_fraction("threshold", threshold)
+        return THRESHOLD
+    if not 0 <= threshold <= 1:
+        raise ConfigError(f"`threshold` must be in [0, 1]. Received: {threshold}")
     return threshold
-
-
-def _have_same_cells(links: Links) -> NDArray[np.bool_]:
-    """Tells pairs whose first cells are equal to the letter, `(num_pairs,)`."""
-    column = links.columns[0]
-    pairs = links.pairs.tolist()
-    is_same = [column.left_cells[left] == column.right_cells[right] for left, right in pairs]
-    return np.array(is_same, bool)
 
 
 def _best_of_either(links: Links) -> NDArray[np.intp]:
     """Returns the indices of pairs that are the best pair of one of their rows, ascending."""
     best = []
-    is_same = _have_same_cells(links)
     for side in (0, 1):
         rows = links.pairs[:, side]
-        # The same text wins; other pairs with equal probabilities stay in order.
-        order = np.lexsort((~is_same, -links.probabilities, rows))
+        # Equal probabilities stay in order.
+        order = np.lexsort((-links.probabilities, rows))
         is_first = np.diff(rows[order], prepend=-1) > 0
         best.append(order[is_first])
     return distinct_integers(np.concatenate(best))
 
 
-def groups_of(links: Links, threshold: float, groups: str) -> Duplicates:
-    """Makes groups of the rows of a table."""
+def deduplicate_table(
+    table: Any,
+    on: Sequence[str],
+    *,
+    kinds: Mapping[str, str | ColumnKind] | None = None,
+    identifies: Iterable[str] | None = None,
+    threshold: float | None = None,
+    labels: Iterable[Label] | None = None,
+    model: str | Path | Embedder | None = None,
+    groups: str = "average",
+) -> RecordGroups:
+    """Groups the rows of a table that are the same thing.
+
+    Args:
+        table: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        on: Names of the columns that are compared.
+        kinds: Kinds of columns by name, or a `ColumnKind`. Default: told from the values.
+        identifies: Names of columns that identify a thing. Default: told from names and values.
+        threshold: Minimum probability. Default: 0.5.
+        labels: Two rows, and 1 or 0 each, to learn weights from.
+        model: The model that compares the rows as a whole if there are labels.
+        groups: `average`, so that parts of a group match on average; or `components`, so that
+            rows are in the same group if a chain of pairs connects them.
+
+    Raises:
+        ConfigError: A column is missing, a kind or `groups` is unknown, `threshold` is not in
+            [0, 1], or a label names no row.
+    """
+    threshold = checked_threshold(threshold)
+    check_groups(groups)
+    links = find_links(read_columns(table, None, on, None, kinds, identifies), labels, model)
+    return groups_of(links, threshold, groups)
+
+
+def groups_of(links: Links, threshold: float, groups: str) -> RecordGroups:
+    """Makes groups of the rows of a table, as `deduplicate_table` does."""
     num_rows = len(links.columns[0].left)
     if num_rows:
         links.add_inner_pairs(threshold)
@@ -219,7 +282,7 @@ def groups_of(links: Links, threshold: float, groups: str) -> Duplicates:
         weak = weak_links(pairs, probabilities[is_probable], sizes, _WEAK)
     thresholds = sorted({*THRESHOLDS, threshold})
     estimates = [_group_estimate(links, linkage, each, groups) for each in thresholds]
-    return Duplicates(found, kept, threshold, estimates, links.learned, weak, links)
+    return RecordGroups(found, kept, threshold, estimates, links.learned, weak, links)
 
 
 def _group_estimate(links: Links, linkage: Linkage, threshold: float, groups: str) -> Estimate:

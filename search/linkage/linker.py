@@ -26,8 +26,8 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import (
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage.answers import (
-    Duplicates,
-    Matches,
+    RecordGroups,
+    RecordMatches,
     checked_threshold,
     groups_of,
     matches_of,
@@ -152,7 +152,9 @@ class Linker:
             self._learned = links.model.weights, links.model.means, links.learned
         return links.learned
 
-    def match(self, left: Any = None, right: Any = None, *, one_to_one: bool = False) -> Matches:
+    def match(
+        self, left: Any = None, right: Any = None, *, one_to_one: bool = False
+    ) -> RecordMatches:
         """Matches the fitted tables, or others with the same weights.
 
         Args:
@@ -168,7 +170,7 @@ class Linker:
             raise ConfigError("`match` compares two tables. Use `deduplicate` for one.")
         return matches_of(links, self.threshold, one_to_one=one_to_one)
 
-    def deduplicate(self, table: Any = None) -> Duplicates:
+    def deduplicate(self, table: Any = None) -> RecordGroups:
         """Groups the rows of the fitted table, or of another one with the same weights.
 
         Raises:

@@ -125,15 +125,12 @@ def members_of(groups):
 def test_rows_at_once_are_grouped_as_by_deduplicate():
     texts, _ = names(1)
     table, _ = persons(1)
-    # Texts join groups by their scores, which are no probabilities.
-    for grouped, found, least in (
-        (GroupedRows(texts, None), deduplicate(texts, None), 0.8),
-        (GroupedRows(table, on=COLUMNS), deduplicate(table, on=COLUMNS), 1),
+    for grouped, found in (
+        (GroupedRows(texts, None), deduplicate(texts, None)),
+        (GroupedRows(table, on=COLUMNS), deduplicate(table, on=COLUMNS)),
     ):
         several = [rows for rows in members_of(grouped.groups) if len(rows) > 1]
-        expected = sorted(sorted(group.rows) for group in found.groups)
-        num_equal = sum(rows in several for rows in expected)
-        assert num_equal >= least * len(expected)
+        assert several == sorted(sorted(group.rows) for group in found.groups)
 
 
 def test_groups_are_merged_only_if_asked():

@@ -51,7 +51,6 @@ _LEGAL_STARTS = frozenset(
 )
 # Chinese, Japanese and Korean forms, without a space next to the name; the longest come first.
 _UNSPACED_FORMS = (
-    "(\u682a) (\u6709) (\uc8fc) "
     "\u80a1\u4efd\u6709\u9650\u516c\u53f8 \u6709\u9650\u8d23\u4efb\u516c\u53f8 "
     "\u6709\u9650\u516c\u53f8 \u682a\u5f0f\u4f1a\u793e \u6709\u9650\u4f1a\u793e "
     "\u5408\u540c\u4f1a\u793e \u5408\u8cc7\u4f1a\u793e \uc8fc\uc2dd\ud68c\uc0ac "
@@ -171,29 +170,17 @@ def telling_words(name: str) -> str:
     words = [word for word in name.split() if word not in _CONJUNCTIONS] or name.split()
     if len(words) > 1 and words[0] in _ARTICLES:
         words.pop(0)
-    return joined_without_legal_forms(words, words)
-
-
-def joined_without_legal_forms(words: Sequence[str], compared: Sequence[str]) -> str:
-    """Joins words by spaces without legal forms at both ends, unless nothing would be left.
-
-    Args:
-        words: Words.
-        compared: The same words in lowercase, without accents and marks.
-    """
-    first, last = 0, len(words)
-    while last - first > 1 and compared[first] in _LEGAL_STARTS:
-        first += 1
-    while num_legal := _num_legal(compared[first:last]):
-        last -= num_legal
-    joined = " ".join(words[first:last])
+    while len(words) > 1 and words[0] in _LEGAL_STARTS:
+        words.pop(0)
+    while num_legal := _num_legal(words):
+        del words[-num_legal:]
+    joined = " ".join(words)
     return joined if joined.isascii() else _without_unspaced_forms(joined)
 
 
 def _num_legal(words: Sequence[str]) -> int:
     """Returns the number of words at the end that are a legal form, and not all words."""
-    # A/S may be a single word.
-    for number in range(min(_MAX_LEGAL_WORDS, len(words) - 1), 0, -1):
+    for number in range(min(_MAX_LEGAL_WORDS, len(words) - 1), 1, -1):
         if " ".join(words[-number:]) in _LEGAL_PHRASES:
             return number
     return int(len(words) > 1 and words[-1] in LEGAL_ENDINGS)

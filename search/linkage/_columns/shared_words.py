@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from scipy import sparse
 
 from tf_charagram.search.linkage._columns.names import COLORS
 from tf_charagram.search.linkage._columns.values import folded
-from tf_charagram.search.statistics import TextStatistics
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -32,15 +32,24 @@ _NUM_LAST = 3
 _BATCH = 50_000
 
 
+def count_words(texts: Sequence[str]) -> dict[str, int]:
+    """Returns the number of texts with each word, and of all texts with `""`."""
+    counts = Counter({"": len(texts) + 1})
+    for text in texts:
+        counts.update({*folded(text).split()})
+    return counts
+
+
 class SharedWords:
     """Compares texts by the words that both have.
 
     Args:
         texts: Texts. Pairs name them by their positions; position -1 is an empty text.
-        counted: Counts of words in other texts. Default: words are counted in `texts`.
+        counted: Number of other texts with each word, and of all of them with `""`. Default: words
+            are counted in `texts`.
     """
 
-    def __init__(self, texts: Sequence[str], counted: TextStatistics | None = None) -> None:
+    def __init__(self, texts: Sequence[str], counted: Mapping[str, int] | None = None) -> None:
         bags = [folded(text).split() for text in texts]
         bags.append([])
         ids: dict[str, int] = {}
@@ -60,10 +69,8 @@ class SharedWords:
         counts = np.bincount(columns, minlength=num_words)
         num_texts = len(bags)
         if counted is not None:
-            index = counted.index
-            known = np.append(counted.counts, 1)
-            counts[: len(ids)] = known[[index.get(word, -1) for word in ids]]
-            num_texts = counted.num_texts + 1
+            counts[: len(ids)] = [counted.get(word, 1) for word in ids]
+            num_texts = counted[""]
         idf = np.log1p(num_texts / np.maximum(counts, 1))
         # The rarest word of all weighs 1.
         self._weights = (idf / np.log1p(num_texts)).astype(np.float32)
@@ -127,10 +134,9 @@ def contradict(left: str, right: str) -> bool:
     """
     left_words = left.split()
     right_words = right.split()
-    left_set, right_set = {*left_words}, {*right_words}
-    left_rest = [word for word in left_words if word not in right_set]
-    right_rest = [word for word in right_words if word not in left_set]
-    rest = left_set ^ right_set
+    left_rest = [word for word in left_words if word not in right_words]
+    right_rest = [word for word in right_words if word not in left_words]
+    rest = {*left_rest, *right_rest}
     if _differ_in_variant(left, right):
         return True
     if any(prefix + word in rest for word in rest for prefix in _OPPOSITES):

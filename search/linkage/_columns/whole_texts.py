@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from unicodedata import normalize
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
-from tf_charagram.search.linkage._columns.names import joined_without_legal_forms
-from tf_charagram.search.linkage._columns.shared_words import SharedWords, contradict
+from tf_charagram.search.linkage._columns.names import LEGAL_ENDINGS
+from tf_charagram.search.linkage._columns.shared_words import SharedWords, contradict, count_words
 from tf_charagram.search.linkage._columns.values import folded
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
@@ -29,10 +27,8 @@ _MIN_WORDS = 4.0
 _SCORE = 7.3
 _RAREST = 3.7
 _CONSTANT = -7.2
-# Log-odds of texts that contradict each other, and of texts with the same words, which may be
-# different things.
+# Log-odds of texts that contradict each other.
 _CONTRADICTION = -3.0
-_EQUAL = 4.0
 # Pairs below these log-odds are no matches in any case.
 _MIN_CHECKED = -2.0
 
@@ -53,39 +49,42 @@ def are_long(cells: Sequence[str]) -> bool:
 
 def read_whole_text(text: str) -> str:
     """Returns a text without the legal form of a firm. Marks stay: C++ is not C."""
-    # Letters of one width, and the parts of \u3231.
-    words = normalize("NFKC", text).casefold().split()
-    return joined_without_legal_forms(words, list(map(_folded_word, words)))
+    words = text.casefold().split()
+    while len(words) > 1 and folded(words[-1]) in LEGAL_ENDINGS:
+        words.pop()
+    return " ".join(words)
 
 
-@lru_cache(maxsize=100_000)
-def _folded_word(word: str) -> str:
-    return folded(word)
+class CountedTexts(NamedTuple):
+    """What `WholeTexts` counts.
+
+    Attributes:
+        statistics: Counts of words as lists of texts have them.
+        words: Counts of words as columns have them.
+    """
+
+    statistics: TextStatistics
+    words: dict[str, int]
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[str]) -> CountedTexts:
+        """Counts words in texts."""
+        return cls(TextStatistics.of_texts(texts), count_words(texts))
 
 
 class WholeTexts:
     """Compares texts by their score and their rarest common word.
 
     Args:
-        scorer: Scores pairs of texts.
-        texts: The distinct texts.
+        values: The distinct texts.
+        counted: Counts of words in other texts. Default: words are counted in `values`.
     """
 
-    def __init__(self, scorer: TextScorer, texts: Texts) -> None:
-        self._scorer = scorer
-        self._texts = texts
-        self._words = SharedWords(texts.texts, scorer.statistics)
-
-    @classmethod
-    def of_values(cls, values: Sequence[str], counted: TextStatistics | None = None) -> WholeTexts:
-        """Compares the letters of texts.
-
-        Args:
-            values: The distinct texts.
-            counted: Counts of words in other texts. Default: words are counted in `values`.
-        """
-        scorer = TextScorer(values, None, statistics=counted)
-        return cls(scorer, scorer.prepare(values))
+    def __init__(self, values: Sequence[str], counted: CountedTexts | None = None) -> None:
+        statistics, words = counted or (None, None)
+        self._scorer = TextScorer(values, None, statistics=statistics)
+        self._texts = self._scorer.prepare(values)
+        self._words = SharedWords(values, words)
 
     def similarities(self, values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
         """Returns the probabilities that pairs of different texts match, float32 `(num_pairs,)`.
@@ -97,16 +96,8 @@ class WholeTexts:
         order = np.argsort(pairs[:, 0], kind="stable")
         scores = np.empty(len(pairs), np.float32)
         scores[order] = self._scorer.pair_scores(self._texts, self._texts, pairs[order])
-        return self.probabilities(pairs, scores)
-
-    def probabilities(self, pairs: NDArray[np.integer], scores: Floats) -> Floats:
-        """Returns the probabilities that pairs with known scores match, float32 `(num_pairs,)`."""
-        if not self._scorer.is_lexical:
-            return np.maximum(scores, 0)
-        values = self._texts.texts
         rarest = self._words.features(*pairs.T)[:, 1]
         log_odds = _SCORE * scores + _RAREST * rarest + _CONSTANT
-        log_odds[scores == 1] = _EQUAL
         checked = np.flatnonzero(log_odds > _MIN_CHECKED)
         # A text is in many pairs.
         texts = {row: folded(values[row]) for row in {*pairs[checked].ravel().tolist()}}
@@ -134,7 +125,7 @@ class WholeRows:
     def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
         rows = [read_whole_text(text) for text in (*left, *right)]
         self._values, text_of_row = distinct(rows)
-        self._texts = WholeTexts.of_values(self._values)
+        self._texts = WholeTexts(self._values)
         self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
 
     def log_odds(
