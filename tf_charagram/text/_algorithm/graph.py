@@ -104,13 +104,15 @@ def padded(values: Array, before: int, after: int, value: Any = 0) -> Array:
 
 
 def repeat(values: Array, counts: Array) -> Array:
-    """Repeats each value, as often as one number or its own says."""
+    """Repeats each value, as often as one number or its own says; then values are of 32 bits."""
     if isinstance(counts, int):
         return tf.reshape(tf.tile(tf.expand_dims(values, 1), [1, counts]), [-1])
-    # TensorFlow would repeat all values as often as the most frequent one, and drop the rest.
-    ends = tf.cumsum(counts)
-    places = tf.range(tf.reduce_sum(counts))
-    return tf.gather(values, searchsorted(ends, places, side="right"))
+    # Counting below a value in the higher half takes a third of the time of a search for it.
+    # `tf.repeat` would repeat all as often as the most frequent one, and drop the rest.
+    half = tf.constant(32, tf.int64)
+    starts = tf.bitwise.left_shift(int64(values), half)
+    counted = _ranges(starts, starts + int64(counts), 1)
+    return like(tf.bitwise.right_shift(counted, half), values)
 
 
 def searchsorted(
