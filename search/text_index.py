@@ -66,7 +66,8 @@ class _Searched(NamedTuple):
             others.
         rows: Rows in `texts` for each distinct text; lists would take most of the memory.
         counted: The distinct texts and their words, to which further texts are added.
-        uncounted: Texts that were added since the scorer has counted words.
+        num_counted: Number of texts that were there when the scorer counted words; further ones
+            were added.
     """
 
     texts: list[str]
@@ -74,7 +75,7 @@ class _Searched(NamedTuple):
     prepared: Texts
     rows: Rows
     counted: _Counted
-    uncounted: list[str]
+    num_counted: int
 
 
 class _Counted(NamedTuple):
@@ -169,18 +170,20 @@ class TextIndex:
                     "`lexical`, or leave out `scorer`."
                 )
             own_scorer = TextScorer.from_settings(scorer.settings(), statistics, scorer.embedder)
-        self._prepare(strings, counted, own_scorer)
+        self._prepare(strings, counted, own_scorer, len(strings))
 
     def _prepare(
         self,
         texts: list[str],
         counted: _Counted,
         scorer: TextScorer,
+        num_counted: int,
         vectors: NDArray[np.float32] | None = None,
     ) -> None:
         """Prepares the distinct texts, perhaps with their known vectors."""
         prepared = scorer.prepare(counted.distinct, vectors, counted.words)
-        self._searched = _Searched(texts, scorer, prepared, counted.rows(), counted, [])
+        rows = counted.rows()
+        self._searched = _Searched(texts, scorer, prepared, rows, counted, num_counted)
 
     @property
     def texts(self) -> list[str]:
@@ -262,21 +265,22 @@ class TextIndex:
             scorer = searched.scorer
             texts = searched.texts + added
             counted = searched.counted.added(added)
-            uncounted = searched.uncounted + added
+            uncounted = texts[searched.num_counted :]
             new = scorer.prepare(counted.distinct[len(searched.prepared) :])
             # Texts whose n-grams were never counted would not be found.
             is_strange = (new.lengths == 0) & (new.num_words > 0)
             if len(uncounted) <= _MAX_UNCOUNTED * len(texts) and not is_strange.any():
                 prepared = searched.prepared.followed(new)
-                rows = counted.rows()
-                self._searched = _Searched(texts, scorer, prepared, rows, counted, uncounted)
+                self._searched = searched._replace(
+                    texts=texts, prepared=prepared, rows=counted.rows(), counted=counted
+                )
                 return
             parts = [scorer.statistics, TextStatistics.of_texts(uncounted)]
             # Searches in other threads go on with the old counts.
             recounted = copy.copy(scorer)
             recounted.count(TextStatistics.merged(parts))
             vectors = np.concatenate([searched.prepared.vectors, new.vectors])
-            self._prepare(texts, counted, recounted, vectors)
+            self._prepare(texts, counted, recounted, len(texts), vectors)
 
     def save(self, path: str | Path) -> None:
         """Writes a new folder, whole or not at all. The model is not part of it.
@@ -294,7 +298,11 @@ class TextIndex:
             np.save(vectors_file, searched.prepared.vectors)
             searched.scorer.statistics.save(partial / _STATISTICS)
             checksums = {name: sha256_of(partial / name) for name in _FILES}
-            settings = {"scorer": searched.scorer.settings(), "sha256": checksums}
+            settings = {
+                "scorer": searched.scorer.settings(),
+                "num_counted": searched.num_counted,
+                "sha256": checksums,
+            }
             write_json(partial / SETTINGS, settings)
             partial.rename(path)
 
@@ -332,6 +340,9 @@ class TextIndex:
                 used_model = model if has_model else None
                 statistics = TextStatistics.load(path / _STATISTICS)
                 scorer = TextScorer.from_settings(settings["scorer"], statistics, used_model)
+            num_counted = settings["num_counted"]
+            if type(num_counted) is not int or not 0 <= num_counted <= len(texts):
+                raise ValueError(f"`num_counted` is {num_counted!r}")
         except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             raise RunError(f"{path} is damaged: {error}. Build the index again.") from error
         if is_model_missing:
@@ -345,9 +356,7 @@ class TextIndex:
             )
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
-        index._prepare(texts, _Counted.of_texts(texts), scorer, vectors)
-        uncounted = texts[scorer.statistics.num_texts :]
-        index._searched = index._searched._replace(uncounted=uncounted)
+        index._prepare(texts, _Counted.of_texts(texts), scorer, num_counted, vectors)
         return index
 
 

@@ -38,8 +38,8 @@ _MAX_ADDED = 3_000_000
 # the number of texts.
 _POSTINGS = 20
 _MIN_POSTINGS = 5000
-# The same for a query, as a part of the texts: of a million texts with typos, 1.3 % more are found
-# first. All texts of a list would take too long.
+# The same for a query, as a part of the texts: of a million texts with typos, 1 to 3 % more are
+# found first. All texts of a list would take too long.
 _PART_OF_TEXTS = 0.05
 # Pairs of texts are compared in detail if their words have this part of the cosine of n-grams that
 # the minimum score needs: frequent n-grams, and words that are hardly alike, are not looked up.

@@ -20,6 +20,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search.scoring import LONG, SINGLE
+from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.search.text_index import SETTINGS
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -148,6 +149,21 @@ def test_few_texts_are_added_without_counting_again(tmp_path):
     for grown in (index, again):
         grown.add([f"lane {number}" for number in range(7)])
         assert grown.scorer.statistics.num_texts == 71
+
+
+@pytest.mark.parametrize("num_others", [5, 500])
+def test_counts_of_another_list_are_kept(num_others, tmp_path):
+    streets = [f"{word} street" for word in words(50, 3)]
+    others = TextStatistics.of_texts(words(num_others, 4))
+    index = TextIndex(streets, None, statistics=others)
+    index.add(["zebra square"])
+    index.save(tmp_path / "index")
+    for grown in (index, TextIndex.load(tmp_path / "index", None)):
+        grown.add(["quartz square"])
+        assert grown.scorer.statistics.num_texts == num_others
+        grown.add(streets[:10])
+        # Only added texts are counted as well.
+        assert grown.scorer.statistics.num_texts == num_others + 12
 
 
 def learned(model):
@@ -289,6 +305,15 @@ def test_indexes_of_strangers(saved, model, tmp_path):
         with pytest.raises(RunError, match="index is damaged: ") as error:
             TextIndex.load(folder, model)
         assert message in str(error.value)
+
+
+@pytest.mark.parametrize("number", [-1, 10**9, "1", None])
+def test_impossible_number_of_counted_texts(saved, model, number, tmp_path):
+    folder = shutil.copytree(saved, tmp_path / "index")
+    settings = json.loads((folder / SETTINGS).read_text())
+    (folder / SETTINGS).write_text(json.dumps({**settings, "num_counted": number}))
+    with pytest.raises(RunError, match=f"is damaged: `num_counted` is {number!r}"):
+        TextIndex.load(folder, model)
 
 
 def test_other_models_and_folders(saved, other_model, tmp_path):
