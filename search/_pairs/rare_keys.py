@@ -84,28 +84,15 @@ def row_products(
     right: sparse.csr_array,
     right_rows: NDArray[np.integer],
 ) -> NDArray[np.float32]:
-    """Multiplies corresponding rows of two matrices; fast for few left rows, too.
+    """Multiplies corresponding rows of two matrices.
 
     Args:
         left: `(num_left, num_columns)`.
         left_rows: Rows, `(num_pairs,)`.
-        right: `(num_right, num_columns)`, with ascending columns in each row.
+        right: `(num_right, num_columns)`.
         right_rows: Rows, `(num_pairs,)`.
     """
-    num_left, num_columns = left.shape
-    if num_left > _FEW_ROWS:
-        products = left[left_rows].multiply(right[right_rows])
-        return products.sum(axis=1)
-    table = np.zeros(num_left * num_columns, np.float32)
-    table[row_numbers(left) * num_columns + left.indices] = left.data
-    starts = right.indptr[right_rows]
-    stops = right.indptr[right_rows + 1]
-    places = positions(starts, stops)
-    own_places = np.repeat(left_rows * num_columns, stops - starts) + right.indices[places]
-    sums = np.zeros(len(left_rows), np.float32)
-    pair_of_place = np.repeat(np.arange(len(left_rows)), stops - starts)
-    np.add.at(sums, pair_of_place, table[own_places] * right.data[places])
-    return sums
+    return left[left_rows].multiply(right[right_rows]).sum(axis=1)
 
 
 def row_numbers(matrix: sparse.csr_array) -> NDArray[np.int64]:
