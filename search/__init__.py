@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from tf_charagram.search.growing import Added, GroupedRows
     from tf_charagram.search.linkage._columns.kinds import ColumnKind
     from tf_charagram.search.linkage._fellegi_sunter.linking import Evidence
-    from tf_charagram.search.linkage.answers import Match, RecordGroups, RecordMatches
+    from tf_charagram.search.linkage.answers import Duplicates, Match, Matches
     from tf_charagram.search.linkage.estimates import Estimate
     from tf_charagram.search.linkage.linker import Linker
-    from tf_charagram.search.matching import Duplicates, Matches, deduplicate, match
+    from tf_charagram.search.matching import deduplicate, match
     from tf_charagram.search.scoring import TextScorer
     from tf_charagram.search.statistics import TextStatistics
     from tf_charagram.search.text_index import Hit, TextIndex
@@ -25,12 +25,12 @@ else:
         "_pairs.grouping": ["Group", "WeakLink"],
         "growing": ["Added", "GroupedRows"],
         "_pairs.learning": ["Learned"],
-        "linkage.answers": ["Match", "RecordGroups", "RecordMatches"],
+        "linkage.answers": ["Duplicates", "Match", "Matches"],
         "linkage.estimates": ["Estimate"],
         "linkage._columns.kinds": ["ColumnKind"],
         "linkage.linker": ["Linker"],
         "linkage._fellegi_sunter.linking": ["Evidence"],
-        "matching": ["Duplicates", "Matches", "deduplicate", "match"],
+        "matching": ["deduplicate", "match"],
         "_partitions.arrow": ["RowFunctions"],
         "_partitions.tables": ["deduplicate_files", "match_files"],
         "scoring": ["TextScorer"],
@@ -54,8 +54,6 @@ __all__ = [
     "Linker",
     "Match",
     "Matches",
-    "RecordGroups",
-    "RecordMatches",
     "RowFunctions",
     "TextIndex",
     "TextScorer",

@@ -15,7 +15,7 @@ from scipy.spatial import distance
 
 from tf_charagram._files.json_files import parse_json, read_json, write_json
 from tf_charagram._files.writing import check_free, partial_folder, whole_file
-from tf_charagram.errors import ConfigError, RunError, check_fraction
+from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import NUM_CANDIDATES, best_pairs
 from tf_charagram.search._pairs.grouping import (
@@ -28,6 +28,8 @@ from tf_charagram.search._pairs.grouping import (
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import cells_of
+from tf_charagram.search.linkage._columns.whole_texts import WholeTexts, read_whole_text
+from tf_charagram.search.linkage.answers import checked_threshold
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
@@ -39,10 +41,6 @@ SETTINGS = "settings.json"
 _ROWS = "rows.json"
 _STATISTICS = "statistics.npz"
 _LINKER = "linker.json"
-# Minimum score of equal texts, as of `deduplicate`.
-_THRESHOLD = 0.7
-# Scores of (a, b) and (b, a) differ a little, and the larger one counts.
-_MARGIN = 0.9
 # Rows of an old group that new rows are compared with.
 _MAX_MEMBERS = 50
 # A distance beyond all means.
@@ -79,8 +77,8 @@ class GroupedRows:
         on: Names of the columns of a table that are compared; a single one as a list of texts.
         lexical: Whether letters of texts are compared; otherwise a score is the cosine of the
             embeddings.
-        threshold: Minimum mean score between a row and its group. Default: 0.7 for texts, 0.5 for
-            columns.
+        threshold: Minimum mean score between a row and its group. Default: 0.5, or 0.7 without
+            `lexical`.
         statistics: Counts of words in place of those of `rows`, as of a larger list of texts.
         linker: A fitted `Linker` in place of `on`, with its own threshold.
 
@@ -120,10 +118,9 @@ class GroupedRows:
                 raise ConfigError("`statistics` and `lexical` are for texts. Leave them out.")
             self._start(_Columns(linker), linker.threshold)
         else:
-            threshold = _THRESHOLD if threshold is None else threshold
-            check_fraction("threshold", threshold)
-            texts = _texts_of(rows, on or [])
-            scorer = TextScorer(texts, model, lexical=lexical, statistics=statistics)
+            threshold = checked_threshold(threshold, lexical)
+            forms = list(map(read_whole_text, _texts_of(rows, on or [])))
+            scorer = TextScorer(forms, model, lexical=lexical, statistics=statistics)
             self._start(_Texts(scorer, model, list(on or [])), threshold)
         self.add(rows)
 
@@ -267,7 +264,7 @@ class _Texts:
 
     def extended(self, items: list[str], rows: Any) -> tuple[list[str], _Ids]:
         """Appends distinct texts; returns all, and the place of each new row among them."""
-        texts = _texts_of(rows, self.on)
+        texts = list(map(read_whole_text, _texts_of(rows, self.on)))
         all_items = list(items)
         places = {text: place for place, text in enumerate(items)}
         is_blank = np.diff(WordLists.of_texts(texts).splits) == 0
@@ -285,15 +282,16 @@ class _Texts:
         """Finds the partners of the texts in some places."""
         scorer = self._scorer
         prepared = self._prepare(items)
+        whole = WholeTexts(scorer, prepared)
         new = scorer.prepare([items[place] for place in added], prepared.vectors[added])
-        k = NUM_CANDIDATES + 1
-        pairs, _ = best_pairs(scorer, new, prepared, k, _MARGIN * threshold)
+        least = whole.least_score(threshold)
+        pairs, _ = best_pairs(scorer, new, prepared, NUM_CANDIDATES + 1, least)
         pairs[:, 0] = added[pairs[:, 0]]
         is_other = pairs[:, 0] != pairs[:, 1]
         pairs = pairs[is_other & (prepared.num_words[pairs] > 0).all(axis=1)]
 
         def scores_of(some_pairs: _Ids) -> _Scores:
-            return scorer.pair_scores(prepared, prepared, some_pairs, both_ways=True)
+            return whole.similarities(items, some_pairs)
 
         return pairs, scores_of(pairs), scores_of
 

@@ -45,7 +45,11 @@ _MAX_PAIRS = 50_000
 NUM_COLUMNS = 11
 # Cheap similarities come first, so that fewer pairs are left for the others: a function, and the
 # similarities that are still missing after it.
-_STEPS = ((compare_ngrams, ("letters", "words")), (compare_letters, ("words",)))
+_STEPS = (
+    (compare_ngrams, ("letters", "words")),
+    (compare_letters, ("words",)),
+    (compare_words, ()),
+)
 
 
 class Weights(NamedTuple):
@@ -62,6 +66,30 @@ class Weights(NamedTuple):
     ngrams: float
     words: float
     letters: float
+
+
+class PairEvidence(NamedTuple):
+    """What pairs of texts have in common, each float32 `(num_pairs,)`, from 0 to 1.
+
+    Attributes:
+        scores: Their scores.
+        rarest: Weight of the rarest common word, 1 for a word of a single text; misspelled words
+            count in part. 0 for pairs that cannot reach a minimum score, and without `lexical`.
+    """
+
+    scores: NDArray[np.float32]
+    rarest: NDArray[np.float32]
+
+    def take(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> PairEvidence:
+        """Returns the evidence of some of the pairs."""
+        return PairEvidence(self.scores[chosen], self.rarest[chosen])
+
+    @classmethod
+    def joined(cls, parts: Sequence[PairEvidence]) -> PairEvidence:
+        """Joins the evidence of several parts of the pairs."""
+        nothing = np.zeros(0, np.float32)
+        scores = np.concatenate([nothing, *(part.scores for part in parts)])
+        return cls(scores, np.concatenate([nothing, *(part.rarest for part in parts)]))
 
 
 #: Weights for long texts, and for single words. If the longer of two texts has n words, SINGLE
@@ -145,8 +173,14 @@ class TextScorer:
         self._tfidf = CharacterTfidf.from_counts(statistics.words, counts, num_texts)
         # Smoothed as if one more text had every word. Words that were not counted, the last one
         # here, are as rare as can be.
-        idf = 1 + np.log((1 + num_texts) / (1 + np.append(counts, 0)))
-        self._idf = idf.astype(np.float32)
+        self._idf = self._idf_of(np.append(counts, 0)).astype(np.float32)
+
+    def _idf_of(self, counts: Any) -> Any:
+        return 1 + np.log((1 + self.statistics.num_texts) / (1 + counts))
+
+    def rarity(self, count: int) -> float:
+        """Returns the weight of a word that so many texts have, 1 for a word of a single text."""
+        return float(min(self._idf_of(count) / self._idf_of(1), 1))
 
     def prepare(
         self,
@@ -280,8 +314,6 @@ class TextScorer:
         right: Texts,
         pairs: NDArray[np.integer],
         min_score: float = 0.0,
-        *,
-        both_ways: bool = False,
     ) -> NDArray[np.float32]:
         """Returns the scores of pairs of prepared texts, float32 `(num_pairs,)`, from 0 to 1.
 
@@ -290,10 +322,26 @@ class TextScorer:
             right: Texts.
             pairs: Rows of both, `(num_pairs, 2)`.
             min_score: Pairs that cannot reach this score may get 0.
-            both_ways: Whether the larger score of (a, b) and (b, a) is returned: soft tf-idf takes
-                partners for the words of the first text only.
+        """
+        return self.pair_evidence(left, right, pairs, min_score).scores
+
+    def pair_evidence(
+        self,
+        left: Texts,
+        right: Texts,
+        pairs: NDArray[np.integer],
+        min_score: float = 0.0,
+    ) -> PairEvidence:
+        """Returns the scores of pairs of prepared texts, as `pair_scores`, and their common words.
+
+        Args:
+            left: Texts.
+            right: Texts.
+            pairs: Rows of both, `(num_pairs, 2)`.
+            min_score: Pairs that cannot reach this score may get 0.
         """
         scores = np.zeros(len(pairs), np.float32)
+        rarest = np.zeros(len(pairs), np.float32)
         for start in range(0, len(pairs), _MAX_PAIRS):
             block = pairs[start : start + _MAX_PAIRS]
             features = compare_wholes(left, right, block)
@@ -310,13 +358,9 @@ class TextScorer:
                     rows = rows[kept]
                     features = Features(*(values[kept] for values in features))
                 compare_codes(left, right, block[rows], features)
-                compare_words(left, right, block[rows], features)
-            found = self._combine(features)
-            if both_ways and self.is_lexical:
-                compare_words(right, left, block[rows, ::-1], features)
-                found = np.maximum(found, self._combine(features))
-            scores[start + rows] = found
-        return scores
+            scores[start + rows] = self._combine(features)
+            rarest[start + rows] = np.minimum(features.rarest / self._idf_of(1), 1)
+        return PairEvidence(scores, rarest)
 
     def _promising(
         self,
@@ -327,7 +371,8 @@ class TextScorer:
         min_score: float,
     ) -> NDArray[np.intp]:
         """Returns the indices of the pairs whose best features may take the score to a minimum."""
-        may_share_code = left.has_codes[pairs[:, 0]] & right.has_codes[pairs[:, 1]]
+        # A code of one text may be parts of words of the other one.
+        may_share_code = left.has_codes[pairs[:, 0]] | right.has_codes[pairs[:, 1]]
         best = best._replace(shared_code=may_share_code.astype(np.float32))
         # Rounding may take the score a little above the bound.
         return np.flatnonzero(self._combine(best) >= min_score - 1e-5)

@@ -237,11 +237,12 @@ class TextIndex:
     def _search_batch(self, queries: list[str], k: int, min_score: float) -> list[list[Hit]]:
         searched = self._searched
         prepared = searched.scorer.prepare(queries)
-        pairs, scores = best_pairs(searched.scorer, prepared, searched.prepared, k, min_score)
+        pairs, evidence = best_pairs(searched.scorer, prepared, searched.prepared, k, min_score)
         hits: list[list[Hit]] = [[] for _ in queries]
         query_rows, text_rows = pairs.T.tolist()
         splits = searched.rows.splits
-        for query, text, score in zip(query_rows, text_rows, scores.tolist(), strict=True):
+        scores = evidence.scores.tolist()
+        for query, text, score in zip(query_rows, text_rows, scores, strict=True):
             start, stop = splits[text], splits[text + 1]
             for row in searched.rows.values[start : min(stop, start + k)].tolist():
                 hits[query].append(Hit(row, score, searched.texts[row]))

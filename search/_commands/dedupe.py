@@ -22,15 +22,15 @@ from tf_charagram.search._commands.files import (
 from tf_charagram.search._commands.match import add_threshold_flags, say_scores
 from tf_charagram.search._commands.records import (
     add_record_flags,
+    answer_options,
     check_record_flags,
     columns_of,
-    dedupe_records,
+    compared,
     evidence_text,
     identifying_of,
     kinds_of,
-    labels_of,
+    say_answer,
     say_kinds,
-    say_learned,
 )
 from tf_charagram.search._commands.search import add_scoring_flags, model_of
 
@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from tf_charagram.data._tables.tables import Table
     from tf_charagram.search._pairs.grouping import WeakLink
     from tf_charagram.search.growing import GroupedRows
-    from tf_charagram.search.linkage.answers import RecordGroups
+    from tf_charagram.search.linkage.answers import Duplicates
     from tf_charagram.search.linkage.estimates import Estimate
-    from tf_charagram.search.matching import Duplicates
 
 # Weak links that are shown.
 _NUM_SHOWN = 5
@@ -58,7 +57,7 @@ def _make_parser() -> Parser:
     parser = Parser(prog="charagram dedupe", description=__doc__)
     parser.add_argument("table", help="table, or file of texts; or files, as 'folder/*.parquet'")
     add_scoring_flags(parser)
-    add_threshold_flags(parser, "0.7, or learned from --labels; 0.5 with several columns")
+    add_threshold_flags(parser, "0.5; 0.7 with --vectors-only")
     add_record_flags(parser)
     parser.add_argument(
         "--groups",
@@ -117,28 +116,19 @@ def dedupe(arguments: Sequence[str]) -> int:
     from tf_charagram.search.matching import deduplicate
 
     table = read_input(values.table, values, values.on)
-    found: Duplicates | RecordGroups
-    if len(values.on) > 1:
-        found = dedupe_records(values, table)
-        if values.drop and not values.yes:
-            _check_precision(found.estimates, found.threshold)
-    else:
-        found = deduplicate(
-            table.text_of(values.on),
-            model_of(values),
-            lexical=not values.vectors_only,
-            threshold=values.threshold,
-            labels=labels_of(values),
-            groups=values.groups,
-            shows_progress=True,
-        )
+    columns = compared(table, values.on)
+    found = deduplicate(
+        columns, on=list(columns), groups=values.groups, **answer_options(values, table, table)
+    )
+    if len(values.on) > 1 and values.drop and not values.yes:
+        _check_precision(found.estimates, found.threshold)
     num_rows = len(table)
     if values.drop:
         table = table.take(found.kept)
     else:
         _add_columns(table, found, values.explain)
     table.write(values.output)
-    say_learned(found.learned)
+    say_answer(found)
     _warn(found.weak_links)
     shown: list[float] = []
     for group in found.groups:
@@ -256,10 +246,8 @@ def _warn(links: Sequence[WeakLink]) -> None:
         sys.stderr.write(f"warning: {len(links) - _NUM_SHOWN:,} more such pairs\n")
 
 
-def _add_columns(table: Table, found: Duplicates | RecordGroups, explains: bool) -> None:
+def _add_columns(table: Table, found: Duplicates, explains: bool) -> None:
     """Adds the columns `group`, `kept` and `score` to a table, and perhaps `evidence`."""
-    from tf_charagram.search.linkage.answers import RecordGroups
-
     num_rows = len(table)
     # Rows without a duplicate have empty cells.
     groups: list[int | None] = [None] * num_rows
@@ -272,7 +260,7 @@ def _add_columns(table: Table, found: Duplicates | RecordGroups, explains: bool)
     table.add("group", groups)
     table.add("kept", [int(row in kept) for row in range(num_rows)])
     table.add("score", scores)
-    if explains and isinstance(found, RecordGroups):
+    if explains:
         evidence = [""] * num_rows
         for group in found.groups:
             for row in group.rows[1:]:

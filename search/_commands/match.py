@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.cli._flags.table_flags import (
@@ -25,12 +26,19 @@ from tf_charagram.search._commands.files import (
 )
 from tf_charagram.search._commands.records import (
     add_record_flags,
+    answer_options,
     check_record_flags,
-    labels_of,
-    match_records,
-    say_learned,
+    compared,
+    evidence_text,
+    say_answer,
 )
-from tf_charagram.search._commands.search import add_scoring_flags, model_of
+from tf_charagram.search._commands.search import add_scoring_flags
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tf_charagram.data._tables.tables import Table
+    from tf_charagram.search.linkage.answers import Match, Matches
 
 # Bins of the histogram of scores from 0 to 1, and characters of its longest bar.
 _NUM_BINS = 20
@@ -44,7 +52,7 @@ def _make_parser() -> Parser:
     parser.add_argument("right", help="table, or file of texts")
     add_scoring_flags(parser)
     add_on_right_flag(parser)
-    add_threshold_flags(parser, "0, or learned from --labels; 0.5 with several columns")
+    add_threshold_flags(parser, "0.5; 0.7 with --vectors-only")
     add_record_flags(parser)
     parser.add_argument(
         "--one-to-one", action="store_true", help="match each right row at most once"
@@ -53,7 +61,7 @@ def _make_parser() -> Parser:
         "--alternatives",
         type=int,
         metavar="N",
-        help="with several columns: write the N most probable right rows of each matched row",
+        help="write the N most probable right rows of each matched row",
     )
     add_folder_flags(parser)
     return parser
@@ -89,7 +97,7 @@ def match(arguments: Sequence[str]) -> int:
         return 0
     check_table_output(values, values.left, values.right)
     check_input_flags(values, values.left, values.right)
-    from tf_charagram.search import matching
+    from tf_charagram.search.matching import match as find
 
     left = read_input(values.left, values, values.on)
     on_right = values.on_right
@@ -98,36 +106,54 @@ def match(arguments: Sequence[str]) -> int:
         on_right = values.on
         hint = " If its columns have other names, give them with --on-right."
     right = read_input(values.right, values, on_right, hint)
-    if len(values.on) > 1:
-        match_records(values, left, right, on_right)
-        return 0
-    labels = labels_of(values)
-    found = matching.match(
-        left.text_of(values.on),
-        right.text_of(on_right),
-        model_of(values),
-        lexical=not values.vectors_only,
-        threshold=values.threshold,
+    left_columns = compared(left, values.on)
+    right_columns = compared(right, on_right)
+    found = find(
+        left_columns,
+        right_columns,
+        on=list(left_columns),
+        on_right=list(right_columns),
         one_to_one=values.one_to_one,
-        labels=labels,
-        shows_progress=True,
+        **answer_options(values, left, right),
     )
-    # Rows without a partner have empty cells.
     num_rows = len(left)
-    scores: list[float | None] = [None] * num_rows
-    partners: list[int | None] = [None] * num_rows
-    for pair in found.pairs:
-        scores[pair.left] = round(pair.score, 4)
-        partners[pair.left] = pair.right
-    left.add("score", scores)
-    left.add_columns_of(right.take(partners))
-    left.write(values.output)
-    say_learned(found.learned)
+    _join(values, left, right, found).write(values.output)
+    say_answer(found)
     say_scores([pair.score for pair in found.pairs])
+    num_matched = len({pair.left for pair in found.pairs})
     sys.stderr.write(
-        f"{len(found.pairs):,} of {num_rows:,} rows matched, threshold {found.threshold:.2f}\n"
+        f"{num_matched:,} of {num_rows:,} rows matched in {len(found.pairs):,} pairs, "
+        f"threshold {found.threshold:.2f}\n"
     )
     return 0
+
+
+def _join(values: Namespace, left: Table, right: Table, found: Matches) -> Table:
+    """Joins both tables; a left row without a partner has empty cells."""
+    pairs: dict[int, list[Match]] = {row: [] for row in range(len(left))}
+    for pair in found.pairs:
+        pairs[pair.left].append(pair)
+    if values.alternatives:
+        for row, own in pairs.items():
+            pairs[row] = found.alternatives(row, values.alternatives) if own else []
+    rows = []
+    partners: list[int | None] = []
+    scores: list[float | None] = []
+    evidence = []
+    for row, own in pairs.items():
+        each: Match | None
+        for each in own or (None,):
+            rows.append(row)
+            partners.append(each and each.right)
+            scores.append(each and round(each.score, 4))
+            if values.explain:
+                evidence.append(evidence_text(found.explain(row, each.right)) if each else "")
+    joined = left.take(rows)
+    joined.add("score", scores)
+    if values.explain:
+        joined.add("evidence", evidence)
+    joined.add_columns_of(right.take(partners))
+    return joined
 
 
 def say_scores(scores: Iterable[float]) -> None:

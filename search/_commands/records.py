@@ -14,16 +14,15 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from tf_charagram.data._tables.tables import Table
-    from tf_charagram.data.readers.pairs import LabelledPair
     from tf_charagram.search._pairs.learning import Learned
     from tf_charagram.search.linkage._columns.columns import Column
     from tf_charagram.search.linkage._fellegi_sunter.linking import Evidence, Label
-    from tf_charagram.search.linkage.answers import RecordGroups
+    from tf_charagram.search.linkage.answers import Duplicates, Matches
     from tf_charagram.search.linkage.estimates import Estimate
 
 # Flags without an effect on several columns, and on one.
 _ONE_COLUMN = ("vectors_only",)
-_SEVERAL_COLUMNS = ("alternatives", "column", "explain", "identifies", "key", "yes")
+_SEVERAL_COLUMNS = ("column", "identifies", "yes")
 
 
 def add_column_flag(parser: Parser) -> None:
@@ -45,7 +44,7 @@ def add_column_flag(parser: Parser) -> None:
 
 
 def add_record_flags(parser: Parser) -> None:
-    """Adds the flags for tables with several columns."""
+    """Adds the flags for rows of tables."""
     add_column_flag(parser)
     parser.add_argument(
         "--key", metavar="NAME", help="column by which --labels name rows [row numbers from 0]"
@@ -128,15 +127,6 @@ def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
     return columns
 
 
-def labels_of(values: Namespace) -> list[LabelledPair] | None:
-    """Reads the table of `--labels`, or returns `None` without it."""
-    from tf_charagram.data.readers.pairs import read_labels
-
-    if not values.labels:
-        return None
-    return read_labels(values.labels, encoding=values.encoding, on_bad_line=values.on_bad_line)
-
-
 def _read_record_labels(values: Namespace, left: Table, right: Table) -> list[Label]:
     """Reads the table of `--labels`, with the columns `left`, `right` and `match`.
 
@@ -146,7 +136,10 @@ def _read_record_labels(values: Namespace, left: Table, right: Table) -> list[La
         DataError: The file cannot be read or lacks a column.
         ConfigError: A key is in no row or in several rows.
     """
+    from tf_charagram.data.readers.pairs import read_labels
+
     key = values.key
+    labels = read_labels(values.labels, encoding=values.encoding, on_bad_line=values.on_bad_line)
     left_rows = _rows_by_key(left, key)
     right_rows = _rows_by_key(right, key)
 
@@ -161,7 +154,7 @@ def _read_record_labels(values: Namespace, left: Table, right: Table) -> list[La
 
     return [
         (row_of(left_rows, one), row_of(right_rows, other), is_match)
-        for one, other, is_match in labels_of(values) or ()
+        for one, other, is_match in labels
     ]
 
 
@@ -174,70 +167,30 @@ def _rows_by_key(table: Table, key: str | None) -> dict[str, list[int]]:
     return rows
 
 
-def match_records(values: Namespace, left: Table, right: Table, on_right: Sequence[str]) -> None:
-    """Matches two tables by their columns, and writes the result."""
-    from tf_charagram.search.linkage.answers import match_tables
+def answer_options(values: Namespace, left: Table, right: Table) -> dict[str, Any]:
+    """Returns the arguments that `match` and `deduplicate` have in common."""
+    options: dict[str, Any] = {
+        "model": model_of(values),
+        "threshold": values.threshold,
+        "labels": _read_record_labels(values, left, right) if values.labels else None,
+    }
+    if len(values.on) > 1:
+        kinds, identifies = kinds_of(values, left), identifying_of(values, left)
+        return {**options, "kinds": kinds, "identifies": identifies}
+    return {**options, "lexical": not values.vectors_only, "shows_progress": True}
 
-    labels = None
-    if values.labels:
-        labels = _read_record_labels(values, left, right)
-    left_columns = columns_of(left, values.on)
-    right_columns = columns_of(right, on_right)
-    found = match_tables(
-        left_columns,
-        right_columns,
-        list(left_columns),
-        on_right=list(right_columns),
-        kinds=kinds_of(values, left),
-        identifies=identifying_of(values, left),
-        threshold=values.threshold,
-        one_to_one=values.one_to_one,
-        labels=labels,
-        model=model_of(values),
-    )
-    say_kinds(found.links.columns)
+
+def compared(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
+    """Returns the columns that are compared: those that are named, or the only one."""
+    return columns_of(table, on) if on else {"text": table.text_of()}
+
+
+def say_answer(found: Matches | Duplicates) -> None:
+    """Writes what is known about the columns, the labels and the precision to standard error."""
+    if len(found.links.columns) > 1:
+        say_kinds(found.links.columns)
     say_learned(found.learned)
-    pairs = found.pairs
-    if values.alternatives:
-        rows = dict.fromkeys(pair.left for pair in pairs)
-        pairs = [each for row in rows for each in found.alternatives(row, values.alternatives)]
-    joined = left.take([pair.left for pair in pairs])
-    joined.add_columns_of(right.take([pair.right for pair in pairs]))
-    joined.add("probability", [round(pair.score, 4) for pair in pairs])
-    if values.explain:
-        evidence = [found.links.explain(pair.left, pair.right) for pair in pairs]
-        joined.add("evidence", [evidence_text(each) for each in evidence])
-    joined.write(values.output)
     _say_estimates(found.estimates, found.threshold)
-    num_rows = len({pair.left for pair in found.pairs})
-    total = len(found.links.columns[0].left)
-    sys.stderr.write(
-        f"{num_rows:,} of {total:,} rows matched in {len(found.pairs):,} pairs, "
-        f"threshold {found.threshold:.2f}\n"
-    )
-
-
-def dedupe_records(values: Namespace, table: Table) -> RecordGroups:
-    """Finds the groups of a table by its columns; says how sure they are."""
-    from tf_charagram.search.linkage.answers import deduplicate_table
-
-    labels = None
-    if values.labels:
-        labels = _read_record_labels(values, table, table)
-    columns = columns_of(table, values.on)
-    found = deduplicate_table(
-        columns,
-        list(columns),
-        kinds=kinds_of(values, table),
-        identifies=identifying_of(values, table),
-        threshold=values.threshold,
-        labels=labels,
-        model=model_of(values),
-        groups=values.groups,
-    )
-    say_kinds(found.links.columns)
-    _say_estimates(found.estimates, found.threshold)
-    return found
 
 
 def say_kinds(columns: Sequence[Column]) -> None:

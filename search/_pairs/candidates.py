@@ -23,7 +23,7 @@ from tf_charagram.search._pairs.rare_keys import (
     row_sums,
 )
 from tf_charagram.search._pairs.similarities import Texts
-from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.scoring import PairEvidence, TextScorer
 
 #: Candidates per text from each of the two indexes (vectors, n-grams).
 NUM_CANDIDATES = 40
@@ -48,6 +48,8 @@ _PART_OF_WORDS = 1.1
 # Of two words of a list, each may find the other one: with half of the words, 97.1 % of the similar
 # pairs of 100,000 texts are found in place of 97.5 %.
 _PART_OF_POSTINGS = 0.5
+# Texts with a word that others do not have are told by it.
+MAX_RARE = 25
 # Texts of about the same length that are searched together, and the maximum number of such blocks.
 _BLOCK = 8000
 _MAX_BLOCKS = 64
@@ -71,7 +73,7 @@ def best_pairs(
     min_score: float,
     *,
     shows_progress: bool = False,
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+) -> tuple[NDArray[np.int64], PairEvidence]:
     """Finds the k best right texts for each left text.
 
     Args:
@@ -84,29 +86,28 @@ def best_pairs(
 
     Returns:
         Rows of left and right texts, `(num_pairs, 2)`, by left rows, then best first, then the same
-        text first, then by right rows; and the scores, float32 `(num_pairs,)`. Pairs with a score
-        of 0 are left out.
+        text first, then by right rows; and their evidence. Pairs with a score of 0 are left out.
     """
     num_candidates = max(k, NUM_CANDIDATES)
     keys = _keys(scorer, left, right)
     best = [np.zeros((0, 2), np.int64)]
-    best_scores = [np.zeros(0, np.float32)]
+    evidence: list[PairEvidence] = []
     with ProgressLine(len(left), is_wanted=shows_progress) as progress:
         for rows in _batches(np.arange(len(left)), num_candidates):
             pairs = _candidates(scorer, left, right, keys, rows, num_candidates, min_score)
-            scores = scorer.pair_scores(left, right, pairs, min_score)
+            found = scorer.pair_evidence(left, right, pairs, min_score)
             left_rows, right_rows = pairs.T
             is_same = left.text_hashes[left_rows] == right.text_hashes[right_rows]
-            chosen = _best(left_rows, scores, is_same, k, min_score)
+            chosen = _best(left_rows, found.scores, is_same, k, min_score)
             best.append(pairs[chosen])
-            best_scores.append(scores[chosen])
+            evidence.append(found.take(chosen))
             progress.update("texts", [progress.rate("texts")], advance=len(rows))
-    return np.concatenate(best), np.concatenate(best_scores)
+    return np.concatenate(best), PairEvidence.joined(evidence)
 
 
 def similar_pairs(
     scorer: TextScorer, texts: Texts, min_score: float, *, shows_progress: bool = False
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+) -> tuple[NDArray[np.int64], PairEvidence]:
     """Finds the pairs of different texts of a list that have a minimum score.
 
     Texts with many similar texts are searched again with more candidates, so that large groups are
@@ -119,11 +120,10 @@ def similar_pairs(
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Returns:
-        Rows of the pairs, `(num_pairs, 2)`, the smaller row first, sorted; and the scores, float32
-        `(num_pairs,)`.
+        Rows of the pairs, `(num_pairs, 2)`, the smaller row first, sorted; and their evidence.
     """
     found = [np.zeros(0, np.int64)]
-    found_scores = [np.zeros(0, np.float32)]
+    evidence: list[PairEvidence] = []
     num_texts = len(texts)
     longer = _LongerTexts(scorer, texts, min_score) if scorer.is_lexical else None
     rows = np.arange(num_texts) if longer is None else longer.order
@@ -141,10 +141,10 @@ def similar_pairs(
                 pair_keys = distinct_integers(ends[:, 0] * num_texts + ends[:, 1])
                 pairs = np.stack(np.divmod(pair_keys, num_texts), axis=1)
                 pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-                scores = scorer.pair_scores(texts, texts, pairs, min_score, both_ways=True)
-                is_similar = (scores >= min_score) & (scores > 0)
+                common = scorer.pair_evidence(texts, texts, pairs, min_score)
+                is_similar = (common.scores >= min_score) & (common.scores > 0)
                 found.append(pairs[is_similar] @ [num_texts, 1])
-                found_scores.append(scores[is_similar])
+                evidence.append(common.take(is_similar))
                 for ends_found in pairs[is_similar].T:
                     num_similar += np.bincount(ends_found, minlength=num_texts)
                 progress.update("texts", [progress.rate("texts")], advance=len(batch))
@@ -153,7 +153,37 @@ def similar_pairs(
         rows = rows[: _MAX_ADDED // num_candidates]
     all_found, first = np.unique(np.concatenate(found), return_index=True)
     pairs = np.stack(np.divmod(all_found, max(num_texts, 1)), axis=1)
-    return pairs, np.concatenate(found_scores)[first]
+    return pairs, PairEvidence.joined(evidence).take(first)
+
+
+def pairs_with_rare_words(
+    scorer: TextScorer, texts: Texts, min_score: float
+) -> tuple[NDArray[np.int64], PairEvidence]:
+    """Finds the pairs of different texts of a list with a minimum score and a rare common word.
+
+    Args:
+        scorer: The scorer.
+        texts: Distinct texts.
+        min_score: Minimum score.
+
+    Returns:
+        As `similar_pairs`.
+    """
+    num_texts = len(texts)
+    of_words = texts.num_texts_of_word
+    ones = texts.ones[:, (of_words > 1) & (of_words <= MAX_RARE)]
+    by_word = ones.T.tocsr()
+    found = [np.zeros((0, 2), np.int64)]
+    evidence: list[PairEvidence] = []
+    for batch in _batches(np.arange(num_texts), MAX_RARE):
+        common = ones[batch] @ by_word
+        pairs = np.stack([batch[row_numbers(common)], common.indices], axis=1)
+        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+        both = scorer.pair_evidence(texts, texts, pairs, min_score)
+        is_similar = both.scores >= min_score
+        found.append(pairs[is_similar])
+        evidence.append(both.take(is_similar))
+    return np.concatenate(found), PairEvidence.joined(evidence)
 
 
 class _Block(NamedTuple):

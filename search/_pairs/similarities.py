@@ -243,6 +243,7 @@ class Features(NamedTuple):
         vectors: Cosine of the embeddings, from -1 to 1.
         ngrams: Cosine of the tf-idf of character n-grams, from 0 to 1.
         words: Soft tf-idf of the words, from 0 to 1.
+        rarest: Weight of the rarest common word; misspelled words count in part.
         letters: 1 - the edit distance over the length of the longer text.
         word_share: Share of one word in the longer text: 1 for single words, near 0 for long texts.
         shared_code: A tenth of the length of the longest common code, at most 1.
@@ -254,6 +255,7 @@ class Features(NamedTuple):
     vectors: Floats
     ngrams: Floats
     words: Floats
+    rarest: Floats
     letters: Floats
     word_share: Floats
     shared_code: Floats
@@ -368,7 +370,7 @@ def _is_code(word: str) -> bool:
 def compare_words(
     left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
 ) -> None:
-    """Fills `words`."""
+    """Fills `words` and `rarest`."""
     left_rows, right_rows = pairs.T
     num_products = left.num_words[left_rows] * right.num_words[right_rows]
     totals = np.append(0, np.cumsum(num_products))
@@ -377,7 +379,8 @@ def compare_words(
         stop = int(np.searchsorted(totals, totals[start] + _MAX_WORD_PAIRS))
         # At least one pair.
         block = slice(start, max(stop, start + 1))
-        features.words[block] = _soft_tfidf(left, left_rows[block], right, right_rows[block])
+        found = _common_words(left, left_rows[block], right, right_rows[block])
+        features.words[block], features.rarest[block] = found
         start = block.stop
 
 
@@ -400,46 +403,61 @@ def compare_codes(
         features.codes_differ[pair] = differ
 
 
-def _soft_tfidf(
+def _common_words(
     left: Texts, left_rows: NDArray[np.integer], right: Texts, right_rows: NDArray[np.integer]
-) -> Floats:
-    """Returns the soft tf-idf of pairs of texts, float32 `(num_pairs,)`.
+) -> tuple[Floats, Floats]:
+    """Returns the soft tf-idf of pairs of texts, and their rarest common words, `(num_pairs,)`.
 
-    The sum of (weight x similarity to the most similar other word)^2 over the words of the left
-    text, divided by the lengths of both vectors of weights; at most 1. After Cohen, Ravikumar and
-    Fienberg, *A Comparison of String Distance Metrics for Name-Matching Tasks* (2003), but with
-    squared similarities. The longer a text, the more the sum counts that is divided by the square
-    of the smaller length: the share of the shorter text.
+    The first is the sum of (weight x similarity to the most similar other word)^2 over the words of
+    the left or of the right text, whichever is larger, divided by the lengths of both vectors of
+    weights; at most 1. After Cohen, Ravikumar and Fienberg, *A Comparison of String Distance
+    Metrics for Name-Matching Tasks* (2003), but with squared similarities. The longer a text, the
+    more the sum counts that is divided by the square of the smaller length: the share of the
+    shorter text.
+
+    A common word weighs as much as the more frequent one of both spellings, times their squared
+    similarity: a typo makes a word rare.
     """
-    scores = np.zeros(len(left_rows), np.float32)
-    # Texts without words keep 0: `reduceat` needs ranges of at least one word.
-    has_words = (left.num_words[left_rows] > 0) & (right.num_words[right_rows] > 0)
-    left_rows = left_rows[has_words]
-    right_rows = right_rows[has_words]
-    if not len(left_rows):
-        return scores
-    left_splits = left.lists.splits
-    right_splits = right.lists.splits
-    # One item for each left word of each pair.
-    items = positions(left_splits[left_rows], left_splits[left_rows + 1])
-    left_words = left.lists.ids[items]
-    pair_of_item = np.repeat(np.arange(len(left_rows)), left.num_words[left_rows])
-    rights = right_rows[pair_of_item]
-    # All right words for each item.
-    right_words = right.lists.ids[positions(right_splits[rights], right_splits[rights + 1])]
-    lengths = right.num_words[rights]
-    similarities = _word_similarities(left, np.repeat(left_words, lengths), right, right_words)
-    nearest = np.maximum.reduceat(similarities, np.cumsum(lengths) - lengths)
-    shared = np.bincount(pair_of_item, (left.weights[left_words] * nearest) ** 2)
-    left_squares = left.square_sums[left_rows]
-    right_squares = right.square_sums[right_rows]
+    num_products = left.num_words[left_rows] * right.num_words[right_rows]
+    words = np.zeros(len(left_rows), np.float32)
+    rarest = np.zeros(len(left_rows), np.float32)
+    # One item for each left word and right word of each pair.
+    pair_of_item = np.repeat(np.arange(len(left_rows)), num_products)
+    ranks_of_item = positions(np.zeros_like(num_products), num_products)
+    widths = right.num_words[right_rows][pair_of_item]
+    left_places, right_places = np.divmod(ranks_of_item, np.maximum(widths, 1))
+    left_words = left.lists.ids[left.lists.splits[left_rows][pair_of_item] + left_places]
+    right_words = right.lists.ids[right.lists.splits[right_rows][pair_of_item] + right_places]
+    similarities = _word_similarities(left, left_words, right, right_words)
+    alike = np.flatnonzero(similarities)
+    if not len(alike):
+        return words, rarest
+    pairs = pair_of_item[alike]
+    squares = similarities[alike] ** 2
+    left_weights = left.weights[left_words[alike]]
+    right_weights = right.weights[right_words[alike]]
+    np.maximum.at(rarest, pairs, np.minimum(left_weights, right_weights) * squares)
+    shared = np.zeros(len(left_rows))
+    for texts, rows, places, weights in (
+        (left, left_rows, left_places, left_weights),
+        (right, right_rows, right_places, right_weights),
+    ):
+        # The most similar other word of each word.
+        starts = np.cumsum(texts.num_words[rows]) - texts.num_words[rows]
+        own = starts[pairs] + places[alike]
+        nearest = np.zeros(int(texts.num_words[rows].sum()), np.float32)
+        np.maximum.at(nearest, own, weights**2 * squares)
+        pair_of_word = np.repeat(np.arange(len(rows)), texts.num_words[rows])
+        shared = np.maximum(shared, np.bincount(pair_of_word, nearest, len(rows)))
+    left_squares = np.maximum(left.square_sums[left_rows], 1e-9)
+    right_squares = np.maximum(right.square_sums[right_rows], 1e-9)
     of_both = shared / np.sqrt(left_squares * right_squares)
     of_shorter = shared / np.minimum(left_squares, right_squares)
     longer = np.maximum(left.num_words[left_rows], right.num_words[right_rows])
-    part = np.maximum(1 - _MAX_SHORT / longer, 0)
+    part = np.maximum(1 - _MAX_SHORT / np.maximum(longer, 1), 0)
     # A word that repeats in the text may take the quotients above 1.
-    scores[has_words] = np.minimum((1 - part) * of_both + part * of_shorter, 1)
-    return scores
+    words[:] = np.minimum((1 - part) * of_both + part * of_shorter, 1)
+    return words, rarest
 
 
 def _word_similarities(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import read_json
@@ -27,9 +28,12 @@ from tf_charagram.search._partitions.files import (
 )
 from tf_charagram.search._partitions.job import Job, input_of
 from tf_charagram.search._partitions.pairing import scored
+from tf_charagram.search.linkage._fellegi_sunter.mixture import mutual_evidence, rival_evidence
+from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals
 from tf_charagram.search.linkage.estimates import THRESHOLDS
-from tf_charagram.search.matching import MAX_COMPARED, OTHER_SHARE
 
+# Values that rounding made 0 or 1.
+_MIN_VALUE = 1e-6
 GROUPS = np.dtype([("group", "<i8"), ("kept", "?"), ("score", "<f4")])
 PARTNERS = np.dtype([("partner", "<i8"), ("score", "<f4")])
 
@@ -50,7 +54,7 @@ class _Graph(NamedTuple):
     @classmethod
     def of(cls, records: NDArray[Any], num_rows: int) -> _Graph:
         """Numbers the rows of pairs; rows paired with themselves are left out."""
-        pairs = np.stack(np.divmod(records["key"].astype(np.int64), max(num_rows, 1)), axis=1)
+        pairs = _pairs_of(records, num_rows)
         is_pair = pairs[:, 0] != pairs[:, 1]
         rows, places = np.unique(pairs[is_pair], return_inverse=True)
         scores = records["value"][is_pair].astype(np.float64)
@@ -63,14 +67,15 @@ def _edges(job: Job, *steps: str) -> NDArray[Any]:
     )
 
 
+def _pairs_of(records: NDArray[Any], num_rows: int) -> Ids:
+    return np.stack(np.divmod(records["key"].astype(np.int64), max(num_rows, 1)), axis=1)
+
+
 def find_inner(job: Job, number: int) -> None:
     """Finds the pairs that other pairs connect: rows of large groups have more partners."""
     num_rows = len(job.row_files())
     graph = _Graph.of(_edges(job, "edges"), num_rows)
-    max_rows = MAX_COMPARED if job.is_text else None
-    added = missing_pairs(
-        len(graph.rows), graph.pairs, graph.scores, job.threshold, max_rows=max_rows
-    )
+    added = missing_pairs(len(graph.rows), graph.pairs, graph.scores, job.threshold)
     left, right = graph.rows[added].T
     keys = left * num_rows + right
     save_array(job.path("inner.npy"), records_of(PAIRS, keys, np.zeros(len(keys))))
@@ -81,7 +86,7 @@ def score_inner(job: Job, number: int) -> None:
     num_rows = len(job.row_files())
     first, last = job.bounds(number, num_rows)
     records = read_range([job.path("inner.npy")], PAIRS, first * num_rows, last * num_rows)
-    pairs = np.stack(np.divmod(records["key"].astype(np.int64), max(num_rows, 1)), axis=1)
+    pairs = _pairs_of(records, num_rows)
     save_array(job.file("inner", number), scored(job, pairs, 0.0))
 
 
@@ -92,11 +97,8 @@ def group(job: Job, number: int) -> None:
     records = records[np.argsort(records["key"], kind="stable")]
     graph = _Graph.of(records, num_rows)
     threshold = job.threshold
-    lowest = threshold if job.is_text else min(*THRESHOLDS, threshold)
-    other_score = OTHER_SHARE * threshold if job.is_text else 0.0
-    linkage = average_linkage(
-        len(graph.rows), graph.pairs, graph.scores, lowest, other_score=other_score
-    )
+    lowest = min(*THRESHOLDS, threshold)
+    linkage = average_linkage(len(graph.rows), graph.pairs, graph.scores, lowest)
     numbers = group_numbers(job.groups, linkage, graph.pairs, graph.scores, threshold)
     # The first row of the group of each row.
     all_rows = np.arange(num_rows)
@@ -151,16 +153,29 @@ def best_partners(job: Job, number: int) -> None:
     num_left = job.num_left() or 0
     records = _edges(job, "edges")
     left, right = np.divmod(records["key"].astype(np.int64), max(num_rows, 1))
-    is_enough = records["value"] >= job.threshold
-    order = np.lexsort((right, -records["value"], left))
+    scores = records["value"]
+    if job.is_text and job.lexical:
+        scores = _with_rivals(np.stack([left, right - num_left], axis=1), scores)
+    is_enough = scores >= job.threshold
+    order = np.lexsort((right, -scores, left))
     order = order[is_enough[order]]
     is_first = np.diff(left[order], prepend=-1) > 0
     chosen = order[is_first]
     found = np.zeros(num_left, PARTNERS)
     found["partner"] = -1
     found["partner"][left[chosen]] = right[chosen] - num_left
-    found["score"][left[chosen]] = records["value"][chosen]
+    found["score"][left[chosen]] = scores[chosen]
     save_array(job.path("partners.npy"), found[load_array(job.path("first.npy"))[:num_left]])
+
+
+def _with_rivals(pairs: Ids, scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Returns the probabilities of pairs of texts, which are surer without other good partners."""
+    left, right = pairs.T
+    rows = np.arange(left.max(initial=-1) + 1), np.arange(right.max(initial=-1) + 1)
+    rivals = PairRivals(rows, pairs, scores, is_one_table=False).scores(pairs)
+    log_odds = logit(np.clip(scores.astype(np.float64), _MIN_VALUE, 1 - _MIN_VALUE))
+    mutual = mutual_evidence(pairs, expit(log_odds + rival_evidence(log_odds, rivals, 0.0)))
+    return expit(log_odds + rival_evidence(log_odds, rivals, mutual))
 
 
 def write(job: Job, number: int) -> None:

@@ -18,7 +18,8 @@ from tf_charagram.search._partitions.keys import value_hashes
 from tf_charagram.search.linkage._columns.columns import MISSING, Column, cells_of
 from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
-from tf_charagram.search.linkage._columns.whole_texts import CountedTexts, WholeTexts
+from tf_charagram.search.linkage._columns.values import is_missing
+from tf_charagram.search.linkage._columns.whole_texts import WholeTexts, read_whole_text
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     EQUAL,
     compare_column,
@@ -31,7 +32,9 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import (
     read_columns,
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.text_pairs import MAX_GAIN
 from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
 
 Scores = NDArray[np.float64]
@@ -60,18 +63,23 @@ class TextComparison:
 
     Args:
         scorer: Scores pairs of texts; it counted the words of all. Without one, texts are read.
+        threshold: Minimum score.
     """
 
     kinds = ("text",)
 
-    def __init__(self, scorer: TextScorer | None) -> None:
+    def __init__(self, scorer: TextScorer | None, threshold: float) -> None:
         self._scorer = scorer
+        self._threshold = threshold
 
     def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
-        """Returns the texts of rows; a text without words is empty."""
+        """Returns the texts of rows as they are compared; a text without words is empty."""
         [texts] = cells
-        num_words = np.diff(WordLists.of_texts(texts).splits).tolist()
-        return [[text if number else "" for text, number in zip(texts, num_words, strict=True)]]
+        read = [read_whole_text(text) for text in texts]
+        num_words = np.diff(WordLists.of_texts(read).splits).tolist()
+        are_missing = map(is_missing, texts)
+        facts = zip(read, num_words, are_missing, strict=True)
+        return [[text if number and not missing else "" for text, number, missing in facts]]
 
     def words(self, values: Sequence[Sequence[str]]) -> list[list[str]]:
         """Returns the words of texts as keys have them, joined by spaces."""
@@ -91,11 +99,15 @@ class TextComparison:
             raise ConfigError("Count the words of all texts first.")
         [texts] = chunk.values
         prepared = self._scorer.prepare(texts)
-        both_ways = chunk.num_left is None
-        found = self._scorer.pair_scores(
-            prepared, prepared, chunk.pairs, lowest, both_ways=both_ways
-        )
-        return found.astype(np.float64).round(_DECIMALS)
+        whole = WholeTexts(self._scorer, prepared)
+        least = whole.least_score(self._threshold)
+        if chunk.num_left is not None:
+            least = max(least - MAX_GAIN, 0)
+        evidence = self._scorer.pair_evidence(prepared, prepared, chunk.pairs, least)
+        found = np.zeros(len(chunk.pairs))
+        is_enough = evidence.scores >= least
+        found[is_enough] = whole.probabilities(chunk.pairs[is_enough], evidence.take(is_enough))
+        return found.round(_DECIMALS)
 
 
 class ColumnComparison:
@@ -130,12 +142,14 @@ class ColumnComparison:
         self._num_present = num_present
         self._sampled = [frequencies(column) for column in self.columns]
         self._readers = []
-        self._counted: list[CountedTexts | None] = []
+        self._counted: list[TextStatistics | None] = []
         for number, column in enumerate(self.columns):
             sides = (column.left_cells, column.right_cells)[: len(tables)]
             distinct_cells = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
             self._readers.append([column.kind.reader(cells) for cells in distinct_cells])
-            self._counted.append(CountedTexts.of_texts(column.values) if column.is_whole else None)
+            self._counted.append(
+                TextStatistics.of_texts(column.values) if column.is_whole else None
+            )
             if column.kind.name == "text" and not column.is_whole:
                 counted = TrigramCounts.of_texts(column.values)
                 similarities = partial(text_similarities, counted=counted)
@@ -182,7 +196,7 @@ class ColumnComparison:
             )
             kind = column.kind
             if (counted := self._counted[number]) is not None:
-                whole = WholeTexts(values, counted)
+                whole = WholeTexts.of_values(values, counted)
                 kind = kind._replace(similarities=whole.similarities)
             found.append(
                 Column(

@@ -62,7 +62,7 @@ def count(job: Job, number: int) -> None:
     if job.is_text:
         path = job.path("words", f"{number:05}.npz")
         path.unlink(missing_ok=True)
-        TextStatistics.of_texts(cells[0]).save(path)
+        TextStatistics.of_texts(values[0]).save(path)
     facts = {
         "num_rows": len(values[0]),
         "num_present": [sum(map(bool, column)) for column in values],

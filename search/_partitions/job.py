@@ -173,11 +173,11 @@ def _made_comparison(
     sides = [[column.to_pylist() for column in table.columns] for table in _samples(job)]
     if job.is_text:
         if not is_counted:
-            return TextComparison(None)
+            return TextComparison(None, job.threshold)
         texts = [text for side in sides for text in side[0]]
         statistics = TextStatistics.load(job.path("statistics.npz"))
         scorer = TextScorer(texts, job.model, lexical=job.lexical, statistics=statistics)
-        return TextComparison(scorer)
+        return TextComparison(scorer, job.threshold)
     present = [0] * len(job.on)
     if is_counted:
         facts = job.row_files().facts

@@ -183,5 +183,5 @@ def score(job: Job, number: int) -> None:
     first, last = job.bounds(number, num_rows)
     records = read_range(job.files("pairs"), PAIRS, first * num_rows, last * num_rows)
     pairs = _with_copies(job, _best(records, num_rows), first, last)
-    lowest = job.threshold if job.is_text else min(*THRESHOLDS, job.threshold)
+    lowest = 0.0 if job.is_text else min(*THRESHOLDS, job.threshold)
     save_array(job.file("edges", number), scored(job, pairs, lowest))

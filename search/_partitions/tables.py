@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.errors import ConfigError, check_fraction, check_positive, unknown_name
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
 from tf_charagram.models._storage.locations import read_config
 from tf_charagram.search._pairs.grouping import check_groups
 from tf_charagram.search._partitions.job import Job
 from tf_charagram.search._partitions.run import run_job
 from tf_charagram.search.linkage._columns.kinds import KINDS
 from tf_charagram.search.linkage.answers import checked_threshold
-from tf_charagram.search.matching import THRESHOLD
 
 # Bytes of the inputs for each partition, so that a task needs a few hundred megabytes.
 _PARTITION_BYTES = 4_000_000
@@ -49,7 +48,7 @@ def deduplicate_files(
         kinds: Kinds of columns, by name. Default: told from a sample of the rows.
         identifies: Names of the columns that identify a thing. Default: told from the sample.
         lexical: Whether letters of texts are compared.
-        threshold: Minimum score. Default: 0.7 for texts, 0.5 for several columns.
+        threshold: Minimum score. Default: 0.5, or 0.7 without `lexical`.
         groups: `average` or `components`.
         num_partitions: Number of parts that are worked on one by one. Default: by the size of the
             inputs.
@@ -65,7 +64,7 @@ def deduplicate_files(
         RunError: The folder cannot be used, or another process writes to it.
     """
     check_groups(groups)
-    job = _job(inputs, (), output, model, on, on, kinds, identifies, lexical, threshold, THRESHOLD)
+    job = _job(inputs, (), output, model, on, on, kinds, identifies, lexical, threshold)
     return _run(job, num_partitions, reading, running, groups=groups)
 
 
@@ -98,7 +97,7 @@ def match_files(
         kinds: Kinds of columns, by name. Default: told from a sample of the rows.
         identifies: Names of the columns that identify a thing. Default: told from the sample.
         lexical: Whether letters of texts are compared.
-        threshold: Minimum score. Default: 0.5.
+        threshold: Minimum score. Default: 0.5, or 0.7 without `lexical`.
         num_partitions: Number of parts that are worked on one by one. Default: by the size of the
             inputs.
         reading: `header`, `encoding` and `on_bad_line` of `read_table`.
@@ -116,7 +115,7 @@ def match_files(
     right = tuple(right)
     if not right:
         raise ConfigError("`right` must name at least one file. Received: no file")
-    options = on, on_right, kinds, identifies, lexical, threshold, 0.5
+    options = on, on_right, kinds, identifies, lexical, threshold
     return _run(_job(left, right, output, model, *options), num_partitions, reading, running)
 
 
@@ -131,7 +130,6 @@ def _job(
     identifies: Iterable[str] | None,
     lexical: bool,
     threshold: float | None,
-    default_threshold: float,
 ) -> dict[str, Any]:
     """Checks arguments; returns the first settings of a job."""
     left, right = (tuple(map(str, side)) for side in (left, right))
@@ -143,6 +141,7 @@ def _job(
             f"Received: on={on!r}, on_right={on_right!r}"
         )
     is_text = len(on) < 2
+    threshold = checked_threshold(threshold, lexical)
     if is_text:
         if kinds or identifies is not None:
             name = "kinds" if kinds else "identifies"
@@ -151,15 +150,12 @@ def _job(
             raise ConfigError("Give a `model`, or leave `lexical` on: there is nothing to compare.")
         if model is not None:
             read_config(model)
-        threshold = default_threshold if threshold is None else threshold
-        check_fraction("threshold", threshold)
     else:
         if not lexical:
             raise ConfigError("`lexical` is for texts. Leave it out, or name one column in `on`.")
         for kind in (kinds or {}).values():
             if kind not in KINDS:
                 raise ConfigError(unknown_name("kind of column", kind, KINDS))
-        threshold = checked_threshold(threshold)
         model = None
     return {
         "left": left,

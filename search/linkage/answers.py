@@ -1,23 +1,19 @@
-"""`match_tables` and `deduplicate_table`: links of rows as partners, and as groups."""
+"""Links of texts or rows as partners, and as groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.errors import ConfigError
-from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.errors import ConfigError, check_fraction
 from tf_charagram.search._pairs.grouping import (
     Group,
     Linkage,
     WeakLink,
     average_linkage,
-    check_groups,
     chosen_one_to_one,
     degrees_of,
     group_numbers,
@@ -28,20 +24,20 @@ from tf_charagram.search._pairs.grouping import (
 from tf_charagram.search._pairs.learning import Learned
 from tf_charagram.search._pairs.rare_keys import distinct_integers
 from tf_charagram.search.linkage._columns.frames import join_rows, with_column
-from tf_charagram.search.linkage._columns.kinds import ColumnKind
 from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,
-    Label,
     Links,
-    find_links,
-    read_columns,
 )
+from tf_charagram.search.linkage._fellegi_sunter.mixture import TextOdds
 from tf_charagram.search.linkage.estimates import THRESHOLDS, Estimate, estimate
 
-#: Minimum probability of a match.
-THRESHOLD = 0.5
-# Groups that hang on a pair below this probability are worth a look.
+# Minimum probability of a match, and minimum cosine where vectors alone are compared.
+_THRESHOLD = 0.5
+_MIN_COSINE = 0.7
+# Groups that hang on a pair below this probability are worth a look. Texts hardly have as much:
+# theirs are weak in this part of the probabilities from the threshold to 1.
 _WEAK = 0.9
+_WEAK_PART = 1 / 3
 
 
 class Match(NamedTuple):
@@ -53,8 +49,8 @@ class Match(NamedTuple):
 
 
 @dataclass
-class RecordMatches:
-    """The result of `match` with columns.
+class Matches:
+    """The result of `match`.
 
     Attributes:
         pairs: The matches, by left rows, the most probable first.
@@ -68,7 +64,7 @@ class RecordMatches:
     threshold: float
     estimates: list[Estimate]
     learned: Learned | None
-    links: Links
+    links: Links = field(repr=False, compare=False)
 
     def alternatives(self, row: int, k: int = 3) -> list[Match]:
         """Returns the k most probable right rows of a left row, however improbable."""
@@ -105,8 +101,8 @@ class RecordMatches:
 
 
 @dataclass
-class RecordGroups:
-    """The result of `deduplicate` with columns.
+class Duplicates:
+    """The result of `deduplicate`.
 
     Attributes:
         groups: Groups of at least two rows, by their smallest rows.
@@ -125,7 +121,7 @@ class RecordGroups:
     estimates: list[Estimate]
     learned: Learned | None
     weak_links: list[WeakLink]
-    links: Links
+    links: Links = field(repr=False, compare=False)
 
     def explain(self, left: int, right: int) -> list[Evidence]:
         """Returns the evidence for two rows."""
@@ -145,60 +141,22 @@ class RecordGroups:
         return with_column(with_column(table, "group", numbers), "kept", is_kept)
 
 
-def match_tables(
-    left: Any,
-    right: Any,
-    on: Sequence[str],
-    *,
-    on_right: Sequence[str] | None = None,
-    kinds: Mapping[str, str | ColumnKind] | None = None,
-    identifies: Iterable[str] | None = None,
-    threshold: float | None = None,
-    one_to_one: bool = False,
-    labels: Iterable[Label] | None = None,
-    model: str | Path | Embedder | None = None,
-) -> RecordMatches:
-    """Finds the rows of two tables that belong together.
-
-    A pair is a match if its probability is at least the threshold, and if it is the best pair of
-    its left row or of its right row. Rows without a partner are left out.
-
-    Args:
-        left: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
-        right: Another one.
-        on: Names of the columns that are compared.
-        on_right: Their names in the right table. Default: as `on`.
-        kinds: Kinds of columns by name, or a `ColumnKind`. Default: told from the values.
-        identifies: Names of columns that identify a thing. Default: told from names and values.
-        threshold: Minimum probability. Default: 0.5.
-        one_to_one: Whether each row has at most one partner.
-        labels: Left row, right row, and 1 or 0 each, to learn weights from.
-        model: The model that compares the rows as a whole if there are labels.
-
-    Raises:
-        ConfigError: A column is missing, a kind is unknown, `threshold` is not in [0, 1], or a
-            label names no row.
-    """
-    threshold = checked_threshold(threshold)
-    links = find_links(read_columns(left, right, on, on_right, kinds, identifies), labels, model)
-    return matches_of(links, threshold, one_to_one=one_to_one)
-
-
-def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> RecordMatches:
-    """Chooses the pairs that are a match, as `match_tables` does."""
+def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> Matches:
+    """Chooses the pairs that are the best of one of their rows, with a minimum probability."""
     probabilities = links.probabilities
+    is_same = _have_same_cells(links)
     if one_to_one:
         chosen = chosen_one_to_one(links.pairs, probabilities)
     else:
-        chosen = _best_of_either(links)
+        chosen = _best_of_either(links, is_same)
     all_thresholds = sorted({*THRESHOLDS, threshold})
     best = probabilities[chosen]
     # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
     estimates = estimate(best, best, all_thresholds, unseen=links.unseen)
     chosen = chosen[probabilities[chosen] >= threshold]
-    order = np.lexsort((-probabilities[chosen], links.pairs[chosen, 0]))
+    order = np.lexsort((~is_same[chosen], -probabilities[chosen], links.pairs[chosen, 0]))
     pairs = _matches(links, chosen[order])
-    return RecordMatches(pairs, threshold, estimates, links.learned, links)
+    return Matches(pairs, threshold, estimates, links.learned, links)
 
 
 def _matches(links: Links, chosen: NDArray[np.intp]) -> list[Match]:
@@ -209,63 +167,46 @@ def _matches(links: Links, chosen: NDArray[np.intp]) -> list[Match]:
     return [Match(left, right, probability) for (left, right), probability in found]
 
 
-def checked_threshold(threshold: float | None) -> float:
-    """Returns a threshold, or the default one; raises a `ConfigError` if it is not in [0, 1]."""
+def checked_threshold(threshold: float | None, lexical: bool = True) -> float:
+    """Returns a threshold, or the default one.
+
+    Args:
+        threshold: Minimum score, or `None`.
+        lexical: Whether letters are compared, so that scores are probabilities and no cosines.
+
+    Raises:
+        ConfigError: It is not in [0, 1].
+    """
     if threshold is None:
-        return THRESHOLD
-    if not 0 <= threshold <= 1:
-        raise ConfigError(f"`threshold` must be in [0, 1]. Received: {threshold}")
+        return _THRESHOLD if lexical else _MIN_COSINE
+    check_fraction("threshold", threshold)
     return threshold
 
 
-def _best_of_either(links: Links) -> NDArray[np.intp]:
+def _have_same_cells(links: Links) -> NDArray[np.bool_]:
+    """Tells pairs whose first cells are equal to the letter, `(num_pairs,)`."""
+    column = links.columns[0]
+    left, right = links.pairs.T
+    is_same = column.left[left] == column.right[right]
+    for pair in np.flatnonzero(is_same).tolist():
+        is_same[pair] = column.left_cells[left[pair]] == column.right_cells[right[pair]]
+    return is_same
+
+
+def _best_of_either(links: Links, is_same: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Returns the indices of pairs that are the best pair of one of their rows, ascending."""
     best = []
     for side in (0, 1):
         rows = links.pairs[:, side]
-        # Equal probabilities stay in order.
-        order = np.lexsort((-links.probabilities, rows))
+        # The same text wins; other pairs with equal probabilities stay in order.
+        order = np.lexsort((~is_same, -links.probabilities, rows))
         is_first = np.diff(rows[order], prepend=-1) > 0
         best.append(order[is_first])
     return distinct_integers(np.concatenate(best))
 
 
-def deduplicate_table(
-    table: Any,
-    on: Sequence[str],
-    *,
-    kinds: Mapping[str, str | ColumnKind] | None = None,
-    identifies: Iterable[str] | None = None,
-    threshold: float | None = None,
-    labels: Iterable[Label] | None = None,
-    model: str | Path | Embedder | None = None,
-    groups: str = "average",
-) -> RecordGroups:
-    """Groups the rows of a table that are the same thing.
-
-    Args:
-        table: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
-        on: Names of the columns that are compared.
-        kinds: Kinds of columns by name, or a `ColumnKind`. Default: told from the values.
-        identifies: Names of columns that identify a thing. Default: told from names and values.
-        threshold: Minimum probability. Default: 0.5.
-        labels: Two rows, and 1 or 0 each, to learn weights from.
-        model: The model that compares the rows as a whole if there are labels.
-        groups: `average`, so that parts of a group match on average; or `components`, so that
-            rows are in the same group if a chain of pairs connects them.
-
-    Raises:
-        ConfigError: A column is missing, a kind or `groups` is unknown, `threshold` is not in
-            [0, 1], or a label names no row.
-    """
-    threshold = checked_threshold(threshold)
-    check_groups(groups)
-    links = find_links(read_columns(table, None, on, None, kinds, identifies), labels, model)
-    return groups_of(links, threshold, groups)
-
-
-def groups_of(links: Links, threshold: float, groups: str) -> RecordGroups:
-    """Makes groups of the rows of a table, as `deduplicate_table` does."""
+def groups_of(links: Links, threshold: float, groups: str) -> Duplicates:
+    """Makes groups of the rows of a table."""
     num_rows = len(links.columns[0].left)
     if num_rows:
         links.add_inner_pairs(threshold)
@@ -279,10 +220,12 @@ def groups_of(links: Links, threshold: float, groups: str) -> RecordGroups:
     kept = kept_rows(found, num_rows)
     weak = []
     if groups == "components":
-        weak = weak_links(pairs, probabilities[is_probable], sizes, _WEAK)
+        is_text = isinstance(links.mixture, TextOdds)
+        below = threshold + _WEAK_PART * (1 - threshold) if is_text else _WEAK
+        weak = weak_links(pairs, probabilities[is_probable], sizes, below)
     thresholds = sorted({*THRESHOLDS, threshold})
     estimates = [_group_estimate(links, linkage, each, groups) for each in thresholds]
-    return RecordGroups(found, kept, threshold, estimates, links.learned, weak, links)
+    return Duplicates(found, kept, threshold, estimates, links.learned, weak, links)
 
 
 def _group_estimate(links: Links, linkage: Linkage, threshold: float, groups: str) -> Estimate:

@@ -26,8 +26,8 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import (
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage.answers import (
-    RecordGroups,
-    RecordMatches,
+    Duplicates,
+    Matches,
     checked_threshold,
     groups_of,
     matches_of,
@@ -152,9 +152,7 @@ class Linker:
             self._learned = links.model.weights, links.model.means, links.learned
         return links.learned
 
-    def match(
-        self, left: Any = None, right: Any = None, *, one_to_one: bool = False
-    ) -> RecordMatches:
+    def match(self, left: Any = None, right: Any = None, *, one_to_one: bool = False) -> Matches:
         """Matches the fitted tables, or others with the same weights.
 
         Args:
@@ -170,7 +168,7 @@ class Linker:
             raise ConfigError("`match` compares two tables. Use `deduplicate` for one.")
         return matches_of(links, self.threshold, one_to_one=one_to_one)
 
-    def deduplicate(self, table: Any = None) -> RecordGroups:
+    def deduplicate(self, table: Any = None) -> Duplicates:
         """Groups the rows of the fitted table, or of another one with the same weights.
 
         Raises:

@@ -30,9 +30,7 @@ LEFT = (
 RIGHT = (
     "name,city,firm\nhorse & sons,Rome,Byrd\nhorse & sons,Bern,cat\nByrd Ltd,Oslo,Horse & Sons\n"
 )
-PAIRS = "left,right,match\n" + "".join(
-    f"word{row},word{row}s,1\nword{row},other{row},0\n" for row in range(12)
-)
+PAIRS = "left,right,match\n0,1,1\n1,0,1\n2,1,0\n3,2,0\n"
 ROWS = "left,right,match\nHorse & Sons,Horse & Son,1\nHors and Sons,Horse & Son,1\n" + (
     "Horse & Sons,Byrd,0\nByrd,Hors and Sons,0\n"
 )
@@ -75,11 +73,11 @@ FLAGS: dict[tuple[str, str], tuple[str, str | None]] = {
     ("match", "--encoding"): ("--encoding nosuch", "does not know the encoding 'nosuch'"),
     ("match", "--on-bad-line"): ("--on-bad-line nosuch", "invalid choice: 'nosuch'"),
     ("match", "--column"): ("--column nosuch:name", "--column is for several columns"),
-    ("match", "--key"): ("--key nosuch", "--key is for several columns"),
+    ("match", "--key"): ("--key nosuch", "--key is for --labels"),
     ("match", "--identifies"): ("--identifies name", "--identifies is for several columns"),
-    ("match", "--explain"): ("--explain", "--explain is for several columns"),
+    ("match", "--explain"): ("--explain", None),
     ("match", "--one-to-one"): ("--one-to-one", None),
-    ("match", "--alternatives"): ("--alternatives 2", "--alternatives is for several columns"),
+    ("match", "--alternatives"): ("--alternatives 2", None),
     ("match", "--resume"): ("--resume", "--resume is for a folder"),
     ("match", "--ray"): ("--ray auto", "--ray is for a folder"),
     ("match", "--json"): ("--json", "--json is for a folder"),
@@ -94,9 +92,9 @@ FLAGS: dict[tuple[str, str], tuple[str, str | None]] = {
     ("dedupe", "--encoding"): ("--encoding nosuch", "does not know the encoding 'nosuch'"),
     ("dedupe", "--on-bad-line"): ("--on-bad-line nosuch", "invalid choice: 'nosuch'"),
     ("dedupe", "--column"): ("--column nosuch:name", "--column is for several columns"),
-    ("dedupe", "--key"): ("--key nosuch", "--key is for several columns"),
+    ("dedupe", "--key"): ("--key nosuch", "--key is for --labels"),
     ("dedupe", "--identifies"): ("--identifies name", "--identifies is for several columns"),
-    ("dedupe", "--explain"): ("--explain", "--explain is for several columns"),
+    ("dedupe", "--explain"): ("--explain", None),
     ("dedupe", "--groups"): ("--groups nosuch", "invalid choice: 'nosuch'"),
     ("dedupe", "--drop"): ("--drop", None),
     ("dedupe", "--into"): ("--into groups", None),
@@ -141,8 +139,13 @@ FUNCTIONS = {
             "lexical": {"lexical": False},
             "threshold": {"threshold": 1.0, "left": ["sony"]},
             "one_to_one": {"one_to_one": True, "left": TEXTS[:1] * 3},
-            "labels": {"labels": [("tv", "TV", 2)]},
-            "shows_progress": {"shows_progress": True, "on": ["a"], "left": TABLE, "right": TABLE},
+            "labels": {"labels": [(0, 1, 2)]},
+            "shows_progress": {
+                "shows_progress": True,
+                "on": ["a", "b"],
+                "left": TABLE,
+                "right": TABLE,
+            },
         },
     ),
     deduplicate: (
@@ -155,9 +158,9 @@ FUNCTIONS = {
             "identifies": {"identifies": ["a"]},
             "lexical": {"lexical": False},
             "threshold": {"threshold": 0.3},
-            "labels": {"labels": [("tv", "TV", 2)]},
+            "labels": {"labels": [(0, 1, 2)]},
             "groups": {"groups": "nosuch"},
-            "shows_progress": {"shows_progress": True, "on": ["a"], "texts": TABLE},
+            "shows_progress": {"shows_progress": True, "on": ["a", "b"], "texts": TABLE},
         },
     ),
     GroupedRows: (
@@ -167,7 +170,7 @@ FUNCTIONS = {
             "model": {"model": "nosuch"},
             "on": {"on": ["a"], "rows": {"a": TEXTS[1:]}},
             "lexical": {"lexical": False},
-            "threshold": {"threshold": 0.3},
+            "threshold": {"threshold": 0.1},
             "statistics": {"statistics": TextScorer(["sony"], None).statistics, "lexical": False},
             "linker": {"linker": Linker(["a", "b"], threshold=0.0).fit(TABLE), "rows": TABLE},
         },

@@ -150,24 +150,44 @@ def similarity(left: str, right: str) -> float:
 def soft_tfidf(
     lefts: Sequence[str], rights: Sequence[str], counts: Counter[str], num_texts: int
 ) -> float:
-    """Returns the part of the first words that are among the second, similar ones squared.
+    """Returns the part of the words that both have, similar ones squared.
 
-    For words v of the first and w of the second, sum of idf(v)^2 max(sim(v, w))^2 over the product
-    of the lengths of both idf vectors, at most 1; similarities below 0.6 are 0. If the longer text
+    For words v of the first and w of the second, sum of idf(v)^2 max(sim(v, w))^2, or the same for
+    words of the second if it is larger, over the product of the lengths of both idf vectors, at
+    most 1; similarities below 0.6 are 0. If the longer text
     has n > 20 words, 1 - 20/n of it is the same over the square of the smaller length.
     """
     if not lefts or not rights:
         return 0.0
-    total = 0.0
-    for word in lefts:
-        nearest = max(similarity(word, other) for other in rights)
-        total += idf(counts[word], num_texts) ** 2 * (nearest**2 if nearest >= 0.6 else 0)
+    totals = [0.0, 0.0]
+    for side, (bag, others) in enumerate(((lefts, rights), (rights, lefts))):
+        for word in bag:
+            nearest = max(similarity(word, other) for other in others)
+            totals[side] += idf(counts[word], num_texts) ** 2 * (nearest >= 0.6) * nearest**2
+    total = max(totals)
     lengths = [
         math.hypot(*(idf(counts[word], num_texts) for word in bag)) for bag in (lefts, rights)
     ]
     part = max(1 - 20 / max(len(lefts), len(rights)), 0)
     of_both = total / math.prod(lengths)
     return min((1 - part) * of_both + part * total / min(lengths) ** 2, 1)
+
+
+def rarest(left: str, right: str, counted: Sequence[str]) -> float:
+    """Returns the weight of the rarest common word, 1 for a word of one text.
+
+    The largest min(idf(v), idf(w)) sim(v, w)^2 of words v and w of both, over the idf of a word of
+    one text, at most 1.
+    """
+    num_texts = len(counted)
+    counts = word_counts(counted)
+    found = 0.0
+    for word in respelled(left, counted):
+        for other in respelled(right, counted):
+            weight = min(idf(counts[each], num_texts) for each in (word, other))
+            alike = similarity(word, other)
+            found = max(found, weight * (alike >= 0.6) * alike**2)
+    return min(found / idf(1, num_texts), 1)
 
 
 def codes(left: str, right: str) -> tuple[float, float]:

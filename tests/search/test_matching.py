@@ -33,24 +33,50 @@ def misspelled(seed, number=60):
 @pytest.mark.parametrize("use_model", [False, True])
 def test_match_takes_the_best(embedder, use_model):
     model = embedder if use_model else None
-    scorer = TextScorer([*LEFT, *RIGHT], model)
     found = match(LEFT, RIGHT, model)
-    scores = np.array([scorer.score([text] * len(RIGHT), RIGHT) for text in LEFT])
-    expected = [(row, int(np.argmax(s)), max(s)) for row, s in enumerate(scores) if max(s) > 0]
-    # Without vectors, candidates share n-grams.
-    expected = [e for e in expected if use_model or LEFT[e[0]] != "zzz"]
-    assert [pair[:2] for pair in found.pairs] == [e[:2] for e in expected]
-    np.testing.assert_allclose([p.score for p in found.pairs], [e[2] for e in expected], atol=1e-5)
-    assert (found.threshold, found.learned) == (0, None)
-    assert found.pairs[0][:2] == (0, 1) and 2 not in {pair.left for pair in found.pairs}
+    # Both HORSE 12 and horse 12 are the first text; the one that is equal to the letter would win.
+    assert [pair[:2] for pair in found.pairs if pair.left != 1] == [(0, 1), (0, 2), (3, 0)]
+    assert [pair.score == 1 for pair in found.pairs if pair.left != 1] == [True, True, False]
+    # 7 may be another number than 77.
+    assert (1, 3) in [pair[:2] for pair in match(LEFT, RIGHT, model, threshold=0.3).pairs]
+    assert (found.threshold, found.learned) == (0.5, None)
     high = match(LEFT, RIGHT, model, threshold=0.99)
     assert high.pairs == [pair for pair in found.pairs if pair.score >= 0.99] != []
+    assert [each.right for each in found.alternatives(0, 2)] == [1, 2]
+    assert [each.column for each in found.explain(1)] == ["prior", "text", "together"]
+
+
+@pytest.mark.parametrize("model", [None, "english"])
+def test_a_column_is_a_list(model):
+    left, right = ["Sonny Phones Ltd", "N/A", "ACME"], ["acme gmbh", "sony phones", "n/a"]
+    tables = {"a": left}, {"b": right}
+    in_lists = match(left, right, model)
+    found = match(*tables, model, on=["a"], on_right=["b"])
+    assert [pair[:2] for pair in found.pairs] == [(0, 1), (2, 0)]
+    assert found.pairs == in_lists.pairs and found.estimates == in_lists.estimates
+    assert found.join(*tables)["b"] == ["sony phones", "acme gmbh"]
+    texts = [*left, *right]
+    groups = deduplicate(texts, model).groups
+    assert groups == deduplicate({"a": texts}, model, on=["a"]).groups
+    assert [group.rows for group in groups] == [[0, 4], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "\u682a\u5f0f\u4f1a\u793eMilano", "\u3231Milano", "Milano\u6709\u9650\u516c\u53f8",
+        "\u041e\u041e\u041e Milano", "Milano Sp. z o.o.", "Milano A/S",
+        "MILANO S.p.A.", "Milano a.s.",
+    ],
+)  # fmt: skip
+def test_legal_forms_do_not_count(written):
+    found = match([written, "Torino S.p.A."], ["Milano", "Bari"], None)
+    assert found.pairs == [(0, 0, 1.0)]
 
 
 def test_one_to_one():
     lefts, rights = ["horse", "horses", "horse", "dog"], ["horse", "horse", "hoarse"]
-    assert [pair[:2] for pair in match(lefts, rights, None).pairs] == [(0, 0), (1, 0), (2, 0)]
-    pairs = match(lefts, rights, None, one_to_one=True).pairs
+    pairs = match(lefts, rights, None, one_to_one=True, threshold=0).pairs
     assert [pair[:2] for pair in pairs] == [(0, 0), (1, 2), (2, 1)]
     texts = words(60)
     pairs = match(texts, texts[::-1], None, one_to_one=True).pairs
@@ -62,55 +88,47 @@ def test_one_to_one():
 @pytest.mark.parametrize("use_model", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_match_on_average(embedder, seed, use_model):
-    model = embedder if use_model else None
     texts, truth = misspelled(seed)
     texts += ["", " ", "", "?!", "?!"]
-    found = deduplicate(texts, model)
+    found = deduplicate(texts, embedder if use_model else None)
     members = [row for group in found.groups for row in group.rows]
     assert len(members) == len(set(members))
-    assert found.threshold == 0.7
+    assert found.threshold == 0.5 and len(found.groups) > 20
     assert [min(group.rows) for group in found.groups] == sorted(min(g.rows) for g in found.groups)
-    scorer = TextScorer(texts, model)
     for group in found.groups:
-        inner = list(combinations(group.rows, 2))
-        sides = [[texts[pair[side]] for pair in inner] for side in (0, 1)]
-        scores = np.maximum(scorer.score(*sides), scorer.score(*sides[::-1]))
+        inner = np.array(list(combinations(sorted(group.rows), 2)))
         # The last two parts that were joined have it; earlier ones have more.
-        assert scores.mean() >= 0.7 - 1e-5
-    pairs = [(group.rows[0], row) for group in found.groups for row in group.rows[1:]]
-    assert len(pairs) >= len(found.groups) > 20
-    sides = [[texts[pair[side]] for pair in pairs] for side in (0, 1)]
-    scores = np.maximum(scorer.score(*sides), scorer.score(*sides[::-1]))
-    given = [score for group in found.groups for score in group.scores[1:]]
-    # Equal texts have 1, even if the model does not know their characters.
-    scores[np.array(sides[0]) == np.array(sides[1])] = 1
-    np.testing.assert_allclose(given, scores, atol=1e-5)
+        assert found.links.probabilities_of(inner).mean() >= 0.5
+        pairs = np.array([[group.rows[0], row] for row in group.rows[1:]])
+        expected = found.links.probabilities_of(np.sort(pairs, axis=1))
+        np.testing.assert_allclose(group.scores[1:], expected)
     assert {group.rows[0] for group in found.groups} <= {*found.kept}
     dropped = {row for group in found.groups for row in group.rows[1:]}
     assert sorted([*found.kept, *dropped]) == list(range(len(texts)))
+    # Texts without words are in no group.
     assert not {*members} & {len(truth), len(truth) + 1, len(truth) + 2}
-    if not use_model:
-        kept = [truth[row] for row in found.kept if row < len(truth)]
-        assert sorted(kept) == sorted(set(truth))
+    kept = [truth[row] for row in found.kept if row < len(truth)]
+    assert len(set(truth)) <= len(kept) < 1.05 * len(set(truth))
 
 
 def test_scores_of_groups():
     texts = ["cat dog bird", "horse", "cat dog bird", "cat dog byrd", "horse", "cat"]
     groups = deduplicate(texts, None).groups
     assert [group.rows for group in groups] == [[0, 2, 3], [1, 4]]
-    assert groups[0].scores[:2] == [1, 1] and 0.7 <= groups[0].scores[2] < 1
+    assert groups[0].scores[:2] == [1, 1] and 0.5 <= groups[0].scores[2] < 1
     same = ["".join(c + "\u0301" if c in "aeiou" else c for c in text.upper()) for text in texts]
     assert deduplicate(same, None).groups == groups
-    mixed = deduplicate([*texts, *same], None)
-    assert mixed.kept == deduplicate(texts, None).kept
+    mixed = deduplicate([*texts, *same, *words(20)], None)
+    assert mixed.kept == [*deduplicate(texts, None).kept, *range(12, 32)]
     assert len(deduplicate(["cat"] * 500, None).groups[0].rows) == 500
 
 
 def test_large_groups_are_whole():
     number = 150
-    texts = [f"honeywell laboratories amsterdam {row}" for row in range(number)]
-    texts += [f"{word} {word[::-1]}" for word in words(number)]
-    found = deduplicate(texts, None, threshold=0.5)
+    text = "honeywell laboratories amsterdam"
+    texts = [f"{text[:at]}{letter}{text[at + 1 :]}" for letter in "qwxyz" for at in range(30)]
+    texts += [f"{word} {word[::-1]}" for word in words(600)]
+    found = deduplicate(texts, None, threshold=0.1)
     largest = max(found.groups, key=lambda group: len(group.rows))
     assert sorted(largest.rows) == list(range(number))
     assert min(largest.scores) >= found.threshold
@@ -118,43 +136,46 @@ def test_large_groups_are_whole():
 
 def test_components_follow_chains():
     texts = ["apple pear", "apple pear plum", "zucchini", "pear plum fig", "plum fig"]
-    found = deduplicate(texts, None, threshold=0.5)
+    options = {"model": None, "threshold": 0.15}
+    found = deduplicate(texts, **options)
     assert [sorted(group.rows) for group in found.groups] == [[0, 1], [3, 4]]
     assert not found.weak_links
-    found = deduplicate(texts, None, threshold=0.5, groups="components")
+    found = deduplicate(texts, **options, groups="components")
     assert [group.rows for group in found.groups] == [[1, 0, 3, 4]] and found.kept == [1, 2]
-    scores = TextScorer(texts, None).score([texts[1]] * 4, [texts[row] for row in (1, 0, 3, 4)])
     # Rows that others connect have their own scores.
-    assert found.groups[0].scores == pytest.approx(scores, abs=0.02) and scores[3] < 0.5
-    assert found.weak_links == [(1, 3, found.groups[0].scores[2], 4)]
+    assert found.groups[0].scores[3] < 0.2
+    [link] = found.weak_links
+    assert link == (1, 3, found.groups[0].scores[2], 4)
 
 
 def test_labels():
     texts, truth = misspelled(0)
     draw = np.random.default_rng(0)
-    pairs = [(row, row) for row in range(9)] + draw.integers(0, len(texts), (400, 2)).tolist()
+    pairs = draw.integers(0, len(texts), (400, 2)).tolist()
     pairs += [(a, b) for a in range(len(texts)) for b in range(a) if truth[a] == truth[b]]
+    pairs = [(a, b) for a, b in pairs if a != b]
     labels = [(texts[a], texts[b], int(truth[a] == truth[b])) for a, b in pairs]
     found = deduplicate(texts, None, labels=iter(labels))
-    assert found.threshold == found.learned.threshold and 0 < found.threshold < 1
     assert found.learned.precision > 0.9 and found.learned.recall > 0.9
-    assert len(found.kept) == len(set(truth))
-    given = match(texts, texts, None, labels=labels, threshold=0.25)
-    assert given.threshold == 0.25 and given.learned.threshold != 0.25
-    for few in ([], labels[:9], [("a", "b", 0)] * 3):
-        with pytest.raises(ConfigError, match=r"`labels` must be 1 or 0 .* at least twice"):
-            deduplicate(texts, None, labels=few)
-    with pytest.raises(ConfigError, match=r"`labels` must be two texts and 1 or 0 each"):
+    assert len(set(truth)) <= len(found.kept) < 1.05 * len(set(truth))
+    rows = [(a, b, int(truth[a] == truth[b])) for a, b in pairs]
+    learned = deduplicate(texts, None, labels=rows).learned
+    assert learned.precision > 0.9 and learned.recall > 0.9
+    for few in ([], labels[:1]):
+        assert deduplicate(texts, None, labels=few).learned is None
+    with pytest.raises(ConfigError, match=r"`labels` must name rows .* or repeat their cells"):
+        deduplicate(texts, None, labels=[("nothing", texts[0], 1)])
+    with pytest.raises(ConfigError, match=r"`labels` must be two rows and 1 or 0 each"):
         deduplicate(texts, None, labels=[("a", "b")])
 
 
 def test_odd_lists():
     odd = list(NASTY.values())
     has_words = [row for row, name in enumerate(NASTY) if name not in ("empty", "spaces")]
-    assert [pair.left for pair in match(odd, odd, None).pairs] == has_words
+    assert sorted({pair.left for pair in match(odd, odd, None).pairs}) == has_words
     assert match([], ["cat"], None).pairs == match(["cat"], [], None, one_to_one=True).pairs == []
-    assert deduplicate([], None)[:2] == ([], [])
-    assert deduplicate(["", " "], None)[:2] == ([], [0, 1])
+    assert deduplicate([], None).kept == []
+    assert deduplicate(["", " "], None).kept == [0, 1]
     long = " ".join(f"word{number}" for number in range(20_000))
     assert deduplicate([long, "x" * 100_000, long + "s"], None).kept == [0, 1]
 
@@ -177,18 +198,18 @@ def test_errors(find):
     [
         ({"on_right": ["b"]}, "on_right"),
         ({"kinds": {"a": "name"}}, "kinds"),
-        ({"on": ["a"], "lexical": False}, "lexical"),
-        ({"on": ["a"], "shows_progress": True}, "shows_progress"),
+        ({"on": ["a", "b"], "lexical": False}, "lexical"),
+        ({"on": ["a", "b"], "shows_progress": True}, "shows_progress"),
     ],
     ids=str,
 )
 def test_arguments_without_effect_are_refused(arguments, name):
-    left = {"a": ["cat"]} if "on" in arguments else ["cat"]
-    with pytest.raises(ConfigError, match=rf"`{name}` is for (columns|lists of texts)\. "):
+    left = {"a": ["cat"], "b": ["dog"]} if "on" in arguments else ["cat"]
+    with pytest.raises(ConfigError, match=rf"`{name}` is for (columns|texts)\. "):
         match(left, left, None, **arguments)
     arguments.pop("on_right", None)
     if arguments:
-        with pytest.raises(ConfigError, match=rf"`{name}` is for (columns|lists of texts)\. "):
+        with pytest.raises(ConfigError, match=rf"`{name}` is for (columns|texts)\. "):
             deduplicate(left, None, **arguments)
 
 

@@ -40,6 +40,11 @@ def test_equals_the_definition(embedder, has_model):
         for (left, right), cosine in zip(pairs, cosines, strict=True)
     ]
     np.testing.assert_allclose(scorer.score(lefts, rights), expected, atol=1e-5)
+    texts = scorer.prepare(LISTED + UNLISTED)
+    places = np.indices((len(texts), len(texts))).reshape(2, -1).T
+    rarest = [reference.rarest(left, right, LISTED) for left, right in pairs]
+    found = scorer.pair_evidence(texts, texts, places)
+    np.testing.assert_allclose(found.rarest, rarest, atol=1e-5)
 
 
 @pytest.mark.parametrize("has_model", [False, True])

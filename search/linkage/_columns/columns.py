@@ -25,6 +25,8 @@ from tf_charagram.search.linkage._columns.whole_texts import (
 Ids = NDArray[np.int64]
 #: Position of a missing value.
 MISSING = -1
+# Kinds that a single column of texts may have.
+_TEXTS = ("name", "text")
 
 
 class Frequencies(NamedTuple):
@@ -163,12 +165,12 @@ def make_column(
     distinct = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
     if isinstance(kind, ColumnKind):
         chosen = kind.as_kind()
+    elif is_alone and (kind is None or kind in _TEXTS):
+        chosen = KINDS["text"]
     else:
         chosen = kind_of_both(distinct[0], distinct[-1]) if kind is None else KINDS[kind]
     all_distinct = [cell for side in distinct for cell in side]
-    is_whole = chosen.name == "text" and are_long(all_distinct)
-    if is_alone and chosen.name in ("text", "name"):
-        is_whole = True
+    is_whole = chosen.name == "text" and (is_alone or are_long(all_distinct))
     if is_whole:
         chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
     positions: dict[str, int] = {}
@@ -181,12 +183,12 @@ def make_column(
             form = read(cell)
             position_of[cell] = positions.setdefault(form, len(positions)) if form else MISSING
         ids.append(np.array([position_of[cell] for cell in side], np.int64))
-    if is_whole:
-        chosen = chosen._replace(similarities=WholeTexts(list(positions)).similarities)
-    if is_identifying is None:
+    if is_whole and not is_alone:
+        chosen = chosen._replace(similarities=WholeTexts.of_values(list(positions)).similarities)
+    if is_identifying is None and not is_alone:
         is_identifying = identifies(name, chosen.name, [cell for cell in left if cell])
     right_cells = left if right is None else right
     values = list(positions)
     return Column(
-        name, chosen, values, ids[0], ids[-1], left, right_cells, is_whole, is_identifying
+        name, chosen, values, ids[0], ids[-1], left, right_cells, is_whole, bool(is_identifying)
     )

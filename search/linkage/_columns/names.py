@@ -44,6 +44,7 @@ LEGAL_ENDINGS = frozenset(
 # Legal forms of several words, at the end.
 _LEGAL_PHRASES = ("sp z oo", "sp j", "sp k", "a s", "s a", "s p a", "d o o", "sa de cv", "s de rl")
 _MAX_LEGAL_WORDS = 3
+_LEGAL_LAST = LEGAL_ENDINGS.union(_LEGAL_PHRASES, (form.split()[-1] for form in _LEGAL_PHRASES))
 # Those that stand in front of the name.
 _LEGAL_STARTS = frozenset(
     "pt uab sia \u043e\u043e\u043e \u043e\u0430\u043e \u0437\u0430\u043e \u043f\u0430\u043e "
@@ -51,6 +52,7 @@ _LEGAL_STARTS = frozenset(
 )
 # Chinese, Japanese and Korean forms, without a space next to the name; the longest come first.
 _UNSPACED_FORMS = (
+    "(\u682a) (\u6709) (\uc8fc) "
     "\u80a1\u4efd\u6709\u9650\u516c\u53f8 \u6709\u9650\u8d23\u4efb\u516c\u53f8 "
     "\u6709\u9650\u516c\u53f8 \u682a\u5f0f\u4f1a\u793e \u6709\u9650\u4f1a\u793e "
     "\u5408\u540c\u4f1a\u793e \u5408\u8cc7\u4f1a\u793e \uc8fc\uc2dd\ud68c\uc0ac "
@@ -170,17 +172,39 @@ def telling_words(name: str) -> str:
     words = [word for word in name.split() if word not in _CONJUNCTIONS] or name.split()
     if len(words) > 1 and words[0] in _ARTICLES:
         words.pop(0)
-    while len(words) > 1 and words[0] in _LEGAL_STARTS:
-        words.pop(0)
-    while num_legal := _num_legal(words):
-        del words[-num_legal:]
-    joined = " ".join(words)
+    return joined_without_legal_forms(words, words)
+
+
+def may_have_legal_form(first: str, last: str) -> bool:
+    """Tells whether a text may have a legal form, by its first and last words.
+
+    Args:
+        first: A word in lowercase, without accents and marks.
+        last: Another one, or the same.
+    """
+    return first in _LEGAL_STARTS or last in _LEGAL_LAST
+
+
+def joined_without_legal_forms(words: Sequence[str], compared: Sequence[str]) -> str:
+    """Joins words by spaces without legal forms at both ends, unless nothing would be left.
+
+    Args:
+        words: Words.
+        compared: The same words in lowercase, without accents and marks.
+    """
+    first, last = 0, len(words)
+    while last - first > 1 and compared[first] in _LEGAL_STARTS:
+        first += 1
+    while num_legal := _num_legal(compared[first:last]):
+        last -= num_legal
+    joined = " ".join(words[first:last])
     return joined if joined.isascii() else _without_unspaced_forms(joined)
 
 
 def _num_legal(words: Sequence[str]) -> int:
     """Returns the number of words at the end that are a legal form, and not all words."""
-    for number in range(min(_MAX_LEGAL_WORDS, len(words) - 1), 1, -1):
+    # A/S may be a single word.
+    for number in range(min(_MAX_LEGAL_WORDS, len(words) - 1), 0, -1):
         if " ".join(words[-number:]) in _LEGAL_PHRASES:
             return number
     return int(len(words) > 1 and words[-1] in LEGAL_ENDINGS)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,24 +31,14 @@ _NUM_LAST = 3
 _BATCH = 50_000
 
 
-def count_words(texts: Sequence[str]) -> dict[str, int]:
-    """Returns the number of texts with each word, and of all texts with `""`."""
-    counts = Counter({"": len(texts) + 1})
-    for text in texts:
-        counts.update({*folded(text).split()})
-    return counts
-
-
 class SharedWords:
     """Compares texts by the words that both have.
 
     Args:
         texts: Texts. Pairs name them by their positions; position -1 is an empty text.
-        counted: Number of other texts with each word, and of all of them with `""`. Default: words
-            are counted in `texts`.
     """
 
-    def __init__(self, texts: Sequence[str], counted: Mapping[str, int] | None = None) -> None:
+    def __init__(self, texts: Sequence[str]) -> None:
         bags = [folded(text).split() for text in texts]
         bags.append([])
         ids: dict[str, int] = {}
@@ -67,13 +56,9 @@ class SharedWords:
             (len(bags), num_words),
         )
         counts = np.bincount(columns, minlength=num_words)
-        num_texts = len(bags)
-        if counted is not None:
-            counts[: len(ids)] = [counted.get(word, 1) for word in ids]
-            num_texts = counted[""]
-        idf = np.log1p(num_texts / np.maximum(counts, 1))
+        idf = np.log1p(len(bags) / np.maximum(counts, 1))
         # The rarest word of all weighs 1.
-        self._weights = (idf / np.log1p(num_texts)).astype(np.float32)
+        self._weights = (idf / np.log1p(len(bags))).astype(np.float32)
         is_number = [any(map(str.isdigit, word)) for word in ids]
         self._is_number = np.zeros(num_words, np.float32)
         self._is_number[: len(ids)] = is_number
@@ -134,9 +119,10 @@ def contradict(left: str, right: str) -> bool:
     """
     left_words = left.split()
     right_words = right.split()
-    left_rest = [word for word in left_words if word not in right_words]
-    right_rest = [word for word in right_words if word not in left_words]
-    rest = {*left_rest, *right_rest}
+    left_set, right_set = {*left_words}, {*right_words}
+    left_rest = [word for word in left_words if word not in right_set]
+    right_rest = [word for word in right_words if word not in left_set]
+    rest = left_set ^ right_set
     if _differ_in_variant(left, right):
         return True
     if any(prefix + word in rest for word in rest for prefix in _OPPOSITES):

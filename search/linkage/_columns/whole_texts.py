@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
-from tf_charagram.search.linkage._columns.names import LEGAL_ENDINGS
-from tf_charagram.search.linkage._columns.shared_words import SharedWords, contradict, count_words
+from tf_charagram.search.linkage._columns.names import (
+    joined_without_legal_forms,
+    may_have_legal_form,
+)
+from tf_charagram.search.linkage._columns.shared_words import contradict
 from tf_charagram.search.linkage._columns.values import folded
-from tf_charagram.search.scoring import TextScorer
+from tf_charagram.search.scoring import PairEvidence, TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
 
@@ -22,20 +27,23 @@ CUTOFFS = (0.9, 0.7, 0.5, 0.2)
 # Shorter texts, such as streets, are compared faster by their letters.
 _MIN_WORDS = 4.0
 # Logistic regression on labelled pairs of products, cameras, papers and beers, each with the same
-# weight: of the score, of the rarest common word, and a constant. On company names, which it was
-# not fitted to, F1 at 0.5 is within 2 points of the best threshold.
-_SCORE = 7.3
-_RAREST = 3.7
-_CONSTANT = -7.2
-# Log-odds of texts that contradict each other.
+# weight: of the score, and of the rarest common word. The constant is for lists, of whose pairs
+# fewer match: chosen on lists of products, firms, papers, places and songs.
+_SCORE = 8.0
+_RAREST = 3.8
+_CONSTANT = -8.3
+_MIN_THRESHOLD = 0.01
+# Log-odds of texts that contradict each other, and of texts with the same words, which may be
+# different things.
 _CONTRADICTION = -3.0
+_EQUAL = 4.0
 # Pairs below these log-odds are no matches in any case.
 _MIN_CHECKED = -2.0
 
 #: Share of the log-odds by columns where rows as a whole are compared, too. Chosen on songs,
 #: beers, and made-up papers, products, restaurants and cars, with the constant.
 COLUMN_SHARE = 0.7
-_ROW_CONSTANT = 0.3
+_ROW_CONSTANT = 0.5
 _MAX_BY_COLUMNS = 8.0
 _MIN_BY_COLUMNS = -14.0
 _MAX_BY_ROWS = 4.0
@@ -49,42 +57,70 @@ def are_long(cells: Sequence[str]) -> bool:
 
 def read_whole_text(text: str) -> str:
     """Returns a text without the legal form of a firm. Marks stay: C++ is not C."""
-    words = text.casefold().split()
-    while len(words) > 1 and folded(words[-1]) in LEGAL_ENDINGS:
-        words.pop()
-    return " ".join(words)
+    # Letters of one width, and the parts of \u3231.
+    words = normalize("NFKC", text).casefold().split()
+    ends = [_folded_word(word) for word in (*words[:1], *words[-1:])]
+    if not words or (text.isascii() and not may_have_legal_form(*ends)):
+        return " ".join(words)
+    return joined_without_legal_forms(words, list(map(_folded_word, words)))
 
 
-class CountedTexts(NamedTuple):
-    """What `WholeTexts` counts.
-
-    Attributes:
-        statistics: Counts of words as lists of texts have them.
-        words: Counts of words as columns have them.
-    """
-
-    statistics: TextStatistics
-    words: dict[str, int]
-
-    @classmethod
-    def of_texts(cls, texts: Sequence[str]) -> CountedTexts:
-        """Counts words in texts."""
-        return cls(TextStatistics.of_texts(texts), count_words(texts))
+@lru_cache(maxsize=100_000)
+def _folded_word(word: str) -> str:
+    return folded(word)
 
 
 class WholeTexts:
     """Compares texts by their score and their rarest common word.
 
     Args:
-        values: The distinct texts.
-        counted: Counts of words in other texts. Default: words are counted in `values`.
+        scorer: Scores pairs of texts.
+        texts: The distinct texts.
     """
 
-    def __init__(self, values: Sequence[str], counted: CountedTexts | None = None) -> None:
-        statistics, words = counted or (None, None)
-        self._scorer = TextScorer(values, None, statistics=statistics)
-        self._texts = self._scorer.prepare(values)
-        self._words = SharedWords(values, words)
+    def __init__(self, scorer: TextScorer, texts: Texts) -> None:
+        self._scorer = scorer
+        self._texts = texts
+        # Pairs that were compared before, as one integer each, ascending.
+        self._keys = np.zeros(0, np.int64)
+        self._known = np.zeros(0, np.float32)
+
+    @classmethod
+    def of_values(cls, values: Sequence[str], counted: TextStatistics | None = None) -> WholeTexts:
+        """Compares the letters of texts.
+
+        Args:
+            values: The distinct texts.
+            counted: Counts of words in other texts. Default: words are counted in `values`.
+        """
+        scorer = TextScorer(values, None, statistics=counted)
+        return cls(scorer, scorer.prepare(values))
+
+    def remember(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> Floats:
+        """Keeps the probabilities of pairs, and returns them.
+
+        Args:
+            pairs: Positions of texts, `(num_pairs, 2)`, each pair once.
+            evidence: What they have in common.
+        """
+        probabilities = self.probabilities(pairs, evidence)
+        keys = self._keys_of(pairs)
+        order = np.argsort(keys)
+        self._keys, self._known = keys[order], probabilities[order]
+        return probabilities
+
+    def least_score(self, threshold: float, num_texts: int = 1) -> float:
+        """Returns the score that texts need for a probability.
+
+        Args:
+            threshold: The probability; of one half, if it is more.
+            num_texts: How many texts have their rarest common word, at least.
+        """
+        if not self._scorer.is_lexical:
+            return min(threshold, 0.5)
+        log_odds = logit(np.clip(threshold, _MIN_THRESHOLD, 0.5))
+        rarest = self._scorer.rarity(num_texts)
+        return max(float(log_odds - _CONSTANT - _RAREST * rarest) / _SCORE, 0.0)
 
     def similarities(self, values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
         """Returns the probabilities that pairs of different texts match, float32 `(num_pairs,)`.
@@ -93,19 +129,49 @@ class WholeTexts:
             values: The distinct texts.
             pairs: Their positions, `(num_pairs, 2)`.
         """
-        order = np.argsort(pairs[:, 0], kind="stable")
-        scores = np.empty(len(pairs), np.float32)
-        scores[order] = self._scorer.pair_scores(self._texts, self._texts, pairs[order])
-        rarest = self._words.features(*pairs.T)[:, 1]
-        log_odds = _SCORE * scores + _RAREST * rarest + _CONSTANT
+        keys = self._keys_of(pairs)
+        places = np.searchsorted(self._keys, keys)
+        found = np.zeros(len(pairs), np.float32)
+        is_known = places < len(self._keys)
+        is_known[is_known] = self._keys[places[is_known]] == keys[is_known]
+        found[is_known] = self._known[places[is_known]]
+        rest = np.flatnonzero(~is_known)
+        if len(rest):
+            # Pairs of the same text are compared at once.
+            rest = rest[np.argsort(pairs[rest, 0], kind="stable")]
+            evidence = self._scorer.pair_evidence(self._texts, self._texts, pairs[rest])
+            found[rest] = self.probabilities(pairs[rest], evidence)
+        return found
+
+    def _keys_of(self, pairs: NDArray[np.integer]) -> NDArray[np.int64]:
+        # (a, b) is (b, a).
+        left, right = np.sort(pairs.astype(np.int64), axis=1).T
+        return left * len(self._texts) + right
+
+    def probabilities(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> Floats:
+        """Returns the probabilities that pairs match, float32 `(num_pairs,)`.
+
+        Args:
+            pairs: Positions of texts, `(num_pairs, 2)`.
+            evidence: What they have in common.
+        """
+        scores = evidence.scores
+        if not self._scorer.is_lexical:
+            return np.maximum(scores, 0)
+        # The texts of the pairs, which may be few of all.
+        used, places = np.unique(pairs, return_inverse=True)
+        places = places.reshape(pairs.shape)
+        values = [self._texts.texts[place] for place in used.tolist()]
+        log_odds = _SCORE * scores + _RAREST * evidence.rarest + _CONSTANT
+        log_odds[scores == 1] = _EQUAL
         checked = np.flatnonzero(log_odds > _MIN_CHECKED)
         # A text is in many pairs.
-        texts = {row: folded(values[row]) for row in {*pairs[checked].ravel().tolist()}}
+        texts = {place: folded(values[place]) for place in {*places[checked].ravel().tolist()}}
         for pair in checked.tolist():
-            left, right = pairs[pair].tolist()
+            left, right = places[pair].tolist()
             if contradict(texts[left], texts[right]):
                 log_odds[pair] += _CONTRADICTION
-        return np.maximum(expit(log_odds), alias_similarities(values, pairs)).astype(np.float32)
+        return np.maximum(expit(log_odds), alias_similarities(values, places)).astype(np.float32)
 
 
 class WholeRows:
@@ -125,7 +191,7 @@ class WholeRows:
     def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
         rows = [read_whole_text(text) for text in (*left, *right)]
         self._values, text_of_row = distinct(rows)
-        self._texts = WholeTexts(self._values)
+        self._texts = WholeTexts.of_values(self._values)
         self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
 
     def log_odds(

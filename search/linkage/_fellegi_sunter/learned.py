@@ -60,7 +60,10 @@ class LearnedLinks:
         texts = [numbers.setdefault(text, len(numbers)) for text in all_texts]
         left_texts, right_texts = np.split(np.array(texts), [self._num_left])
         scores = self._rows.scores(pairs)
-        self._rivals = PairRivals(columns, (left_texts, right_texts), pairs, scores)
+        is_one_table = columns[0].left is columns[0].right
+        self._rivals = PairRivals(
+            (left_texts, right_texts), pairs, scores, is_one_table=is_one_table
+        )
         self.weights: Array = np.zeros(0)
         self.means: Array = np.zeros(0)
 

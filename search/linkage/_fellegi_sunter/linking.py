@@ -38,6 +38,7 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import (
 )
 from tf_charagram.search.linkage._fellegi_sunter.rivals import learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
+from tf_charagram.search.linkage._fellegi_sunter.text_pairs import link_texts
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
 Label = tuple[int | str, int | str, int]
@@ -118,7 +119,12 @@ class Links:
 
     def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
-        return expit(self._log_odds(pairs))
+        found: NDArray[np.float64] = expit(self._log_odds(pairs))
+        if isinstance(self.mixture, TextOdds):
+            [column] = self.columns
+            left, right = pairs.T
+            found[column.left[left] == column.right[right]] = 1
+        return found
 
     def _log_odds(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         if self.model is not None:
@@ -212,8 +218,13 @@ class Links:
         values = [pair[2] for pair in pairs]
         if not all(value in (0, 1) for value in values):
             raise ConfigError("`labels` must be two rows and 1 or 0 each, as (12, 7, 1).")
-        numbered = np.array([*sides, values], np.int64).T
-        check_pairs(numbered.tolist(), self.columns[0].left is self.columns[0].right)
+        numbered = np.array([*sides, values], np.int64).T.reshape(-1, 3)
+        is_one_table = self.columns[0].left is self.columns[0].right
+        if is_one_table:
+            # Texts that are equal, as they are compared, teach nothing.
+            are_texts = np.array([isinstance(pair[0], str) for pair in pairs], bool)
+            numbered = numbered[~are_texts | (numbered[:, 0] != numbered[:, 1])]
+        check_pairs(numbered.tolist(), is_one_table)
         return numbered
 
     def keep_uncertain(self, num_pairs: int) -> None:
@@ -351,31 +362,43 @@ def find_links(
     model: str | Path | Embedder | None = None,
     fitted: Mixture | None = None,
     first: int = 0,
+    *,
+    threshold: float = 0.5,
+    lexical: bool = True,
+    shows_progress: bool = False,
 ) -> Links:
     """Finds candidates and their probabilities.
 
     Args:
         columns: The columns of one or two tables.
         labels: Rows and whether they match, to learn the weights of the columns from.
-        model: The model that compares the rows as a whole if there are labels.
+        model: The model that compares single texts, and with labels the rows as a whole.
         fitted: A model that was fitted to tables with the same columns. Default: it is fitted to
             these tables.
         first: With one table, partners are found for the rows from this one on.
+        threshold: Minimum probability of pairs of a single column of texts that are looked for.
+        lexical: Whether letters of a single column of texts are compared as well as vectors.
+        shows_progress: Whether progress with a single column of texts is shown on standard error,
+            if it is a terminal.
 
     Raises:
         ConfigError: A label names no row.
     """
     columns = list(columns)
-    pairs = candidate_pairs(columns, first=first)
+    is_one_table = columns[0].left is columns[0].right
     if len(columns) == 1 and columns[0].is_whole:
+        pairs = link_texts(
+            columns[0], model, threshold, lexical=lexical, shows_progress=shows_progress
+        )
         agreements = compare_columns(columns, pairs)
         probabilities = expit(TextOdds().log_odds(agreements))
-        texts = columns[0].left, columns[0].right
-        rivals = PairRivals(columns, texts, pairs, probabilities)
-        links = Links(columns, TextOdds(), pairs, probabilities, rivals)
-        if columns[0].left is not columns[0].right:
+        links = Links(columns, TextOdds(), pairs, probabilities)
+        if lexical and not is_one_table:
+            texts = columns[0].left, columns[0].right
+            links.rivals = PairRivals(texts, pairs, probabilities, is_one_table=False)
             links.mutual = mutual_evidence(pairs, links.probabilities_of(pairs))
     else:
+        pairs = candidate_pairs(columns, first=first)
         columns, mixture = fitted_mixture(columns, pairs, fitted)
         links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
         if are_told_by_titles(columns):
@@ -385,7 +408,9 @@ def find_links(
             links.rows = WholeRows(left, right)
             # Before the rivals are there: these are the rivals' own probabilities.
             probabilities = links.probabilities_of(pairs)
-            links.rivals = PairRivals(columns, links.rows.texts, pairs, probabilities)
+            links.rivals = PairRivals(
+                links.rows.texts, pairs, probabilities, is_one_table=is_one_table
+            )
     links.probabilities = links.probabilities_of(pairs)
     if labels is not None:
         links.learn_from(labels, model)

@@ -97,22 +97,26 @@ class PairRivals:
     """The rivals of both rows of pairs.
 
     Args:
-        columns: The columns of one or two tables.
         texts: The number of the text of each left row, and of each right row.
         pairs: Candidate pairs of rows, `(num_pairs, 2)`.
         scores: Their similarities, from 0 to 1.
+        is_one_table: Whether both rows are of the same table.
     """
 
     def __init__(
         self,
-        columns: Sequence[Column],
         texts: tuple[Ids, Ids],
         pairs: Ids,
         scores: NDArray[np.floating],
+        *,
+        is_one_table: bool,
     ) -> None:
         self._left_texts, self._right_texts = texts
-        if columns[0].left is columns[0].right:
-            # In one table, each pair is there once, and counts for both rows.
+        if is_one_table:
+            # Each pair is there once, and counts for both rows. Copies of a row are no rivals.
+            left, right = pairs.T
+            is_other = self._left_texts[left] != self._right_texts[right]
+            pairs, scores = pairs[is_other], scores[is_other]
             pairs = np.concatenate([pairs, pairs[:, ::-1]])
             scores = np.concatenate([scores, scores])
         left, right = pairs.T

@@ -1,0 +1,136 @@
+"""Finds the pairs of texts that may match, of one or two lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.candidates import (
+    MAX_RARE,
+    best_pairs,
+    pairs_with_rare_words,
+    similar_pairs,
+)
+from tf_charagram.search._pairs.rare_keys import distinct_integers, ranks
+from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.search.linkage._columns.columns import MISSING, Column
+from tf_charagram.search.linkage._columns.whole_texts import WholeTexts
+from tf_charagram.search.scoring import PairEvidence, TextScorer
+from tf_charagram.search.statistics import TextStatistics
+
+Ids = NDArray[np.int64]
+#: Score that a text without other good partners in another list counts for, at most.
+MAX_GAIN = 0.2
+# Partners of each left text.
+_NUM_PARTNERS = 10
+
+
+def link_texts(
+    column: Column,
+    model: str | Path | Embedder | None,
+    threshold: float,
+    *,
+    lexical: bool,
+    shows_progress: bool,
+) -> Ids:
+    """Makes a column compare texts as a scorer does; finds its candidate pairs.
+
+    Args:
+        column: The only column, which is changed.
+        model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
+            letters only.
+        threshold: Minimum probability of pairs that are looked for.
+        lexical: Whether letters are compared as well as vectors.
+        shows_progress: Whether progress is shown on standard error, if it is a terminal.
+
+    Returns:
+        Rows of both tables, `(num_pairs, 2)`, sorted. With one table, each pair once, and the left
+        row is the smaller one.
+    """
+    values = column.values
+    # The values of the left table come first.
+    num_left = int(column.left.max(initial=-1)) + 1
+    left_words = WordLists.of_texts(values[:num_left])
+    other_words = WordLists.of_texts(values[num_left:])
+    words = left_words.extended(other_words)
+    is_blank = np.append(np.diff(words.splits) == 0, False)
+    for ids in (column.left, column.right):
+        ids[is_blank[ids]] = MISSING
+    statistics = TextStatistics.of_words(words, column.counts)
+    scorer = TextScorer(values, model, lexical=lexical, statistics=statistics)
+    texts = scorer.prepare(values[:num_left], written=left_words)
+    if column.left is column.right:
+        whole = WholeTexts(scorer, texts)
+        value_pairs, evidence = similar_pairs(
+            scorer,
+            texts,
+            whole.least_score(threshold, MAX_RARE + 1),
+            shows_progress=shows_progress,
+        )
+        if lexical:
+            others, of_others = pairs_with_rare_words(scorer, texts, whole.least_score(threshold))
+            evidence = PairEvidence.joined([evidence, of_others])
+            value_pairs = np.concatenate([value_pairs, others])
+            _, first = np.unique(value_pairs @ [len(values), 1], return_index=True)
+            value_pairs, evidence = value_pairs[first], evidence.take(first)
+    else:
+        right_texts = right_only = scorer.prepare(values[num_left:], written=other_words)
+        whole = WholeTexts(scorer, texts.followed(right_only))
+        # Texts that both lists have, and then those that only the right one has.
+        shared = np.unique(column.right[(column.right >= 0) & (column.right < num_left)])
+        right_values = np.append(shared, np.arange(num_left, len(values)))
+        if len(shared):
+            in_both = [values[value] for value in shared.tolist()]
+            right_texts = scorer.prepare(in_both).followed(right_only)
+        value_pairs, evidence = best_pairs(
+            scorer,
+            texts,
+            right_texts,
+            _NUM_PARTNERS,
+            max(whole.least_score(threshold) - MAX_GAIN, 0),
+            shows_progress=shows_progress,
+        )
+        value_pairs[:, 1] = right_values[value_pairs[:, 1]]
+    whole.remember(value_pairs, evidence)
+    column.kind = column.kind._replace(similarities=whole.similarities)
+    if column.left is column.right:
+        # Equal texts are pairs of a value and itself.
+        every = np.arange(num_left)
+        value_pairs = np.concatenate([value_pairs, np.stack([every, every], axis=1)])
+    return _row_pairs(column, value_pairs)
+
+
+def _row_pairs(column: Column, value_pairs: Ids) -> Ids:
+    """Returns pairs of rows with the values of pairs, `(num_pairs, 2)`, sorted.
+
+    Of several rows with a value, each is paired with the first row of the other value, and with
+    the row of the same rank. In one table, the first row of a value is paired with the others.
+    """
+    sides = []
+    for rows_of in (column.left, column.right):
+        rows = np.flatnonzero(rows_of >= 0)
+        rows = rows[np.argsort(rows_of[rows], kind="stable")]
+        sides.append((rows, np.searchsorted(rows_of[rows], np.arange(len(column.values) + 1))))
+    num_right = len(column.right)
+    keys = []
+    for side in (0, 1):
+        rows, starts = sides[side]
+        other_rows, other_starts = sides[1 - side]
+        own, other = value_pairs[:, side], value_pairs[:, 1 - side]
+        sizes = starts[own + 1] - starts[own]
+        places = np.repeat(np.arange(len(own)), sizes)
+        rank = ranks(places)
+        own_rows = rows[starts[own][places] + rank]
+        first = other_starts[other][places]
+        last = other_starts[other + 1][places] - 1
+        for partner in (first, np.minimum(first + rank, last)):
+            ends = (own_rows, other_rows[partner])[:: 1 - 2 * side]
+            if column.left is column.right:
+                ends = np.minimum(*ends), np.maximum(*ends)
+                ends = ends[0][ends[0] != ends[1]], ends[1][ends[0] != ends[1]]
+            keys.append(ends[0] * num_right + ends[1])
+    distinct = distinct_integers(np.concatenate(keys))
+    return np.stack(np.divmod(distinct, max(num_right, 1)), axis=1)
