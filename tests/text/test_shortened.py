@@ -15,6 +15,8 @@ TEXTS = [
     "cat dog " * 500,
     "  " * LONG + "cat",
     "\t\r\n" * LONG + "über cat",
+    "a   " * LONG,
+    " " * (4 * LONG - 1) + "cat dog " * LONG,
     "ü" * LONG,
     "x" * LONG,
     "\N{NO-BREAK SPACE} a" * LONG,
@@ -27,10 +29,15 @@ def as_bytes(texts):
     return [text.encode() if isinstance(text, str) else text for text in texts]
 
 
+@tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+def _shortened_in_graph(texts):
+    return shortened(graph, texts, 20)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_both_cut_at_the_same_byte(text):
     found = shortened(arrays, [text, "a"], 20)
-    in_graph = shortened(graph, tf.constant([text, "a"]), 20).numpy().tolist()
+    in_graph = _shortened_in_graph(tf.constant([text, "a"])).numpy().tolist()
     assert as_bytes(found) == in_graph
     assert max(map(len, in_graph)) <= LONG
 
