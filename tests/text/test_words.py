@@ -42,6 +42,7 @@ def test_vocabulary_is_counted_from_a_stream(monkeypatch):
     ],
 )
 def test_errors(arguments, message):
+    pytest.importorskip("tensorflow_text")
     with pytest.raises(ConfigError, match=message):
         WordVectorizer.from_texts(["a b a"], **arguments)
 

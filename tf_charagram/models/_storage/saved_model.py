@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.metadata import version
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import keras
 import tensorflow as tf
 from keras.layers import Layer
 from tensorflow.core.protobuf import saved_model_pb2
@@ -168,5 +169,13 @@ def _tensors(infos: Any) -> dict[str, dict[str, Any]]:
 
 
 def _versions() -> dict[str, str]:
-    packages = ("tensorflow", "keras", _TEXT)
-    return {"tf-charagram": __version__, **{package: version(package) for package in packages}}
+    found = {
+        "tf-charagram": __version__,
+        "tensorflow": tf.__version__,
+        # The package may be `keras-nightly`.
+        "keras": keras.__version__,
+    }
+    # A new Python or TensorFlow has no tensorflow-text.
+    with suppress(PackageNotFoundError):
+        found[_TEXT] = version(_TEXT)
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
-from importlib.metadata import version
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -213,7 +213,9 @@ def run_config(settings: dict[str, Any], data_files: Iterable[Path]) -> dict[str
     Raises:
         DataError: A data file cannot be read.
     """
-    packages = {name: version(name) for name in ("tensorflow", "keras", "numpy")}
+    # `keras` may have been installed as `keras-nightly`.
+    modules = [import_module(name) for name in ("tensorflow", "keras", "numpy")]
+    packages = {module.__name__: module.__version__ for module in modules}
     return {
         "settings": settings,
         "versions": {
