@@ -1,47 +1,103 @@
-"""Whole `fit` of several encoders against plain PyTorch twins on the same batches.
+"""Training of every encoder beside PyTorch, on the same batches; on a GPU also its launches.
 
-    python benchmarks/encoders.py [--encoders charagram,word_average,cse,char_lstm]
+    python benchmarks/encoders.py [--device cuda] [--peer-python PYTHON] [--cases "charagram;lstm"]
 
-Sentences, 100 pairs per batch, 300 dimensions, margin loss with the most similar text of the batch.
-Without a folder of tab-separated sentence pairs, texts are made up. PyTorch has no LSTM with
-peepholes, so `char_lstm`, on texts of 60 characters, runs against itself without them: around
-`keras.layers.LSTM`.
+300 dimensions, margin loss with the most similar text of the batch, Adam. PyTorch has its batches
+on the device before the clock starts, padded if its layers need that; on the CPU it gets one thread
+or two, whichever is faster, and ours those of `charagram train`. Its LSTM has no peepholes.
+
+With `--profile`, per step: `launches` of programs by the host, copies `to_host` and `from_host`,
+`kernels`, `gpu_ms`, how long the GPU is busy, and the `slowest` kernels; on the CPU, operations.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import random
-from collections.abc import Callable
+import re
+import sys
+import tempfile
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import common
-import fitting
-import keras
 import numpy as np
 import processes
-import tensorflow as tf
-import twins
+from processes import Contender
 
-from tf_charagram.data.readers.pairs import Pair
-from tf_charagram.encoders import encoder_class
-from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream
-from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training._loop.building import make_vectorizer
-from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
-
-BATCH, DIM = 100, 300
+DIM = 300
 #: Files to take sentences from, and how many of each; together about 214 n-grams per sentence.
 FILES = {
     "wikisplit-tune-val-test.tsv": 500,
     "bible-web-bbe.tsv": 3_000,
     "flickr30k-captions.tsv": 28_500,
 }
-NUM_CHARS, ALPHABET = 60, 60
+_NUM_SLOWEST = 10
 
 
-def sentence_pairs(folder: Path) -> list[Pair]:
+@dataclass(frozen=True)
+class Case:
+    """What is trained.
+
+    Attributes:
+        data: `"words"` or `"sentences"`.
+        encoder: Name of the encoder.
+        twin: Name of the twin in PyTorch.
+        cpu_steps: Steps per call on the CPU.
+        size: Pairs per batch.
+        options: Options of the encoder.
+    """
+
+    data: str
+    encoder: str
+    twin: str
+    cpu_steps: int
+    size: int = 100
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Names the case in results."""
+        options = "".join(f", {name}={value}" for name, value in self.options.items())
+        return f"{self.data}, {self.encoder}, {self.size} pairs{options}"
+
+    def steps(self, device: str, max_pairs: int) -> int:
+        """Returns the number of steps per call."""
+        if device == "cpu":
+            return max(1, min(self.cpu_steps, max_pairs // self.size))
+        return max(100, min(600, max_pairs // self.size))
+
+
+_PLAIN = {"use_peepholes": False}
+CASES = [
+    Case("words", "charagram", "sum", 400, size=25),
+    Case("words", "charagram", "sum", 400),
+    Case("words", "charagram", "sum", 50, size=400),
+    Case("words", "charagram", "sum", 12, size=1_600),
+    Case("words", "charagram", "sum", 4, size=6_400),
+    Case("words", "char_lstm", "lstm", 15, size=25),
+    Case("sentences", "charagram", "sum", 60),
+    Case("sentences", "word_average", "mean", 300),
+    Case("sentences", "projection", "projection", 200),
+    Case("sentences", "dan", "dan", 200),
+    Case("sentences", "cse", "cse", 30),
+    Case("sentences", "rnn", "rnn", 20),
+    Case("sentences", "identity_rnn", "identity_rnn", 20),
+    Case("sentences", "lstm", "lstm", 8),
+    Case("sentences", "lstm", "lstm", 8, options=_PLAIN),
+    Case("sentences", "gran", "gran", 6),
+    Case("sentences", "gran", "gran", 6, options=_PLAIN),
+    Case("sentences", "char_cnn", "char_cnn", 5),
+    Case("sentences", "char_lstm", "lstm", 2),
+    Case("sentences", "char_lstm", "lstm", 2, options=_PLAIN),
+]
+
+
+def sentence_pairs(folder: Path) -> list[tuple[str, str]]:
     """Returns sentences of the folder, or made-up ones of as many characters."""
     rng = random.Random(0)
     if all((folder / name).is_file() for name in FILES):
@@ -60,74 +116,202 @@ def sentence_pairs(folder: Path) -> list[Pair]:
     return pairs
 
 
-def fit(encoder: keras.layers.Layer, stream: PairStream, steps: int) -> Callable[[], None]:
-    """Returns a function that trains an encoder for `steps` steps."""
-    model = ParaphraseModel(encoder)
-    model.compile(
-        make_optimizer("adam", 0.001), margin=twins.MARGIN, steps_per_execution=STEPS_PER_EXECUTION
-    )
-    return lambda: fitting.train(model, stream, steps)
+def child(settings: str) -> None:
+    """Trains the model of a case whenever it is told to.
 
+    The job `prepare N FILE` builds case N and writes its batches; `run` trains; `profile FILE`
+    writes what a step does.
 
-def against_torch(
-    name: str, pairs: list[Pair], torch_python: str | None, steps: int, rounds: int
-) -> dict:
-    """Returns the rates of an encoder and its twin."""
-    vectorizer = make_vectorizer(ParaphraseConfig(encoder=name), common.texts_of(pairs))
-    ids = fitting.ids_of(pairs, vectorizer)
-    num_rows, encoder_type = vectorizer.num_rows, encoder_class(name)
-    stream = PairStream(
-        len(pairs), lambda: ids,
-        batch_size=BATCH, bucket_by_length=getattr(encoder_type, "is_padded", False),
-    )  # fmt: skip
-    ours = fit(encoder_type(num_rows=num_rows, dim=DIM), stream, steps)
-    kind = {"cse": "cse", "charagram": "sum"}.get(name, "mean")
-    twin = (torch_python, kind, num_rows, DIM, stream, steps) if torch_python else None
-    rates = twins.compare(rounds, ours, twin, steps * BATCH)
-    ids_per_text = round(ids.ids.values.shape[0] / (2 * len(pairs)), 1)
-    return {"num_rows": num_rows, "ids_per_text": ids_per_text, **rates}
+    Args:
+        settings: JSON with `words` and `sentences`, where the pairs are; `cases`; `device`; and
+            `pairs` per call.
+    """
+    answers = processes.protocol_file()
+    import fitting
+    import tensorflow as tf
+    import twins
 
+    from tf_charagram.encoders import encoder_class
+    from tf_charagram.encoders.base import is_padded
+    from tf_charagram.optimizers.registry import make_optimizer
+    from tf_charagram.tasks.paraphrase._corpus.pair_stream import PairStream
+    from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+    from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+    from tf_charagram.training._loop.building import make_vectorizer
+    from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
+    from tf_charagram.training._loop.processor import set_threads
 
-def against_keras(steps: int, rounds: int) -> dict:
-    """Returns the rates of `char_lstm`, and of the same around the LSTM of Keras."""
-    rng = np.random.default_rng(0)
-    num_texts = 2 * BATCH * 20
-    ids = tf.constant(rng.integers(1, ALPHABET, num_texts * NUM_CHARS), tf.int32)
-    splits = tf.range(num_texts + 1, dtype=tf.int64) * NUM_CHARS
-    ragged = tf.RaggedTensor.from_row_splits(ids, splits)
-    pairs = Pairs(ragged, tf.range(num_texts, dtype=tf.int64))
-    stream = PairStream(num_texts // 2, lambda: pairs, batch_size=BATCH)
-    lstm, sizes = encoder_class("char_lstm"), {"num_rows": ALPHABET, "dim": DIM}
-    runs = {
-        "ours": fit(lstm(**sizes), stream, steps),
-        "keras": fit(lstm(**sizes, use_peepholes=False), stream, steps),
+    given = json.loads(settings)
+    cases = [Case(**case) for case in given["cases"]]
+    readers = {
+        "words": lambda: common.word_pairs(given["words"])[:190_000],
+        "sentences": lambda: sentence_pairs(Path(given["sentences"])),
     }
-    return common.compare(rounds, runs, steps * BATCH, "pairs/s")
+    if given["device"] == "cpu":
+        tf.config.set_visible_devices([], "GPU")
+        # Threads are those of the process, so that it has one case.
+        set_threads(ParaphraseConfig(task=cases[0].data, encoder=cases[0].encoder))
+    pairs = {data: readers[data]() for data in {case.data for case in cases}}
+    ids = {}
+    rows = []
+    for case in cases:
+        key = case.data, encoder_class(case.encoder).vectorizer
+        if key not in ids:
+            config = ParaphraseConfig(encoder=case.encoder)
+            vectorizer = make_vectorizer(config, common.texts_of(pairs[case.data]))
+            ids[key] = vectorizer.num_rows, fitting.ids_of(pairs[case.data], vectorizer)
+        rows.append(ids[key][0])
+    state: dict = {}
+
+    def prepare(number: str, file: str) -> None:
+        case = cases[int(number)]
+        encoder_type = encoder_class(case.encoder)
+        num_rows, of_pairs = ids[case.data, encoder_type.vectorizer]
+        stream = PairStream(
+            len(pairs[case.data]), lambda: of_pairs, batch_size=case.size,
+            bucket_by_length=is_padded(encoder_type),
+        )  # fmt: skip
+        steps = case.steps(given["device"], given["pairs"])
+        model = ParaphraseModel(encoder_type(num_rows=num_rows, dim=DIM, **case.options))
+        model.compile(
+            make_optimizer("adam", 0.001),
+            margin=twins.MARGIN, steps_per_execution=STEPS_PER_EXECUTION,
+        )  # fmt: skip
+        state.update(model=model, stream=stream, steps=steps)
+        twins.write_batches(file, stream, steps)
+
+    def run() -> None:
+        fitting.train(state["model"], state["stream"], state["steps"])
+        np.asarray(state["model"].trainable_variables[0][:1])
+
+    def profile(file: str) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            tf.profiler.experimental.start(folder)
+            run()
+            tf.profiler.experimental.stop()
+            facts = facts_of_profile(Path(folder), state["steps"])
+            Path(file).write_text(json.dumps(facts), encoding="utf-8")
+
+    jobs = {"prepare": prepare, "run": run, "profile": profile}
+
+    def work(line: str) -> None:
+        job, *arguments = line.split()
+        jobs[job](*arguments)
+
+    gpus = [
+        tf.config.experimental.get_device_details(gpu).get("device_name")
+        for gpu in tf.config.get_visible_devices("GPU")
+    ]
+    facts = {"rows": rows, "gpus": gpus, "tensorflow": tf.__version__}
+    processes.serve(facts, work, answers)
+
+
+def facts_of_profile(folder: Path, num_steps: int) -> dict[str, Any]:
+    """Reads launches, copies and kernels per step from the profile of some steps."""
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    (file,) = folder.rglob("*.xplane.pb")
+    space = xplane_pb2.XSpace.FromString(file.read_bytes())
+    counts = dict.fromkeys(("launches", "to_host", "from_host", "kernels"), 0)
+    picoseconds: Counter[str] = Counter()
+    host_picoseconds: Counter[str] = Counter()
+    for plane in space.planes:
+        for line in plane.lines:
+            is_stream = "GPU" in plane.name and line.name.startswith("Stream")
+            for event in line.events:
+                name = plane.event_metadata[event.metadata_id].name
+                counts["launches"] += name == "GpuExecutable::ExecuteThunks"
+                if is_stream:
+                    counts["to_host"] += name == "MemcpyD2H"
+                    counts["from_host"] += name == "MemcpyH2D"
+                    counts["kernels"] += not name.startswith("Mem")
+                    picoseconds[name] += event.duration_ps
+                elif _is_operation(name):
+                    host_picoseconds[name.partition(":")[2]] += event.duration_ps
+    facts = {name: round(count / num_steps, 3) for name, count in counts.items()}
+    slowest = (picoseconds or host_picoseconds).most_common(_NUM_SLOWEST)
+    return {
+        **facts,
+        "gpu_ms": _milliseconds(picoseconds.total(), num_steps),
+        "slowest": {name: _milliseconds(total, num_steps) for name, total in slowest},
+    }
+
+
+def _is_operation(name: str) -> bool:
+    """Returns whether an event of the host is an operation, `NODE:TYPE`."""
+    return re.fullmatch(r"[\w/.>-]+:\w+", name) is not None
+
+
+def _milliseconds(picoseconds: int, num_steps: int) -> float:
+    return round(picoseconds / 1e9 / num_steps, 4)
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = common.make_parser(__doc__, peers=True)
-    parser.add_argument("--data", default=str(common.SHARED / "sentences"), help="folder")
-    parser.add_argument("--encoders", default="charagram,word_average,cse,char_lstm")
-    parser.add_argument("--steps", type=int, default=300, help="of charagram and word_average")
-    parser.add_argument("--cse-steps", type=int, default=30)
-    parser.add_argument("--lstm-steps", type=int, default=5)
+    parser = common.make_parser(__doc__, data=common.WORDS, rounds=5, peers=True)
+    parser.add_argument("--sentences", default=str(common.SHARED / "sentences"), help="folder")
+    parser.add_argument("--cases", help="parts of names of cases, separated by semicolons")
+    parser.add_argument("--pairs", type=int, default=60_000, help="most pairs per call")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--profile", action="store_true", help="what a step does")
     arguments = parser.parse_args()
-    pairs = sentence_pairs(Path(arguments.data))
+    parts = (arguments.cases or "").split(";")
+    cases = [case for case in CASES if any(part in case.name for part in parts)]
     found, facts = processes.peer_facts(arguments.peer_python, {"PyTorch": "torch"})
-    python = arguments.peer_python if "torch" in found else None
-    result: dict = dict(facts)
-    for name in arguments.encoders.split(","):
-        if name == "char_lstm":
-            result[name] = against_keras(arguments.lstm_steps, arguments.rounds)
-        else:
-            steps = arguments.cse_steps if name == "cse" else arguments.steps
-            result[name] = against_torch(name, pairs, python, steps, arguments.rounds)
-        print(f"{name}: {result[name]}", flush=True)
+    result: dict = {"dim": DIM, **facts}
+    # On a GPU, starting takes longer than measuring.
+    groups = [cases] if arguments.device == "cuda" else [[case] for case in cases]
+    with tempfile.TemporaryDirectory() as folder:
+        for group in groups:
+            rows = measure_all(group, arguments, "torch" in found, Path(folder))
+            result.update(rows)
     common.finish("encoders", result, arguments)
 
 
+def measure_all(
+    cases: list[Case], arguments: argparse.Namespace, has_torch: bool, folder: Path
+) -> dict[str, Any]:
+    """Measures cases in one process of ours; returns their results by name."""
+    settings = {
+        "words": arguments.data, "sentences": arguments.sentences, "device": arguments.device,
+        "pairs": arguments.pairs, "cases": [asdict(case) for case in cases],
+    }  # fmt: skip
+    result: dict[str, Any] = {}
+    with Contender([sys.executable, __file__, "--child", json.dumps(settings)]) as ours:
+        result |= {"gpus": ours.facts["gpus"], "tensorflow": ours.facts["tensorflow"]}
+        for number, (case, rows) in enumerate(zip(cases, ours.facts["rows"], strict=True)):
+            try:
+                row = measure(number, case, rows, ours, arguments, has_torch, folder)
+            except processes.ContenderError as error:
+                row = {"failed": str(error)}
+            result[case.name] = row
+            print(f"{case.name}: {row}", flush=True)
+    return result
+
+
+def measure(
+    number: int, case: Case, num_rows: int, ours: Contender, arguments: argparse.Namespace,
+    has_torch: bool, folder: Path,
+) -> dict[str, Any]:  # fmt: skip
+    """Returns the rates of a case and, with `--profile`, what its step does."""
+    batches, facts = folder / "batches.npz", folder / "facts.json"
+    ours(f"prepare {number} {batches}")
+    runs = {"ours": lambda: ours("run")}
+    row: dict[str, Any] = {}
+    with ExitStack() as stack:
+        if has_torch:
+            script = Path(__file__).with_name("torch_twin.py")
+            command = [arguments.peer_python, script, case.twin, num_rows, DIM, batches]
+            twin = stack.enter_context(Contender([*command, arguments.device]))
+            row = {"num_rows": num_rows, **twin.facts}
+            runs["torch"] = twin
+        work = case.size * case.steps(arguments.device, arguments.pairs)
+        rates = common.compare(arguments.rounds, runs, work, "pairs/s")
+    if arguments.profile:
+        ours(f"profile {facts}")
+        row |= json.loads(facts.read_text(encoding="utf-8"))
+    return {**row, **rates, "ms": 1e3 * case.size / rates["ours"].median}
+
+
 if __name__ == "__main__":
-    tf.get_logger().setLevel("ERROR")
-    main()
+    child(*sys.argv[2:]) if sys.argv[1:2] == ["--child"] else main()

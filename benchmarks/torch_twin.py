@@ -31,13 +31,15 @@ class Batch(NamedTuple):
         ids: Ids of all texts.
         starts: Position of the first id of each text.
         padded: The same ids, `(texts, longest)`, 0 after the end of a text.
-        lengths: Number of ids of each text.
+        mask: 1 for each of them, 0 after the end, float32 `(texts, longest, 1)`.
+        lengths: Number of ids of each text, at least 1; on the CPU, where packing reads them.
         keys: Equal for equal texts.
     """
 
     ids: torch.Tensor
     starts: torch.Tensor
     padded: torch.Tensor
+    mask: torch.Tensor
     lengths: torch.Tensor
     keys: torch.Tensor
 
@@ -47,7 +49,15 @@ class Batch(NamedTuple):
         flat, lengths = torch.from_numpy(ids), torch.from_numpy(np.diff(splits))
         texts = torch.split(flat, lengths.tolist())
         padded = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True)
-        return cls(flat, torch.from_numpy(splits[:-1]), padded, lengths, torch.from_numpy(keys))
+        is_id = torch.arange(padded.shape[1]) < lengths[:, None]
+        starts, every_key = torch.from_numpy(splits[:-1]), torch.from_numpy(keys)
+        mask = is_id[:, :, None].float()
+        return cls(flat, starts, padded, mask, lengths.clamp(min=1), every_key)
+
+    def on(self, device: str) -> Batch:
+        """Returns the batch on a device, but for the lengths."""
+        parts = [part.to(device) for part in self]
+        return Batch(*parts)._replace(lengths=self.lengths)
 
 
 Embed = Callable[[Batch], torch.Tensor]
@@ -71,6 +81,14 @@ def bag(num_rows: int, dim: int, mode: str) -> tuple[Embed, Sequence[Any]]:
     return lambda batch: table(batch.ids, batch.starts), [optimizer]
 
 
+def averaged(num_rows: int, dim: int, activation: Embed) -> tuple[Embed, Sequence[Any]]:
+    """Returns a dense layer over means."""
+    table = torch.nn.EmbeddingBag(num_rows, dim, mode="mean", sparse=True)
+    dense = torch.nn.Linear(dim, dim)
+    optimizers = _optimizers(table, dense)
+    return lambda batch: activation(dense(table(batch.ids, batch.starts))), optimizers
+
+
 def cse(num_rows: int, dim: int) -> tuple[Embed, Sequence[Any]]:
     """Returns a sparse table with sums of convolutions, and Adam for both."""
     table = torch.nn.Embedding(num_rows, dim, sparse=True)
@@ -83,11 +101,12 @@ def cse(num_rows: int, dim: int) -> tuple[Embed, Sequence[Any]]:
         # As long as the widest filter, at least.
         missing = max(0, WIDTHS[-1] - vectors.shape[1])
         vectors = torch.nn.functional.pad(vectors.transpose(1, 2), (0, missing))
+        lengths = batch.mask.sum(dim=1)
         sums = []
         for width, convolution in zip(WIDTHS, filters, strict=True):
             outputs = convolution(vectors)
-            num_windows = (batch.lengths[:, None] - width + 1).clamp(min=1)
-            fits = torch.arange(outputs.shape[2]) < num_windows
+            num_windows = (lengths - width + 1).clamp(min=1)
+            fits = torch.arange(outputs.shape[2], device=outputs.device) < num_windows
             sums.append((outputs * fits[:, None]).sum(dim=2))
         return torch.cat(sums, dim=1)
 
@@ -96,8 +115,7 @@ def cse(num_rows: int, dim: int) -> tuple[Embed, Sequence[Any]]:
 
 def vectors_of(table: torch.nn.Embedding, batch: Batch) -> torch.Tensor:
     """Returns the vectors of the ids of texts, `(texts, longest, dim)`, zeros after the end."""
-    steps = torch.arange(batch.padded.shape[1], device=batch.padded.device)
-    return table(batch.padded) * (steps < batch.lengths[:, None])[:, :, None]
+    return table(batch.padded) * batch.mask
 
 
 def char_cnn(num_rows: int, dim: int) -> tuple[Embed, Sequence[Any]]:
@@ -117,22 +135,31 @@ def char_cnn(num_rows: int, dim: int) -> tuple[Embed, Sequence[Any]]:
     return embed, _optimizers(table, filters, dense)
 
 
-def recurrent(num_rows: int, dim: int, cell: type[torch.nn.RNNBase]) -> tuple[Embed, Sequence[Any]]:
-    """Returns the last state of `torch.nn.RNN` or `torch.nn.LSTM` over word vectors."""
+def recurrent(
+    num_rows: int, dim: int, cell: type[torch.nn.RNNBase], has_gate: bool = False
+) -> tuple[Embed, Sequence[Any]]:
+    """Returns the last state of `torch.nn.RNN` or `torch.nn.LSTM` over vectors.
+
+    With `has_gate`, the mean of the vectors, each times a gate of itself and its state: GRAN.
+    """
     table = torch.nn.Embedding(num_rows, dim, sparse=True)
     layer = cell(dim, dim, batch_first=True)
+    gate = torch.nn.Linear(2 * dim, dim)
 
     def embed(batch: Batch) -> torch.Tensor:
+        vectors = vectors_of(table, batch)
         packed = torch.nn.utils.rnn.pack_padded_sequence(
-            vectors_of(table, batch),
-            batch.lengths.clamp(min=1).cpu(),
-            batch_first=True,
-            enforce_sorted=False,
+            vectors, batch.lengths, batch_first=True, enforce_sorted=False
         )
-        _, state = layer(packed)
+        packed_states, state = layer(packed)
+        if has_gate:
+            states, _ = torch.nn.utils.rnn.pad_packed_sequence(packed_states, batch_first=True)
+            gates = torch.sigmoid(gate(torch.cat([vectors, states], dim=2)))
+            return (vectors * gates).sum(dim=1) / batch.mask.sum(dim=1).clamp(min=1)
         return (state[0] if isinstance(state, tuple) else state)[-1]
 
-    return embed, _optimizers(table, layer)
+    layers = (layer, gate) if has_gate else (layer,)
+    return embed, _optimizers(table, *layers)
 
 
 def _optimizers(table: torch.nn.Embedding, *layers: torch.nn.Module) -> Sequence[Any]:
@@ -149,10 +176,14 @@ def _optimizers(table: torch.nn.Embedding, *layers: torch.nn.Module) -> Sequence
 TWINS: dict[str, Callable[[int, int], tuple[Embed, Sequence[Any]]]] = {
     "sum": lambda num_rows, dim: bag(num_rows, dim, "sum"),
     "mean": lambda num_rows, dim: bag(num_rows, dim, "mean"),
+    "projection": lambda num_rows, dim: averaged(num_rows, dim, torch.nn.Identity()),
+    "dan": lambda num_rows, dim: averaged(num_rows, dim, torch.tanh),
     "cse": cse,
     "char_cnn": char_cnn,
     "rnn": lambda num_rows, dim: recurrent(num_rows, dim, torch.nn.RNN),
+    "identity_rnn": lambda num_rows, dim: recurrent(num_rows, dim, torch.nn.RNN),
     "lstm": lambda num_rows, dim: recurrent(num_rows, dim, torch.nn.LSTM),
+    "gran": lambda num_rows, dim: recurrent(num_rows, dim, torch.nn.LSTM, has_gate=True),
 }
 
 
@@ -208,20 +239,17 @@ def faster_num_threads(run: Callable[[], None]) -> int:
 def main() -> None:
     """Trains whenever it is told to."""
     answers = processes.protocol_file()
-    name, num_rows, dim, path, *device = sys.argv[1:]
-    batches = read_batches(path)
-    if device:
-        # Tables, layers and all that is computed from them are on the device.
-        torch.set_default_device(*device)
-        batches = [Batch(*(part.to(*device) for part in batch)) for batch in batches]
-    embed, optimizers = TWINS[name](int(num_rows), int(dim))
-    if device:
+    name, num_rows, dim, path, device = [*sys.argv[1:], "cpu"][:5]
+    batches = [batch.on(device) for batch in read_batches(path)]
+    with torch.device(device):
+        embed, optimizers = TWINS[name](int(num_rows), int(dim))
+    if device != "cpu":
         train(embed, optimizers, batches)
         processes.serve({}, lambda _: train_and_wait(embed, optimizers, batches), answers)
         return
     num_threads = faster_num_threads(lambda: train(embed, optimizers, batches[:10]))
     torch.set_num_threads(num_threads)
-    facts = {"num_threads": num_threads}
+    facts = {"torch_threads": num_threads}
     processes.serve(facts, lambda _: train(embed, optimizers, batches), answers)
 
 

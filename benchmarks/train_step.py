@@ -86,7 +86,7 @@ def measure(size: int, arguments: argparse.Namespace, has_torch: bool) -> dict:
 
             twin = twins.torch_twin(arguments.peer_python, "sum", ours.facts["num_rows"], DIM, file)
             runs["torch"] = stack.enter_context(twin)
-            facts["torch_threads"] = twin.facts["num_threads"]
+            facts |= twin.facts
         runs["keras"] = lambda: ours("keras")
         work = {name: size * steps.get(name, steps["ours"]) for name in runs}
         return facts | common.compare(arguments.rounds, runs, work, "pairs/s")

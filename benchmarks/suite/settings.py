@@ -45,9 +45,8 @@ BENCHMARKS = {
     "startup": Benchmark("Start-up", _MODELS, "--processes keras,load"),
     "supervised": Benchmark("Frozen features", quick="--encoders charagram"),
     "encoders": Benchmark(
-        "Training on sentences, against PyTorch",
-        f"{_PEER} --steps 100 --cse-steps 15 --lstm-steps 3",
-        "--encoders word_average --steps 5",
+        "Training of every encoder, against PyTorch", f"{_PEER} --pairs 1000",
+        "--cases word_average --pairs 500",
     ),
     "functional_fit": Benchmark("A functional Keras model", quick="--data PAIRS --steps 10"),
     "lazy_adam": Benchmark(

@@ -1,6 +1,6 @@
 """What really happens in steps on a GPU, counted in a profile."""
 
-import gpu
+import encoders
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -23,7 +23,7 @@ def test_a_step_neither_waits_nor_copies(name, tmp_path):
     train(model, stream, NUM_STEPS)
     np.asarray(model.trainable_variables[0][:1])
     tf.profiler.experimental.stop()
-    facts = gpu.facts_of_profile(tmp_path, NUM_STEPS)
+    facts = encoders.facts_of_profile(tmp_path, NUM_STEPS)
     assert facts["kernels"] > 5
     assert facts["launches"] <= 0.1
     assert facts["to_host"] <= 0.2 and facts["from_host"] <= 0.2
