@@ -228,7 +228,7 @@ class ColumnComparison:
         """
         columns = self.columns_of(chunk, counts)
         sizes = max(num_rows, 1), int(num_rows * num_others)
-        translated, self.mixture = fitted_mixture(columns, _sided(chunk), sizes=sizes)
+        translated, self.mixture, _ = fitted_mixture(columns, _sided(chunk), sizes=sizes)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
             if after is not before:
                 values = np.array(["", *after.values], object)

@@ -187,10 +187,20 @@ def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list
         other_levels = agreements[second].levels
         is_low = (levels > EQUAL + 1) & (other_levels > EQUAL + 1)
         low = np.flatnonzero(is_low)
+        low = low[_may_be_crossed(columns[first], columns[second], pairs[low])]
         crossed = _crossed(columns[first], columns[second], pairs[low])
         swapped = low[crossed >= columns[first].kind.cutoffs[1]]
         levels[swapped] = other_levels[swapped] = EQUAL + 1
     return agreements
+
+
+def _may_be_crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Finds pairs of rows with the value of one column in the other one, which are few."""
+    places = {value: place for place, value in enumerate(first.values)}
+    in_first = np.array([places.get(value, -2) for value in second.values] + [-2])
+    left, right = pairs.T
+    there = first.left[left] == in_first[second.right[right]]
+    return there | (in_first[second.left[left]] == first.right[right])
 
 
 def _crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -24,6 +24,7 @@ from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
     EQUAL,
+    Agreement,
     chance_levels,
     compare_columns,
     random_pairs,
@@ -117,19 +118,29 @@ class Links:
             return None
         return _UNSEEN if len(self.columns) < _MIN_COLUMNS else 0.0
 
-    def probabilities_of(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Returns the probabilities of any pairs of rows, `(num_pairs,)`."""
-        found: NDArray[np.float64] = expit(self._log_odds(pairs))
+    def probabilities_of(
+        self, pairs: NDArray[np.int64], agreements: Sequence[Agreement] | None = None
+    ) -> NDArray[np.float64]:
+        """Returns the probabilities of any pairs of rows, `(num_pairs,)`.
+
+        Args:
+            pairs: Rows of both tables, `(num_pairs, 2)`.
+            agreements: How they agree in each column, if it is known.
+        """
+        found: NDArray[np.float64] = expit(self._log_odds(pairs, agreements))
         if isinstance(self.mixture, TextOdds):
             [column] = self.columns
             left, right = pairs.T
             found[column.left[left] == column.right[right]] = 1
         return found
 
-    def _log_odds(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _log_odds(
+        self, pairs: NDArray[np.int64], agreements: Sequence[Agreement] | None = None
+    ) -> NDArray[np.float64]:
         if self.model is not None:
             return self.model.log_odds(pairs)
-        agreements = compare_columns(self.columns, pairs)
+        if agreements is None:
+            agreements = compare_columns(self.columns, pairs)
         log_odds = self.mixture.log_odds(agreements)
         if self.rows is not None:
             log_odds = self.rows.log_odds(log_odds, pairs)
@@ -396,10 +407,10 @@ def find_links(
         if lexical and not is_one_table:
             texts = columns[0].left, columns[0].right
             links.rivals = PairRivals(texts, pairs, probabilities, is_one_table=False)
-            links.mutual = mutual_evidence(pairs, links.probabilities_of(pairs))
+            links.mutual = mutual_evidence(pairs, links.probabilities_of(pairs, agreements))
     else:
         pairs = candidate_pairs(columns, first=first)
-        columns, mixture = fitted_mixture(columns, pairs, fitted)
+        columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
         links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
         if are_told_by_titles(columns):
             telling = _telling_columns(columns, mixture)
@@ -407,11 +418,11 @@ def find_links(
             right = joined_cells([column.right_cells for column in telling])
             links.rows = WholeRows(left, right)
             # Before the rivals are there: these are the rivals' own probabilities.
-            probabilities = links.probabilities_of(pairs)
+            probabilities = links.probabilities_of(pairs, agreements)
             links.rivals = PairRivals(
                 links.rows.texts, pairs, probabilities, is_one_table=is_one_table
             )
-    links.probabilities = links.probabilities_of(pairs)
+    links.probabilities = links.probabilities_of(pairs, agreements)
     if labels is not None:
         links.learn_from(labels, model)
     return links
@@ -440,7 +451,7 @@ def fitted_mixture(
     pairs: NDArray[np.int64],
     fitted: Mixture | None = None,
     sizes: tuple[int, int] | None = None,
-) -> tuple[list[Column], Mixture]:
+) -> tuple[list[Column], Mixture, list[Agreement]]:
     """Fits the model without labels to candidate pairs; translates codes of the right table.
 
     Args:
@@ -449,6 +460,10 @@ def fitted_mixture(
         fitted: A model that was fitted to tables with the same columns.
         sizes: Number of rows whose partners are among the candidates, and number of pairs of these
             rows and any other, candidates or not. Default: all rows of the columns.
+
+    Returns:
+        The columns, of which the right table's may be translated; the model; and how the pairs
+        agree in each column.
     """
     # The rivals of a right row are not known if only some left rows have candidates.
     has_rivals = sizes is None and columns[0].left is not columns[0].right
@@ -465,16 +480,16 @@ def fitted_mixture(
     translated = written_otherwise(columns, agreements, ratios, pairs, np.log(max(num_all, 1)))
     for number, column in enumerate(translated):
         if column is not columns[number]:
-            [agreements[number]] = compare_columns([column], pairs)
+            agreements = compare_columns(translated, pairs)
             chance[number] = start.chance[number] = chance_levels(column, samples)
     if fitted is not None:
-        return translated, fitted.for_tables(num_rows / max(num_all, 1))
+        return translated, fitted.for_tables(num_rows / max(num_all, 1)), agreements
     start.row_share = num_rows / max(num_all, 1)
     num_expected = _EXPECTED_SHARE * num_rows
     mixture = fit_mixture(start, agreements, num_all, num_expected)
     if has_rivals:
         learn_rivals(mixture, translated, pairs, agreements, num_all)
-    return translated, mixture
+    return translated, mixture, agreements
 
 
 def _sizes(columns: Sequence[Column]) -> tuple[int, int]:
