@@ -63,7 +63,6 @@ _ARTICLES = frozenset("the a an der die das le la les el los il".split())
 _CONJUNCTIONS = frozenset("and und et".split())
 # Spellings of umlauts, in a language that has them, and in one that has not.
 _UMLAUTS = {"ae": "a", "oe": "o", "ue": "u"}
-_UMLAUT = re.compile("[aou]e")
 _INITIAL = re.compile(r"\b\w\b")
 # Letters of the initials of several words.
 _MAX_INITIALS = 6
@@ -82,13 +81,16 @@ def may_be_aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> NDArray
     words = [value.split() for value in values]
     is_known = np.array([any(word in _KNOWN for word in bag) for bag in words], bool)
     has_initial = np.array([_INITIAL.search(value) is not None for value in values], bool)
-    has_umlaut = np.array([_UMLAUT.search(value) is not None for value in values], bool)
+    plain: dict[str, int] = {}
+    forms = [plain.setdefault(_without_umlauts(value), len(plain)) for value in values]
+    plain_form = np.array(forms, np.int64)
     num_words = np.array([len(bag) for bag in words])
     lengths = np.array([len(value) for value in values])
     is_short = (num_words == 1) & (lengths <= _MAX_INITIALS)
     left, right = pairs.T
     may_be = is_known[left] & is_known[right]
-    may_be |= has_initial[left] | has_initial[right] | has_umlaut[left] | has_umlaut[right]
+    may_be |= has_initial[left] | has_initial[right]
+    may_be |= plain_form[left] == plain_form[right]
     may_be |= is_short[left] & (num_words[right] >= lengths[left])
     may_be |= is_short[right] & (num_words[left] >= lengths[right])
     return np.flatnonzero(may_be)
