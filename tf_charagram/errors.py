@@ -95,6 +95,12 @@ def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
     return f"Unknown {kind} '{name}'.{hint} Available: {', '.join(shown)}."
 
 
+def check_name(kind: str, name: Any, available: Iterable[str]) -> None:
+    """Checks that a name is one of those available; raises a `ConfigError` that lists them."""
+    if name not in available:
+        raise ConfigError(unknown_name(kind, name, available))
+
+
 def check_integers(**values: Any) -> None:
     """Checks that arguments are integers or `None`; raises a `ConfigError` that names them."""
     for name, value in values.items():

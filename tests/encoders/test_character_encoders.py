@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.contracts import ragged, randomized, row_sparse
 from tests.reference import cnn, lstm
 from tests.reference.charagram import ACTIVATIONS as FUNCTIONS
-from tf_charagram.encoders.char_cnn import CharCnn
-from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.characters import CharCnn, CharLstm
 from tf_charagram.encoders.options import filter_widths
 from tf_charagram.errors import ConfigError
 

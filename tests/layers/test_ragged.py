@@ -8,8 +8,8 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import SPEC, ragged
+from tf_charagram._common.flat import repeated
 from tf_charagram.layers._ops.ragged import (
-    _row_ids,
     by_length,
     gather_ragged,
     gather_rows,
@@ -53,8 +53,9 @@ def rows(request):
 
 
 @pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
-def test_row_ids(rows, dtype):
-    found = _row_ids(tf.cast(ragged(rows), dtype))
+def test_repeated(rows, dtype):
+    found = repeated(tf.range(len(rows), dtype=dtype), ragged(rows).row_lengths())
+    assert found.dtype == dtype
     assert found.numpy().tolist() == [r for r, row in enumerate(rows) for _ in row]
 
 

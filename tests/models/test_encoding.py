@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from tests.contracts import ragged
 from tests.texts import words
 from tf_charagram.encoders import encoder_class
-from tf_charagram.encoders.char_cnn import CharCnn
+from tf_charagram.encoders.characters import CharCnn
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models._encoding import encoding as encoding_module
 from tf_charagram.models._encoding.encoding import encoded, first_call_alone, in_halves

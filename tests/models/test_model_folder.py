@@ -13,7 +13,7 @@ from tests.commands import full_disk
 from tests.models.answers import TEXTS, parts, randomized
 from tests.variants import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
-from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.characters import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._storage import locations

@@ -13,7 +13,7 @@ from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.writing import check_is_file, sha256_of, whole_file
 from tf_charagram.bulk._shards.folder import FORMATS, Record
 from tf_charagram.bulk._shards.inputs import InputFile, Shard, read_shards, read_texts
-from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
+from tf_charagram.errors import ConfigError, DataError, check_name, check_positive
 from tf_charagram.models._storage.choice import Embedder, first_texts, load_embedder
 from tf_charagram.models._storage.locations import model_sha256
 from tf_charagram.models._storage.own_words import word_options
@@ -47,8 +47,7 @@ class EmbedJob:
     own_weights: bool = False
 
     def __post_init__(self) -> None:
-        if self.format not in FORMATS:
-            raise ConfigError(unknown_name("format", self.format, FORMATS))
+        check_name("format", self.format, FORMATS)
         if self.format == "parquet":
             extra_module("pyarrow.parquet", "parquet")
         check_positive(shard_lines=self.shard_lines)

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from tf_charagram._common.reporting import is_quiet
 from tf_charagram._files.writing import partial_folder, whole_file
 from tf_charagram.data._tables.lines import GZIP_MAGIC
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import DataError, check_name
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -216,8 +216,7 @@ def _file_name(source: _Source) -> str:
 
 def _target(name: str) -> Path:
     """Returns the file or folder of a data set in the cache."""
-    if name not in SOURCES:
-        raise ConfigError(unknown_name("data set", name, SOURCES))
+    check_name("data set", name, SOURCES)
     source = SOURCES[name]
     folder = cache_folder()
     if source.is_folder:

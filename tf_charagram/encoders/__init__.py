@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tf_charagram._common.lazy import lazy_names
 from tf_charagram.encoders import options
 from tf_charagram.encoders.options import EncoderOptions
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_name
 from tf_charagram.settings import typed, types_of
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
     from tf_charagram.encoders.base import Encoder
-    from tf_charagram.encoders.char_cnn import CharCnn
-    from tf_charagram.encoders.char_lstm import CharLstm
+    from tf_charagram.encoders.characters import CharCnn, CharLstm
     from tf_charagram.encoders.charagram import Charagram
     from tf_charagram.encoders.cse import Cse
     from tf_charagram.encoders.recurrent import Gran, IdentityRnn, Lstm, Rnn
@@ -55,8 +54,8 @@ class EncoderEntry(NamedTuple):
 
 ENCODERS = {
     "charagram": EncoderEntry("charagram", "Charagram", options.CharagramOptions),
-    "char_cnn": EncoderEntry("char_cnn", "CharCnn", options.CharCnnOptions),
-    "char_lstm": EncoderEntry("char_lstm", "CharLstm", options.CharLstmOptions),
+    "char_cnn": EncoderEntry("characters", "CharCnn", options.CharCnnOptions),
+    "char_lstm": EncoderEntry("characters", "CharLstm", options.CharLstmOptions),
     "word_average": EncoderEntry("averaging", "WordAverage", options.WordOptions),
     "projection": EncoderEntry("averaging", "Projection", options.ProjectionOptions),
     "dan": EncoderEntry("averaging", "Dan", options.DanOptions),
@@ -76,8 +75,7 @@ if not TYPE_CHECKING:
 
 
 def _entry(name: str) -> EncoderEntry:
-    if name not in ENCODERS:
-        raise ConfigError(unknown_name("encoder", name, ENCODERS))
+    check_name("encoder", name, ENCODERS)
     return ENCODERS[name]
 
 

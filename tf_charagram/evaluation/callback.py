@@ -11,7 +11,7 @@ import keras
 from tf_charagram.data._tables.scored import ScoredPairs
 from tf_charagram.data.download import SOURCES, fetch
 from tf_charagram.data.sets import evaluation_sets
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_name
 from tf_charagram.evaluation._scores.scores import mean_members, score_names, score_sets
 from tf_charagram.models.embedder import TextEmbedder
 
@@ -48,8 +48,7 @@ class ScoreOnSet(keras.callbacks.Callback):
             sets = _public_sets(str(name))
         self.name = str(name)
         names = score_names(sets)
-        if self.name not in names:
-            raise ConfigError(unknown_name("set", self.name, names))
+        check_name("set", self.name, names)
         # A mean needs all its sets.
         members = mean_members(sets).get(self.name, [self.name])
         self._sets = [pairs for pairs in sets if pairs.name in members]

@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.errors import ConfigError, check_name, check_positive
 from tf_charagram.layers._ops.ragged import full_mask, num_real_steps, sum_rows
 from tf_charagram.layers._ops.xla import in_xla, lookup
 from tf_charagram.layers.base import ConfiguredLayer
@@ -57,10 +57,8 @@ class ConvPooling(ConfiguredLayer):
     ) -> None:
         super().__init__(**kwargs)
         self.widths = _check_widths(widths)
-        if activation not in ACTIVATIONS:
-            raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
-        if pooling not in POOLINGS:
-            raise ConfigError(unknown_name("pooling", pooling, POOLINGS))
+        check_name("activation", activation, ACTIVATIONS)
+        check_name("pooling", pooling, POOLINGS)
         self.activation = activation
         self.pooling = pooling
         self.seed = seed

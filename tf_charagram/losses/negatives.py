@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError, check_integers, check_switches, unknown_name
+from tf_charagram.errors import check_integers, check_name, check_switches
 
 # Bits of the mantissa of a float32, and the bits of 1.
 _MANTISSA, _ONE = np.uint32(0x7FFFFF), np.uint32(0x3F800000)
@@ -33,8 +33,7 @@ class NegativeSampler:
     def __init__(
         self, strategy: str = "max", *, mask_duplicates: bool = True, seed: int = 0
     ) -> None:
-        if strategy not in STRATEGIES:
-            raise ConfigError(unknown_name("negatives", strategy, STRATEGIES))
+        check_name("negatives", strategy, STRATEGIES)
         check_switches(mask_duplicates=mask_duplicates)
         check_integers(seed=seed)
         self.strategy = strategy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tf_charagram._common.lazy import lazy_names, names_in
 from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.encoders import ENCODERS, options_class
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import check_name
 from tf_charagram.settings import described, types_of
 from tf_charagram.tasks._shared.defaults import (
     check_start,
@@ -123,8 +123,7 @@ def _class(path: str) -> Any:
 
 
 def _entry(name: str) -> TaskEntry:
-    if name not in TASKS:
-        raise ConfigError(unknown_name("task", name, TASKS))
+    check_name("task", name, TASKS)
     return TASKS[name]
 
 
@@ -210,8 +209,7 @@ def make_settings(task: str = "words", **given: Any) -> RunConfig:
     for options in settings_class(task).option_classes(given).values():
         known |= types_of(options).keys()
     for name in given:
-        if name not in known:
-            raise ConfigError(unknown_name("setting", name, known))
+        check_name("setting", name, known)
     deciding = {name: given[name] for name in ("encoder", "init", "preset") if name in given}
     cls = settings_class(task)
     return cls.from_dict({**run_defaults(task, **deciding), **given})

@@ -10,11 +10,12 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram._common.devices import on_cpu
+from tf_charagram._common.flat import between
 from tf_charagram.errors import ConfigError
 from tf_charagram.text._algorithm.arguments import texts_of
 from tf_charagram.text._algorithm.batches import bounded_batches
 from tf_charagram.text._algorithm.flat import Batch
-from tf_charagram.text._algorithm.tensors import between, string_tensor
+from tf_charagram.text._algorithm.tensors import string_tensor
 from tf_charagram.text.alphabet import Alphabet
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 

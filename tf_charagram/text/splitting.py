@@ -17,11 +17,11 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram._common.devices import on_cpu
+from tf_charagram._common.flat import between
 from tf_charagram._common.lazy import tensorflow_text
 from tf_charagram.text._algorithm import graph
 from tf_charagram.text._algorithm.code_points import SPACE, normalized_code_points
 from tf_charagram.text._algorithm.flat import collapse, decode, shortened
-from tf_charagram.text._algorithm.tensors import between
 
 _APOSTROPHES = (0x2019, 0x02BC, 0xFF07)
 # Control characters, marks of text direction, zero-width spaces, the byte order mark.

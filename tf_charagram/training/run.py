@@ -14,7 +14,7 @@ import keras
 from rich.table import Table
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.errors import ConfigError, TrainingError, unknown_name
+from tf_charagram.errors import TrainingError, check_name
 from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.training._loop.building import check_options
 from tf_charagram.training._loop.loop import Scores, TrainingLoop, total_steps
@@ -81,8 +81,7 @@ class TrainingRun:
         config = self.config
         task = self.task
         set_names = [LAST, *task.find_sets()]
-        if config.select not in set_names:
-            raise ConfigError(unknown_name("set to select by", config.select, set_names))
+        check_name("set to select by", config.select, set_names)
         name = f"{config.task}-{config.encoder}"
         if self.workers.is_chief:
             self.folder = RunFolder.open(config.output, name, resume=resume, overwrite=overwrite)

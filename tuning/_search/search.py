@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tf_charagram._common.checks import check_at_least, check_values
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_name
 from tf_charagram.settings import option
 from tf_charagram.tasks import make_task, task_class
 from tf_charagram.training._loop.run_folder import RunFolder, run_config
@@ -124,8 +124,7 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
             "A search needs --select, the set on which trials are compared. Available: "
             f"{', '.join(names) or 'none without --eval-data'}."
         )
-    if config.select not in names:
-        raise ConfigError(unknown_name("set for --select", config.select, names))
+    check_name("set for --select", config.select, names)
     epochs = config.epochs if "epochs" in fixed else task.trial_epochs
     if settings.tuner == "hyperband" and (epochs < _HYPERBAND_EPOCHS or epochs % 1):
         raise ConfigError(

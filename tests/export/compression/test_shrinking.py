@@ -13,7 +13,7 @@ from tests.c_runtime import CRuntime
 from tests.texts import NASTY, words
 from tests.variants import some_now
 from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
-from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.characters import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.recurrent import Lstm
 from tf_charagram.errors import ConfigError

@@ -15,8 +15,7 @@ from tests.reference import charagram as charagram_reference
 from tests.reference import tagger as reference
 from tests.texts import NASTY
 from tests.variants import some_now
-from tf_charagram.encoders.char_cnn import CharCnn
-from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.characters import CharCnn, CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.tagging import model as module

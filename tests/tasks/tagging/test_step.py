@@ -13,7 +13,7 @@ from tests.reference import optimizers as optimizer_reference
 from tests.reference import tagger as reference
 from tests.reference import text as text_reference
 from tests.variants import some_now
-from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.characters import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital

@@ -16,7 +16,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import ConfigError, DataError, check_name
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +58,7 @@ class BadLines:
     POLICIES = ("error", "skip")
 
     def __init__(self, on_bad_line: str = "error") -> None:
-        if on_bad_line not in self.POLICIES:
-            raise ConfigError(unknown_name("on_bad_line", on_bad_line, self.POLICIES))
+        check_name("on_bad_line", on_bad_line, self.POLICIES)
         self.on_bad_line = on_bad_line
         self.count = 0
         self.first = ""

@@ -50,6 +50,7 @@ class AnsweringModel(TextModel):
     """
 
     served_inputs: ClassVar[list[tf.TensorSpec]] = TEXTS
+    score_title = "accuracy, %"
 
     def __init__(self, vectorizer: Layer, encoder: Layer, head: Layer, **kwargs: Any) -> None:
         super().__init__(vectorizer, encoder, head, **kwargs)
@@ -66,9 +67,14 @@ class AnsweringModel(TextModel):
         )
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order of the answers, of a model with a head of labels."""
+        return self.head.labels
+
+    @property
     def answer_shape(self) -> tuple[int, ...]:
         """Shape of a single answer, by default `(num_labels,)`."""
-        return (len(self.head.labels),)
+        return (len(self.labels),)
 
     def call(self, texts: Any, training: bool = False) -> tf.Tensor:
         """Returns the answers for texts or pairs."""
@@ -96,7 +102,7 @@ class AnsweringModel(TextModel):
         By default, `label`, strings `(n,)`, and `scores`, float32 `(n, num_labels)`.
         """
         best = tf.argmax(answers, axis=1)
-        labels = tf.constant(list(self.head.labels))
+        labels = tf.constant(list(self.labels))
         return {"label": tf.gather(labels, best), "scores": answers}
 
     def answers_to(self, *sides: Sequence[str | bytes], batch_size: int) -> NDArray[np.float32]:

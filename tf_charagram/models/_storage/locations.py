@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tf_charagram._files.json_files import read_json
 from tf_charagram._files.writing import sha256_of
 from tf_charagram._version import __version__
-from tf_charagram.errors import ConfigError, RunError, unknown_name
+from tf_charagram.errors import ConfigError, RunError, check_name, unknown_name
 
 #: Version of the format of model folders.
 FORMAT_VERSION = 3
@@ -202,8 +202,7 @@ def model_class(kind: str) -> Any:
         >>> model_class("tagger").__name__
         'Tagger'
     """
-    if kind not in MODELS:
-        raise ConfigError(unknown_name("kind of model", kind, MODELS))
+    check_name("kind of model", kind, MODELS)
     module, name = MODELS[kind]
     return getattr(import_module(module), name)
 

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram._files.arrays import ArrayFile
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_name
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models._storage.stored_tables import (
     SCALES,
@@ -42,8 +42,7 @@ def weight_arrays(layers: Sequence[keras.layers.Layer], table_dtype: str) -> dic
     Raises:
         ConfigError: `table_dtype` is unknown or does not fit a table, or a weight is not finite.
     """
-    if table_dtype not in TABLE_DTYPES:
-        raise ConfigError(unknown_name("table_dtype", table_dtype, TABLE_DTYPES))
+    check_name("table_dtype", table_dtype, TABLE_DTYPES)
     encoder = layers[0]
     arrays = {weight.path: _view(weight) for weight in weights_of(layers)}
     for name, numbers in arrays.items():

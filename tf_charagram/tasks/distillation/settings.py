@@ -8,7 +8,7 @@ from typing import Literal
 
 from tf_charagram._common.checks import check_at_least, check_weights
 from tf_charagram.data.typos import KINDS
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_name
 from tf_charagram.settings import option
 from tf_charagram.tasks.paraphrase.settings import EmbedderConfig
 
@@ -96,8 +96,7 @@ class DistillConfig(EmbedderConfig):
         if not 0.0 <= self.typos <= 1.0:
             raise ConfigError(f"`typos` must be in [0, 1]. Received: typos={self.typos}")
         for kind in self.error_kinds:
-            if kind not in KINDS:
-                raise ConfigError(unknown_name("kind of error", kind, KINDS))
+            check_name("kind of error", kind, KINDS)
         check_weights("data_weights", self.data_weights, "--pairs", self.pairs)
 
     def default_batch_size(self) -> int:

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import keras
-
 from tf_charagram._files.writing import check_is_file
 from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.download import cache_folder
@@ -26,14 +24,12 @@ from tf_charagram.tasks.distillation._teachers.teacher import (
 )
 from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.tasks.paraphrase._corpus.corpus import PairCorpus, pairs_files, pairs_reader
-from tf_charagram.tasks.paraphrase.task import EmbedderSets, negative_sampler
+from tf_charagram.tasks.paraphrase.task import EmbedderSets
 from tf_charagram.training._loop.building import make_vectorizer
 from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 from tf_charagram.training._loop.run_folder import RunFolder
 from tf_charagram.training.task import ConfigT, Task
 
-# Steps are long, so return to Python after a few of them.
-_STEPS_PER_EXECUTION = STEPS_PER_EXECUTION // 5
 _NUM_LISTED = 100_000
 
 
@@ -51,6 +47,9 @@ class Distill(EmbedderSets, Task):
     data_help = "files of texts, one per line"
     trial_epochs = 1.0
     set_groups = ("sts", "phrases", "wordsim")
+    trainer_class = DistillModel
+    # Steps are long, so return to Python after a few of them.
+    steps_per_execution = STEPS_PER_EXECUTION // 5
 
     config: DistillConfig
     lines: TeacherLines
@@ -151,24 +150,15 @@ class Distill(EmbedderSets, Task):
             seed=config.seed,
         )
 
-    def make_trainer(
-        self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
-    ) -> DistillModel:
-        """Returns the compiled model that trains the encoder."""
+    def objective(self) -> dict[str, Any]:
+        """Returns the weights of the losses; a loss without data has the weight 0."""
         config = self.config
-        trainer = DistillModel(model.encoder)
-        trainer.compile(
-            optimizer,
-            similarity_weight=config.similarity_weight,
-            temperature=config.temperature,
-            neighbors_weight=config.neighbors_weight if config.neighbor_batch_size else 0.0,
-            pairs_weight=config.pairs_weight if self._pairs is not None else 0.0,
-            margin=config.margin,
-            negatives=negative_sampler(config),
-            **config.update_options(),
-            steps_per_execution=_STEPS_PER_EXECUTION,
-        )
-        return trainer
+        return {
+            "similarity_weight": config.similarity_weight,
+            "temperature": config.temperature,
+            "neighbors_weight": config.neighbors_weight if config.neighbor_batch_size else 0.0,
+            "pairs_weight": 0.0 if self._pairs is None else config.pairs_weight,
+        }
 
     def describe_data(self) -> str:
         """Returns a short description of the training data."""

@@ -83,14 +83,8 @@ class PairClassifier(AnsweringModel):
 
     kind = "pair_classifier"
     purpose = "Labels pairs of texts"
-    score_title = "accuracy, %"
     head_class = PairLabelHead
     served_inputs = TEXT_PAIRS
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, in the order of `probabilities`."""
-        return self.head.labels
 
     def probabilities(
         self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
@@ -142,13 +136,7 @@ class TextClassifier(AnsweringModel):
 
     kind = "text_classifier"
     purpose = "Labels texts"
-    score_title = "accuracy, %"
     head_class = TextHead
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, in the order of `probabilities`."""
-        return self.head.labels
 
     def probabilities(self, texts: Sequence[str], *, batch_size: int = 1000) -> NDArray[np.float32]:
         """Returns the probability of each label, float32 `(num_texts, num_labels)`.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tf_charagram._common.checks import check_at_least
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_name
 from tf_charagram.settings import option
 from tf_charagram.training.settings import LabelledConfig, TableConfig
 
@@ -50,8 +50,7 @@ class SupervisedConfig(TableConfig, LabelledConfig):
         super().__post_init__()
         check_at_least(self, {"hidden_dim": 1, "num_classes": 2})
         for part in self.sst:
-            if part not in _SST:
-                raise ConfigError(unknown_name("part of `sst`", part, _SST))
+            check_name("part of `sst`", part, _SST)
         needing = {"freeze": self.freeze == "encoder", "pull_back": self.pull_back}
         for name, is_chosen in needing.items():
             if is_chosen and self.init is None:

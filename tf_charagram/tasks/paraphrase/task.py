@@ -28,11 +28,12 @@ from tf_charagram.tasks.paraphrase._corpus.corpus import (
 )
 from tf_charagram.tasks.paraphrase._corpus.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.paraphrase.settings import EmbedderConfig, ParaphraseConfig
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text._algorithm.tensors import ids_function
 from tf_charagram.training._loop.building import make_vectorizer
 from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 from tf_charagram.training._loop.run_folder import RunFolder
+from tf_charagram.training.step_model import StepModel
 from tf_charagram.training.task import Scoring, Task
 
 
@@ -43,11 +44,15 @@ class EmbedderSets:
 
     Attributes:
         set_groups: Groups of the sets it is scored on while it trains, such as `"wordsim"`.
+        trainer_class: Class of the model that trains the encoder.
+        steps_per_execution: Steps without returning to Python.
     """
 
     model_class = TextEmbedder
     num_resamples = 0
     set_groups: ClassVar[tuple[str, ...]]
+    trainer_class: ClassVar[Any]
+    steps_per_execution: ClassVar[int] = STEPS_PER_EXECUTION
 
     config: Any
     bad_lines: BadLines
@@ -64,6 +69,27 @@ class EmbedderSets:
             self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
         )
         return score_names(self.sets)
+
+    def make_trainer(self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer) -> StepModel:
+        """Returns the compiled model that trains the encoder."""
+        config = self.config
+        negatives = NegativeSampler(
+            config.negatives, mask_duplicates=config.mask_duplicates, seed=config.seed
+        )
+        trainer = self.trainer_class(model.encoder)
+        trainer.compile(
+            optimizer,
+            margin=config.margin,
+            negatives=negatives,
+            **self.objective(),
+            **config.update_options(),
+            steps_per_execution=self.steps_per_execution,
+        )
+        return trainer
+
+    @abstractmethod
+    def objective(self) -> dict[str, Any]:
+        """Returns the arguments of the trainer's `compile` that only this task has."""
 
     @abstractmethod
     def texts(self) -> Sequence[str]:
@@ -108,6 +134,8 @@ class _ParaphraseTask(EmbedderSets, Task):
     """
 
     example_columns = ("text1", "text2", "label")
+
+    trainer_class = ParaphraseModel
 
     config: ParaphraseConfig
     corpus: PairCorpus
@@ -160,21 +188,9 @@ class _ParaphraseTask(EmbedderSets, Task):
             bucket_by_length=config.order == "by_length" and is_padded(model.encoder),
         )
 
-    def make_trainer(
-        self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
-    ) -> ParaphraseModel:
-        """Returns the compiled model that trains the encoder."""
-        config = self.config
-        trainer = ParaphraseModel(model.encoder)
-        trainer.compile(
-            optimizer,
-            loss=config.loss_options,
-            margin=config.margin,
-            negatives=negative_sampler(config),
-            **config.update_options(),
-            steps_per_execution=STEPS_PER_EXECUTION,
-        )
-        return trainer
+    def objective(self) -> dict[str, Any]:
+        """Returns the loss of pairs."""
+        return {"loss": self.config.loss_options}
 
     def describe_data(self) -> str:
         """Returns a short description of the training data."""
@@ -210,10 +226,3 @@ class Sentences(_ParaphraseTask):
     )
     trial_epochs = 5.0
     set_groups = ("sts", "phrases", "wordsim")
-
-
-def negative_sampler(config: EmbedderConfig) -> NegativeSampler:
-    """Returns the sampler of negatives that the settings ask for."""
-    return NegativeSampler(
-        config.negatives, mask_duplicates=config.mask_duplicates, seed=config.seed
-    )

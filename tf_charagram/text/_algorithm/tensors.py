@@ -49,12 +49,6 @@ def ragged(values: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
     return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
-def between(values: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor) -> tf.RaggedTensor:
-    """Cuts parts out of a vector: row `i` is `values[starts[i] : ends[i]]`, int64 row splits."""
-    positions = tf.ragged.range(starts, ends, row_splits_dtype=tf.int64)
-    return positions.with_values(tf.gather(values, positions.values))
-
-
 @on_cpu
 def string_tensor(texts: Sequence[str | bytes]) -> tf.Tensor:
     """Converts texts to a UTF-8 string tensor `(num_texts,)`; surrogates as in `to_bytes`."""

@@ -23,6 +23,8 @@ _INITIAL_VARIANCE = 0.03
 class _SigmoidHead(ConfiguredLayer):
     """Base of the heads: logits = Wp sigmoid(W1 f1 + ... + b) + bp over features of vectors.
 
+    By default these are features of pairs, and there is a logit for each label.
+
     Vectors are first divided by `scale`, a weight that `adapt` sets and training does not change.
     Means of word vectors have a size of 0.02 in each dimension, sums of n-grams 0.5 or 5. One
     learning rate does not suit all of these, and large vectors saturate the sigmoid. The factor
@@ -30,7 +32,8 @@ class _SigmoidHead(ConfiguredLayer):
 
     Args:
         dim: Width of the vectors.
-        num_outputs: Number of logits, at least 2.
+        labels: The labels, at least 2, all different.
+        num_outputs: Number of logits of a head without labels, at least 2.
         hidden_dim: Width of the sigmoid layer.
         seed: Seed of the initial weights.
         **kwargs: Name and dtype of the layer.
@@ -42,11 +45,23 @@ class _SigmoidHead(ConfiguredLayer):
     #: Name of each feature.
     feature_names: ClassVar[tuple[str, ...]] = ("product", "distance")
 
+    labels: tuple[str, ...]
+
     def __init__(
-        self, *, dim: int, num_outputs: int, hidden_dim: int = 50, seed: int = 0, **kwargs: Any
+        self,
+        *,
+        dim: int,
+        labels: Iterable[str] | None = None,
+        num_outputs: int | None = None,
+        hidden_dim: int = 50,
+        seed: int = 0,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "head", **kwargs})
         check_positive(dim=dim, hidden_dim=hidden_dim)
+        if num_outputs is None:
+            self.labels = check_labels(labels or ())
+            num_outputs = len(self.labels)
         self.dim = dim
         self.hidden_dim = hidden_dim
         self.seed = seed
@@ -87,6 +102,12 @@ class _SigmoidHead(ConfiguredLayer):
         ]
         hidden = tf.sigmoid(tf.add_n(products) + self.bias.value)
         return hidden @ self.output_kernel.value + self.output_bias.value
+
+    def loss(
+        self, logits: tf.Tensor, targets: tf.Tensor, class_weights: tf.Tensor | None
+    ) -> tf.Tensor:
+        """Computes the loss of a batch, a scalar: the cross entropy of labels by default."""
+        return cross_entropy(logits, targets, class_weights)
 
     def adapt(self, vectors: tf.Tensor | np.ndarray) -> None:
         """Sets `scale` to the root mean square of some vectors, if that is not 0.
@@ -133,7 +154,9 @@ class PairScoreHead(_SigmoidHead):
         super().__init__(dim=dim, num_outputs=num_classes, **kwargs)
         self.num_classes = num_classes
 
-    def loss(self, logits: tf.Tensor, targets: tf.Tensor, class_weights: None) -> tf.Tensor:
+    def loss(
+        self, logits: tf.Tensor, targets: tf.Tensor, class_weights: tf.Tensor | None
+    ) -> tf.Tensor:
         """Computes the divergence of the logits from the scores, a scalar."""
         del class_weights
         return relatedness_loss(logits, spread_scores(targets, self.num_classes))
@@ -161,13 +184,6 @@ class PairLabelHead(_SigmoidHead):
         ConfigError: An argument is out of range.
     """
 
-    loss = staticmethod(cross_entropy)
-
-    def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
-        labels = check_labels(labels)
-        super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
-        self.labels = labels
-
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class TextHead(_SigmoidHead):
@@ -189,12 +205,6 @@ class TextHead(_SigmoidHead):
     """
 
     feature_names = ("vector",)
-    loss = staticmethod(cross_entropy)
-
-    def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
-        labels = check_labels(labels)
-        super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
-        self.labels = labels
 
     def _features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
         return (vectors,)

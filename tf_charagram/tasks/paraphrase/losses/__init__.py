@@ -7,7 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import check_name
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -57,6 +57,5 @@ def loss_class(name: str) -> type[PairLoss]:
     Raises:
         ConfigError: There is no loss of that name.
     """
-    if name not in LOSSES:
-        raise ConfigError(unknown_name("loss", name, LOSSES))
+    check_name("loss", name, LOSSES)
     return import_module(f"{__name__}.{name}").LOSS

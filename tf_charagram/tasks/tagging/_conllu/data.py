@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tf_charagram.data._tables.lines import BadLines, read_lines
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import DataError, check_name
 
 if TYPE_CHECKING:
     from tf_charagram.tasks.tagging.model import TaggedToken
@@ -92,8 +92,7 @@ def read_tagged(
         ConfigError: An argument is wrong; raised by the call itself.
         DataError: While iterating: the file cannot be read, has a bad line or no sentence.
     """
-    if column not in COLUMNS:
-        raise ConfigError(unknown_name("column", column, COLUMNS))
+    check_name("column", column, COLUMNS)
     return _sentences(path, column, BadLines.of(on_bad_line))
 
 
