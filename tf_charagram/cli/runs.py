@@ -1,24 +1,22 @@
-"""`charagram runs`: lists runs and searches, the newest first, or the trials of a search."""
+"""`charagram runs`: lists runs and searches, the newest first."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from tf_charagram._common.reporting import cell, make_table, number, table_console
+from tf_charagram._common.reporting import cell, number, table_console
 from tf_charagram._files.json_files import read_json
 from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.errors import CharagramError, RunError
 from tf_charagram.training._loop.run_folder import RunFolder
 
 _FOLDER = "runs"
-_MAX_TRIALS = 15
-_COMPLETED = "completed"
 _COLUMNS = ("name", "task", "encoder", "started", "status", "best score")
 # The settings of a run, and of a search.
 _CONFIG = "config.json"
@@ -82,24 +80,21 @@ def _state_of_run(folder: Path, settings: dict[str, Any]) -> tuple[str, str]:
     # The set that selects weights, or else the first that was scored.
     selects = str(settings.get("select"))
     name = selects if selects in names else names[0]
-    scores = [record["scores"].get(name) for record in records]
-    return status, _best(name, [score for score in scores if score is not None])
+    return status, _best(name, [record["scores"].get(name) for record in records])
 
 
 def _state_of_search(folder: Path, settings: dict[str, Any]) -> tuple[str, str]:
     """Returns status and best score of a search."""
-    trials = _read_trials(folder)
-    scores = [trial["score"] for trial in trials if trial["status"] == _COMPLETED]
-    return f"{len(trials)} trials", _best(settings["select"], scores)
+    # Other names are of trials that are being written.
+    paths = [path for path in folder.glob("trials/*/result.json") if path.parent.name.isdecimal()]
+    scores = [read_json(path)["score"] for path in paths]
+    return f"{len(paths)} trials", _best(settings["select"], scores)
 
 
-def _best(name: str, scores: Sequence[float]) -> str:
-    return f"{name} {max(scores):.2f}" if scores else ""
-
-
-def _read_trials(folder: Path) -> list[dict[str, Any]]:
-    paths = sorted((folder / "trials").glob("*/result.json"))
-    return [read_json(path) for path in paths if path.parent.name.isdecimal()]
+def _best(name: str, scores: Iterable[float | None]) -> str:
+    """Formats the best score; a set without a score, or a trial that failed, has `None`."""
+    known = [score for score in scores if score is not None]
+    return f"{name} {max(known):.2f}" if known else ""
 
 
 def _rows_in(folder: Path) -> list[_Row]:
@@ -121,22 +116,6 @@ def _runs_table(rows: Sequence[_Row]) -> Table:
         table.add_column(name, overflow="fold", no_wrap=name == "started")
     for row in rows:
         table.add_row(*map(cell, row.cells))
-    return table
-
-
-def _trials_table(trials: Sequence[dict[str, Any]]) -> Table:
-    """Returns the best trials of a search."""
-
-    def rank(trial: dict[str, Any]) -> tuple[bool, float]:
-        return trial["status"] != _COMPLETED, -(trial["score"] or 0.0)
-
-    best = sorted(trials, key=rank)
-    title = f"Trials, {min(len(best), _MAX_TRIALS)} best of {len(best)}"
-    table = make_table(title, ("trial", "values", "status"), ("score", "epochs"))
-    for trial in best[:_MAX_TRIALS]:
-        values = " ".join(f"{name}={value}" for name, value in trial["values"].items())
-        scores = (number(trial["score"]), number(trial["epochs"], "g"))
-        table.add_row(trial["id"], cell(values), trial["status"], *scores)
     return table
 
 
@@ -164,6 +143,4 @@ def runs(arguments: Sequence[str]) -> int:
         return 0
     console = table_console()
     console.print(_runs_table(rows))
-    if (folder / _SEARCH).is_file():
-        console.print(_trials_table(_read_trials(folder)))
     return 0

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Corrections:
     """
 
     def __init__(self, model: TextModel | Embedder) -> None:
-        self._symbols = _symbols_of(model)
+        self._symbols = model.symbols
         self._num_texts = 0
         self._num_unknown = 0
         self._num_empty = 0
@@ -105,12 +105,3 @@ class Corrections:
         if len(shown) < len(self._counts):
             parts.append("... (--show-corrections lists all)")
         return ", ".join(parts)
-
-
-def _symbols_of(model: Any) -> Any:
-    """Returns the reader of texts of a model: its `symbols`, or that of its vectorizer."""
-    if hasattr(model, "symbols"):
-        return model.symbols
-    from tf_charagram.text._algorithm.symbols import Symbols
-
-    return getattr(model.vectorizer, "reader", Symbols(None))

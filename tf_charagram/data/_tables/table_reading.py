@@ -116,10 +116,7 @@ class Rows:
 
     def _json_rows(self, objects: _Objects, columns: Sequence[str]) -> _Numbered:
         head = list(islice(objects, _NUM_FIRST))
-        names = dict.fromkeys(name for _, row in head for name in row)
-        later = [each for each in columns if column_position(list(names), each) is None]
-        names |= dict.fromkeys(each for each in later if not each.isdecimal())
-        self.names = list(names)
+        self.names = names = _names_in((row for _, row in head), columns)
         if head:
             self.first = [head[0][1].get(name) for name in names]
         return ((line, [row.get(name) for name in names]) for line, row in chain(head, objects))
@@ -254,38 +251,18 @@ def read_table(
         DataError: The file cannot be read, has another encoding, a bad row or no row.
     """
     bad = BadLines.of(on_bad_line)
-    suffix = format_of(path)
-    has_header = True
-    if suffix == PARQUET:
-        file = open_parquet(path)
-        with parquet_errors(path):
-            arrow = file.read()
-        fields = list(arrow.schema)
-        metadata = arrow.schema.metadata
-        table = Table(arrow.column_names, arrow.columns, fields=fields, metadata=metadata)
-    elif suffix in JSON:
-        objects = read_objects(path, suffix, table_lines(path, bad, encoding), bad)
-        rows = [row for _, row in objects]
-        names = dict.fromkeys(name for row in rows for name in row)
-        table = Table(list(names), [[row.get(name) for row in rows] for name in names])
-        if rows and not names:
-            raise DataError(path, "no columns found: all objects are empty")
-    else:
-        source = Rows(path, header=header, encoding=encoding, on_bad_line=bad)
-        kept = [cells for _, cells in source]
-        has_header = bool(source.first_line) and header
-        columns = [[row[column] for row in kept] for column in range(len(source.names))]
-        table = Table(source.names, columns, source.separator, source.has_header)
-    table.path = str(path)
+    tables = read_tables(path, None, header=header, encoding=encoding, on_bad_line=bad)
+    table = next(tables, Table([], []))
     if not len(table):
-        empty = "only a header" if has_header and table.columns else "the file is empty"
+        has_header = table.columns and format_of(path)
+        empty = "only a header" if has_header else "the file is empty"
         raise DataError(path, f"no rows found: {bad.summary() if bad.count else empty}")
     return table
 
 
 def read_tables(
     path: str | Path,
-    num_rows: int,
+    num_rows: int | None,
     *,
     header: bool = True,
     encoding: str | None = None,
@@ -296,8 +273,8 @@ def read_tables(
 
     Args:
         path: A file of a format that `Rows` lists.
-        num_rows: Number of rows of each part; the last one may have fewer. A table with columns
-            and without rows is one part.
+        num_rows: Number of rows of each part; the last one may have fewer. `None` for one part of
+            all rows. A table with columns and without rows is one part, too.
         header: Whether the first line of CSV and TSV has the names of the columns.
         encoding: The encoding of a text file.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
@@ -313,19 +290,19 @@ def read_tables(
     if suffix == PARQUET:
         file = open_parquet(path)
         schema = file.schema_arrow
+        fields = {"fields": list(schema), "metadata": schema.metadata}
+        is_whole = num_rows is None or not file.metadata.num_rows
         with parquet_errors(path):
-            batches = file.iter_batches(batch_size=num_rows)
-            for batch in batches if file.metadata.num_rows else [file.read()]:
-                fields = {"fields": list(schema), "metadata": schema.metadata}
+            for batch in [file.read()] if is_whole else file.iter_batches(batch_size=num_rows):
                 yield Table(schema.names, batch.columns, path=str(path), **fields)
     elif suffix in JSON:
         objects = read_objects(path, suffix, table_lines(path, bad, encoding), bad)
         while rows := [row for _, row in islice(objects, num_rows)]:
-            names = dict.fromkeys(chain.from_iterable(rows))
-            later = [each for each in columns if column_position(list(names), each) is None]
-            names |= dict.fromkeys(each for each in later if not each.isdecimal())
+            names = _names_in(rows, columns)
+            if not names:
+                raise DataError(path, "no columns found: all objects are empty")
             values = [[row.get(name) for row in rows] for name in names]
-            yield Table(list(names), values, path=str(path))
+            yield Table(names, values, path=str(path))
     else:
         source = Rows(path, header=header, encoding=encoding, on_bad_line=bad)
         layout = source.separator, source.has_header
@@ -337,6 +314,15 @@ def read_tables(
             yield Table(source.names, cells, *layout, path=str(path))
         if is_empty and source.names:
             yield Table(source.names, [[] for _ in source.names], *layout, path=str(path))
+
+
+def _names_in(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> list[str]:
+    """Returns the names of the columns of objects, and those asked for that later objects have."""
+    names = dict.fromkeys(chain.from_iterable(rows))
+    later = [each for each in columns if column_position(list(names), each) is None]
+    # A number is the position of a column, not its name.
+    names |= dict.fromkeys(each for each in later if not each.isdecimal())
+    return list(names)
 
 
 def _layout(
