@@ -6,13 +6,9 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from tf_charagram.models._storage.choice import Embedder
-    from tf_charagram.models.base import TextModel
 
 _NUM_EXAMPLES = 3
 # Texts and characters that are read at a time.
@@ -44,11 +40,11 @@ class Corrections:
     """Counts the words of texts that a model reads as others, and the texts that it cannot read.
 
     Args:
-        model: The model. Without a dictionary it reads all words as they are written, and without
-            a vocabulary of n-grams it knows all characters.
+        model: A `TextModel` or a `TextReader`. Without a dictionary it reads all words as they are
+            written, and without a vocabulary of n-grams it knows all characters.
     """
 
-    def __init__(self, model: TextModel | Embedder) -> None:
+    def __init__(self, model: Any) -> None:
         self._symbols = model.symbols
         self._num_texts = 0
         self._num_unknown = 0
