@@ -7,13 +7,14 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from tf_charagram._common.reporting import is_quiet
+from tf_charagram._files.json_files import read_json
 from tf_charagram._files.writing import partial_folder, whole_file
 from tf_charagram.data._tables.lines import GZIP_MAGIC
 from tf_charagram.errors import DataError, check_name
@@ -56,95 +57,16 @@ class _Source:
     url: str
     kind: Kind
     licence: str = _NOT_STATED
-    members: tuple[str, ...] = ()
+    members: Sequence[str] = ()
     checksum: str | None = None
     is_folder: bool = False
     num_bytes: int | None = None
 
 
-_STS_IMAGES = "http://ixa2.si.ehu.es/stswiki/images"
-_EWT = "https://raw.githubusercontent.com/UniversalDependencies/UD_English-EWT/master"
+_LISTED = read_json(Path(__file__).with_name("downloads.json"))
+#: Name -> data set.
+SOURCES: dict[str, _Source] = {name: _Source(**facts) for name, facts in _LISTED.items()}
 _PPDB = "http://nlpgrid.seas.upenn.edu/PPDB/eng/"
-_SIM = "wordsim_similarity_goldstandard.txt"
-_REL = "wordsim_relatedness_goldstandard.txt"
-
-
-def _wordsim(url: str, sha1: str, *members: str, licence: str = _NOT_STATED) -> _Source:
-    return _Source(url, "wordsim", licence, members, f"sha1:{sha1}")
-
-
-def _sts(path: str) -> _Source:
-    return _Source(f"{_STS_IMAGES}/{path}", "sts", is_folder=True)
-
-
-def _ewt(split: str) -> _Source:
-    return _Source(f"{_EWT}/en_ewt-ud-{split}.conllu", "tagged", "CC BY-SA 4.0")
-
-
-def _ws353(*members: str) -> _Source:
-    url = "http://alfonseca.org/pubs/ws353simrel.tar.gz"
-    sha1 = "1b9ca7f4d61682dea0004acbd48ce74275d5bfff"
-    return _wordsim(url, sha1, *members, licence="CC BY 4.0")
-
-
-SOURCES: dict[str, _Source] = {
-    "SL999": _wordsim(
-        "https://fh295.github.io/SimLex-999.zip",
-        "0d3afe35b89d60acf11c28324ac7be10253fda39",
-        "SimLex-999.txt",
-    ),
-    # The 352 distinct rows of both halves; the original set of 353 repeats a pair.
-    "WS353": _ws353(_SIM, _REL),
-    "WS353-SIM": _ws353(_SIM),
-    "WS353-REL": _ws353(_REL),
-    "RW": _wordsim(
-        "https://nlp.stanford.edu/~lmthang/morphoNLM/rw.zip",
-        "bf9c5959a0a2d7ed8e51d91433ac5ebf366d4fb9",
-        "rw.txt",
-    ),
-    "MEN": _wordsim(
-        "https://staff.fnwi.uva.nl/e.bruni/resources/MEN.tar.gz",
-        "3c4af1b7009c1ad75e03562f7f7bc5f51ff3a31a",
-        "MEN_dataset_natural_form_full",
-        licence="CC BY 2.0",
-    ),
-    "SimVerb": _wordsim(
-        "http://people.ds.cam.ac.uk/dsg40/paper/simverb/simverb-3500-data.zip",
-        "8c43b0a34823def29ad4c4f4d7e9d3b91acf8b8d",
-        "SimVerb-3500.txt",
-    ),
-    "STS2012": _sts("4/40/STS2012-en-test.zip"),
-    "STS2013": _sts("2/2f/STS2013-en-test.zip"),
-    "STS2014": _sts("8/8c/STS2014-en-test.zip"),
-    "STS2015": _sts("d/da/STS2015-en-test.zip"),
-    "STS2016": _sts("9/98/STS2016-en-test.zip"),
-    "SICK": _Source(
-        "https://zenodo.org/record/2787612/files/SICK.zip", "sts", "CC BY-NC-SA 3.0", ("SICK.txt",)
-    ),
-    "EWT-train": _ewt("train"),
-    "EWT-dev": _ewt("dev"),
-    "EWT-test": _ewt("test"),
-    "SST": _Source(
-        "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
-        "sentiment",
-        is_folder=True,
-        num_bytes=789_539,
-    ),
-    "glove.6B.300d": _Source(
-        "https://nlp.stanford.edu/data/glove.6B.zip",
-        "vectors",
-        "PDDL 1.0",
-        ("glove.6B.300d.txt",),
-        num_bytes=862_182_613,
-    ),
-    "wiki-news-300d-1M": _Source(
-        "https://dl.fbaipublicfiles.com/fasttext/vectors-english/wiki-news-300d-1M.vec.zip",
-        "vectors",
-        "CC BY-SA 3.0",
-        ("wiki-news-300d-1M.vec",),
-        num_bytes=681_808_098,
-    ),
-}
 _PPDB_SIZES = ("s", "m", "l", "xl", "xxl", "xxxl")
 _PPDB_PARTS = ("lexical", "phrasal", "o2m", "m2o", "all")
 for _version, _size, _part in product(("1.0", "2.0"), _PPDB_SIZES, _PPDB_PARTS):
