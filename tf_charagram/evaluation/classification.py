@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.evaluation._scores.statistics import (
-    Floats,
-    MetricScore,
-    interval,
-    resample_counts,
-)
+from tf_charagram.evaluation._scores.statistics import Floats, MetricScore, intervals_of
 
 
 @dataclass(frozen=True)
@@ -104,41 +99,25 @@ def score_labels(
         "accuracy": 100.0 * sum(hits) / len(gold),
         "macro_f1": float(np.mean(f1_scores)),
     }
-    intervals = {}
-    if num_resamples:
-        draws = _draws(rows, columns, num_labels, num_resamples, seed)
-        intervals = {name: interval(values) for name, values in draws.items()}
-    return ClassificationScore(len(gold), metrics, intervals, tuple(per_label), confusion)
-
-
-def _rate(part: int, whole: int) -> float | None:
-    # Not 0: a label that does not occur has no recall.
-    return 100.0 * part / whole if whole else None
-
-
-def _draws(
-    rows: NDArray[np.intp],
-    columns: NDArray[np.intp],
-    num_labels: int,
-    num_resamples: int,
-    seed: int,
-) -> dict[str, Floats]:
-    """Computes accuracy and macro-F1 of resamples, x 100."""
     is_gold = np.eye(num_labels)[rows]
     is_predicted = np.eye(num_labels)[columns]
-    accuracies = []
-    macros = []
-    random = np.random.default_rng(seed)
-    for counts in resample_counts(len(rows), num_resamples, random):
+
+    def resampled(counts: Floats) -> Iterator[Floats]:
         # Sums over the examples of each resample: `(num_rows, num_labels)`.
         hits = counts @ (is_gold * is_predicted)
         occurring = counts @ (is_gold + is_predicted)
         # Labels that are absent from a resample have 0 hits, and are not part of its mean.
         f1 = 2.0 * hits / np.maximum(occurring, 1.0)
         num_present = (occurring > 0).sum(axis=1)
-        accuracies.append(hits.sum(axis=1) / len(rows))
-        macros.append(f1.sum(axis=1) / num_present)
-    return {
-        "accuracy": 100.0 * np.concatenate(accuracies),
-        "macro_f1": 100.0 * np.concatenate(macros),
-    }
+        yield 100.0 * (hits.sum(axis=1) / len(rows))
+        yield 100.0 * (f1.sum(axis=1) / num_present)
+
+    intervals = intervals_of(
+        [*metrics], len(gold), resampled, num_resamples=num_resamples, seed=seed
+    )
+    return ClassificationScore(len(gold), metrics, intervals, tuple(per_label), confusion)
+
+
+def _rate(part: int, whole: int) -> float | None:
+    # Not 0: a label that does not occur has no recall.
+    return 100.0 * part / whole if whole else None

@@ -19,7 +19,7 @@ from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data.readers.misspellings import Misspelling, read_misspellings
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation._scores.embedders import model_labels
-from tf_charagram.evaluation._scores.statistics import MetricScore, interval, resample_counts
+from tf_charagram.evaluation._scores.statistics import Floats, MetricScore, intervals_of
 from tf_charagram.evaluation._scores.tables import metric_table
 from tf_charagram.models._answers.vectors import nearest
 from tf_charagram.models._storage.choice import load_embedder, num_chars_of
@@ -134,20 +134,15 @@ def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> 
     """
     num_queries = len(ranks)
     hits = 100.0 * (ranks[:, np.newaxis] < np.array(RECALL_AT))
-    means = hits.mean(axis=0).tolist()
-    draws = []
-    if num_resamples:
-        random = np.random.default_rng(seed)
-        for counts in resample_counts(num_queries, num_resamples, random):
-            # A mean over a resample: each query counts as often as it was drawn.
-            draws.append(counts @ hits / num_queries)
-    metrics = {}
-    intervals = {}
-    for column, k in enumerate(RECALL_AT):
-        name = f"recall_at_{k}"
-        metrics[name] = means[column]
-        if draws:
-            intervals[name] = interval(np.concatenate(draws)[:, column])
+    names = [f"recall_at_{k}" for k in RECALL_AT]
+    metrics = dict(zip(names, hits.mean(axis=0).tolist(), strict=True))
+
+    def resampled(counts: Floats) -> Floats:
+        # A mean over a resample: each query counts as often as it was drawn.
+        means = counts @ hits / num_queries
+        return means.T
+
+    intervals = intervals_of(names, num_queries, resampled, num_resamples=num_resamples, seed=seed)
     return MetricScore(num_queries, metrics, intervals)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,32 @@ def resample_counts(
         drawn += offsets[:, np.newaxis]
         counts = np.bincount(drawn.ravel(), minlength=drawn.size)
         yield counts.reshape(shape).astype(np.float64)
+
+
+def intervals_of(
+    names: Sequence[str],
+    num_examples: int,
+    statistics: Callable[[Floats], Iterable[Floats]],
+    *,
+    num_resamples: int,
+    seed: int,
+) -> dict[str, tuple[float, float] | None]:
+    """Computes the intervals of some metrics over resampled examples.
+
+    Args:
+        names: Names of the metrics.
+        num_examples: Number of examples.
+        statistics: Computes each metric of each resample, `(num_rows,)` each, from the counts of
+            the examples, `(num_rows, num_examples)`.
+        num_resamples: Number of resamples; 0 for no intervals.
+        seed: Seed of the resamples. Results with the same seed have the same resamples.
+    """
+    if not num_resamples:
+        return {}
+    random = np.random.default_rng(seed)
+    chunks = [statistics(counts) for counts in resample_counts(num_examples, num_resamples, random)]
+    draws = np.concatenate([np.stack(list(chunk)) for chunk in chunks], axis=1)
+    return {name: interval(values) for name, values in zip(names, draws, strict=True)}
 
 
 def resampled_pearson(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,8 @@ from tf_charagram.evaluation._scores.statistics import (
     Floats,
     MetricScore,
     hundredfold,
-    interval,
+    intervals_of,
     pearson,
-    resample_counts,
     resampled_pearson,
     resampled_spearman,
     spearman,
@@ -102,28 +101,21 @@ def score_relatedness(
     """
     gold, predicted = np.asarray(gold, np.float64), np.asarray(predicted, np.float64)
     errors = (predicted - gold) ** 2
-    draws: dict[str, Floats] = {}
-    if num_resamples:
-        random = np.random.default_rng(seed)
-        resampled = [
-            [
-                100.0 * resampled_pearson(predicted, gold, counts),
-                100.0 * resampled_spearman(predicted, gold, counts),
-                counts @ errors / len(errors),
-            ]
-            for counts in resample_counts(len(gold), num_resamples, random)
-        ]
-        values = np.concatenate(resampled, axis=1)
-        draws = dict(zip(("pearson", "spearman", "mse"), values, strict=True))
-    return MetricScore(
-        len(gold),
-        {
-            "pearson": hundredfold(pearson(predicted, gold)),
-            "spearman": hundredfold(spearman(predicted, gold)),
-            "mse": float(errors.mean()),
-        },
-        {name: interval(values) for name, values in draws.items()},
+    metrics = {
+        "pearson": hundredfold(pearson(predicted, gold)),
+        "spearman": hundredfold(spearman(predicted, gold)),
+        "mse": float(errors.mean()),
+    }
+
+    def resampled(counts: Floats) -> Iterator[Floats]:
+        yield 100.0 * resampled_pearson(predicted, gold, counts)
+        yield 100.0 * resampled_spearman(predicted, gold, counts)
+        yield counts @ errors / len(errors)
+
+    intervals = intervals_of(
+        [*metrics], len(gold), resampled, num_resamples=num_resamples, seed=seed
     )
+    return MetricScore(len(gold), metrics, intervals)
 
 
 def relatedness_table(scores: Sequence[tuple[str, MetricScore]]) -> Table:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram._common.reporting import INTERVAL, make_table, number
-from tf_charagram._common.reporting import interval as interval_cell
-from tf_charagram.evaluation._scores.statistics import Floats, interval, resample_counts
+from tf_charagram._common.reporting import INTERVAL, interval, make_table, number
+from tf_charagram.evaluation._scores.statistics import Floats, intervals_of
 from tf_charagram.evaluation.classification import LabelScore, score_labels
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from tf_charagram.tasks.tagging.model import TaggedToken
 
 Tags = Sequence[Sequence[str]]
-Ints = NDArray[np.int64]
 
 _NUM_MISTAKES_SHOWN = 10
 
@@ -96,7 +94,16 @@ def score_tags(
     first_tokens = np.cumsum(lengths) - lengths
     # Right tags per sentence. `reduceat` would be wrong for an empty sentence.
     num_right = np.add.reduceat(is_right, first_tokens, dtype=np.int64)
-    draws = _draws(num_right, lengths, num_resamples, seed) if num_resamples else None
+    sums = np.stack([num_right, lengths], axis=1).astype(np.float64)
+
+    def resampled(counts: Floats) -> list[Floats]:
+        # Sentences are resampled, not words, because the tags of a sentence depend on each other.
+        num_right_drawn, num_drawn = (counts @ sums).T
+        return [100 * num_right_drawn / num_drawn]
+
+    intervals = intervals_of(
+        ["accuracy"], len(lengths), resampled, num_resamples=num_resamples, seed=seed
+    )
     mistakes = Counter(pair for pair in pairs if pair[0] != pair[1])
     # Ties in the order of the tags, so that the table does not depend on the sentences' order.
     most_frequent = sorted(mistakes.items(), key=lambda item: (-item[1], item[0]))
@@ -107,7 +114,7 @@ def score_tags(
         num_sentences=len(lengths),
         num_tokens=len(pairs),
         accuracy=100 * float(np.mean(is_right)),
-        interval=None if draws is None else interval(draws),
+        interval=intervals.get("accuracy"),
         num_known=int(np.sum(is_known)),
         known_accuracy=_accuracy(is_right[is_known]),
         num_unknown=int(np.sum(~is_known)),
@@ -149,16 +156,6 @@ def score_raw(
     return token_f1, 100 * (gold & found).total() / total
 
 
-def _draws(num_right: Ints, lengths: Ints, num_resamples: int, seed: int) -> Floats:
-    """Returns the accuracy over resampled sentences, `(num_resamples,)`."""
-    # Sentences are resampled, not words, because the tags of a sentence depend on each other.
-    sums = np.stack([num_right, lengths], axis=1).astype(np.float64)
-    random = np.random.default_rng(seed)
-    chunks = [counts @ sums for counts in resample_counts(len(lengths), num_resamples, random)]
-    num_right_drawn, num_drawn = np.concatenate(chunks).T
-    return 100 * num_right_drawn / num_drawn
-
-
 def _accuracy(is_right: NDArray[np.bool_]) -> float | None:
     return 100 * float(np.mean(is_right)) if len(is_right) else None
 
@@ -171,7 +168,7 @@ def tagging_tables(name: str, score: TaggingScore) -> list[Table]:
         score: Its score.
     """
     accuracies = make_table("Accuracy x 100", ["of"], ["count", "accuracy", INTERVAL])
-    bounds = interval_cell(score.interval)
+    bounds = interval(score.interval)
     for unit, count, accuracy, interval_text in (
         ("all words", score.num_tokens, score.accuracy, bounds),
         ("known words", score.num_known, score.known_accuracy, "-"),
