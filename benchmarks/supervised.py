@@ -24,14 +24,13 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.layers._ops.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers.registry import make_optimizer
-from tf_charagram.tasks.labels._heads.feature_steps import FeatureSteps
 from tf_charagram.tasks.labels._heads.heads import PairScoreHead
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text._algorithm.arguments import distinct
 from tf_charagram.text._algorithm.tensors import ids_function
 from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 from tf_charagram.training._loop.processor import limit_threads
-from tf_charagram.training._loop.steps import choose_steps, run_watched
+from tf_charagram.training._loop.steps import FeatureSteps, choose_steps, run_watched
 from tf_charagram.training._loop.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
 

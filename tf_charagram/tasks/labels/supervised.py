@@ -26,14 +26,13 @@ from tf_charagram.layers._ops.ragged import gather_ragged
 from tf_charagram.models._answers.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks._shared.labelled import LabelledSets
-from tf_charagram.tasks.labels._heads.feature_steps import FeatureSteps
 from tf_charagram.tasks.labels.settings import SupervisedConfig
 from tf_charagram.text._algorithm.arguments import distinct
 from tf_charagram.text._algorithm.tensors import ids_function
 from tf_charagram.training._loop.building import make_vectorizer
 from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 from tf_charagram.training._loop.run_folder import RunFolder
-from tf_charagram.training._loop.steps import RunSegment, run_watched
+from tf_charagram.training._loop.steps import FeatureSteps, RunSegment, run_watched
 from tf_charagram.training._loop.stream import ExampleStream, Stream
 from tf_charagram.training.step_model import StepModel
 from tf_charagram.training.supervised_model import SupervisedModel

@@ -11,9 +11,8 @@ import tensorflow as tf
 
 from tests.commands import assert_same_training
 from tf_charagram.optimizers.registry import OPTIMIZERS, make_optimizer
-from tf_charagram.tasks.labels._heads.feature_steps import FeatureSteps
 from tf_charagram.tasks.labels._heads.heads import PairLabelHead, PairScoreHead, TextHead
-from tf_charagram.training._loop.steps import choose_steps, run_watched
+from tf_charagram.training._loop.steps import FeatureSteps, choose_steps, run_watched
 from tf_charagram.training._loop.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
 
