@@ -45,9 +45,9 @@ from tf_charagram.text._spelling.patterns import Patterns
 from tf_charagram.text._spelling.sureness import Shares, Sureness, letter_numbers
 from tf_charagram.text._spelling.word_filter import contains, letter_values, powers
 
-# `charagram search --spelling` corrects words, too, in `search/_pairs/spelling`: it ranks all words by
-# their vectors, which finds more errors and takes a search per word. Here, keys are looked up, in the
-# graph and for every batch.
+# `charagram search --spelling` corrects words, too, in `search/_pairs/spelling`: it ranks all words
+# by their vectors, which finds more errors and takes a search per word. Here, keys are looked up,
+# in the graph and for every batch.
 
 _SEED = 2016
 
