@@ -44,7 +44,8 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor, weights: tf.Tensor | None =
 def _entries(ids: tf.RaggedTensor) -> tf.Tensor:
     """Returns the row and the value of each id, int64 `(num_ids, 2)`."""
     # Complex numbers interleave pairs in one pass; stacking columns copies each number alone.
-    row_ids = repeated(tf.range(ids.nrows(tf.int64)), ids.row_lengths())
+    lengths = ids.row_lengths()
+    row_ids = repeated(tf.range(tf.size(lengths, tf.int64)), lengths)
     rows = tf.bitcast(row_ids, tf.float64)
     values = tf.bitcast(tf.cast(ids.values, tf.int64), tf.float64)
     entries = tf.bitcast(tf.complex(rows, values), tf.int64)
