@@ -84,6 +84,11 @@ def take(values: Array, index: Array) -> Array:
     return values[index]
 
 
+def take_clipped(values: Array, index: Array) -> Array:
+    """Selects values by their positions; the last value stands for all positions past it."""
+    return values.take(index, mode="clip")
+
+
 def take_each(values: Array, index: Array) -> Array:
     """Selects one value of each row, `(num_rows,)`."""
     return values[np.arange(len(values)), index]
@@ -99,6 +104,11 @@ def selected(values: Array, mask: Array) -> Array:
     return values[mask]
 
 
+def masked(values: Array, mask: Array) -> Array:
+    """Replaces values by 0 where a mask is false."""
+    return np.where(mask, values, values.dtype.type(0))
+
+
 def put(values: Array, index: Array, others: Array) -> Array:
     """Replaces the values, or rows, at some positions."""
     changed = values.copy()
@@ -111,6 +121,11 @@ def max_at(values: Array, index: Array, others: Array) -> Array:
     raised = values.copy()
     np.maximum.at(raised, index, others)
     return raised
+
+
+def flattened(values: Array) -> Array:
+    """Lists the values of all axes in one vector."""
+    return values.reshape(-1)
 
 
 def full_like(values: Array, value: Any, dtype: Any) -> Array:
@@ -156,9 +171,11 @@ def num_nonzero(values: Array, axis: int) -> Array:
     return np.count_nonzero(values, axis=axis)
 
 
-def sums_up_to(values: Array) -> Array:
-    """Adds up the values before and at each position."""
-    return np.cumsum(values)
+def splits_of(lengths: Array) -> Array:
+    """Adds up lengths, `(n,)`: the begin of each part, and the end of the last, `(n + 1,)`."""
+    splits = np.zeros(len(lengths) + 1, lengths.dtype)
+    np.cumsum(lengths, out=splits[1:])
+    return splits
 
 
 def sums_before(values: Array) -> Array:

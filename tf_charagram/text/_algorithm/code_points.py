@@ -15,6 +15,8 @@ SPACE = 0x20
 #: Regular expression of ASCII white space, for RE2 and for Python.
 SPACES = r"[\t\n\f\r ]+"
 FIRST_BEYOND_ASCII = 0x80
+#: Ends ascending tables of code points, so that a search for a character never ends past the end.
+PAST_CODES = 2**31 - 1
 # The only character whose lowercase form has two code points.
 _DOTTED_I = 0x130
 

@@ -129,12 +129,18 @@ def _normalized(
     # Python and tensorflow-text have different versions of Unicode, which normalize equally what
     # both know. The other characters are hidden from them behind one that no version changes.
     unassigned = ops.constant(unicode_ranges()["unassigned"])
-    hidden_places = ops.positions_of_true(is_in_ranges(ops, codes, unassigned))
-    hidden = ops.take(codes, hidden_places)
-    visible = ops.put(codes, hidden_places, ops.full_like(hidden, _NONCHARACTER, hidden.dtype))
-    texts = ops.encode(visible, boundaries[:-1] + 1, boundaries[1:])
-    codes, boundaries = ops.decode(ops.in_unicode_form(texts, unicode_form))
-    return ops.put(codes, ops.positions_of_true(codes == _NONCHARACTER), hidden), boundaries
+    is_unassigned = is_in_ranges(ops, codes, unassigned)
+    places = ops.positions_of_true(is_unassigned)
+    hidden = ops.take(codes, places)
+    screens = ops.full_like(hidden, _NONCHARACTER, hidden.dtype)
+    visible = ops.put(codes, places, screens)
+    # Without the space before each text.
+    starts = boundaries[:-1] + 1
+    texts = ops.encode(visible, starts, boundaries[1:])
+    normalized = ops.in_unicode_form(texts, unicode_form)
+    codes, boundaries = ops.decode(normalized)
+    places = ops.positions_of_true(codes == _NONCHARACTER)
+    return ops.put(codes, places, hidden), boundaries
 
 
 def is_in_ranges(ops: Ops, values: Array, edges: Array) -> Array:
@@ -179,9 +185,12 @@ def collapse(
     if max_chars is None:
         return Batch(symbols, starts, ends)
     # The space after the last character counts. In this order no sum exceeds int32.
-    ends = starts + ops.minimum(ends - starts, min(max_chars + 1, 2**31 - 1))
+    max_length = min(max_chars + 1, 2**31 - 1)
+    lengths = ops.minimum(ends - starts, max_length)
+    ends = starts + lengths
     # A text that is cut after a space ends at that space.
-    last = ops.take(symbols, ops.maximum(ends - 1, 0))
+    last_places = ops.maximum(ends - 1, 0)
+    last = ops.take(symbols, last_places)
     is_cut_at_space = (ends > starts + 1) & (last == space)
     ends = ends - ops.like(is_cut_at_space, ends)
     spaces = ops.full_like(ends, space, symbols.dtype)
@@ -214,26 +223,35 @@ def replaced(
         other_weights: The weights of `others`, if the batch has weights.
     """
     size = ops.reshape(ops.size(batch.symbols), [1])
-    other_splits = size + ops.padded(ops.sums_up_to(lengths), 1, 0)
+    other_splits = size + ops.splits_of(lengths)
     # Before each part, its replacement, and at the end the rest.
     kept_starts = ops.padded(ends, 1, 0)
     firsts = interleaved(ops, kept_starts[:-1], other_splits[:-1])
     lasts = interleaved(ops, starts, other_splits[1:])
     firsts = ops.concat([firsts, kept_starts[-1:]])
     lasts = ops.concat([lasts, size])
-    every = ops.concat([batch.symbols, ops.like(others, batch.symbols)])
+    others = ops.like(others, batch.symbols)
+    every = ops.concat([batch.symbols, others])
     # A position moves by the growth of all parts that start before it.
-    growth = ops.padded(ops.sums_up_to(lengths - (ends - starts)), 1, 0)
+    growth = lengths - (ends - starts)
+    growth_before = ops.splits_of(growth)
 
     def moved(edges: Array) -> Array:
         num_parts_before = ops.searchsorted(starts, ops.int64(edges))
-        return edges + ops.like(ops.take(growth, num_parts_before), edges)
+        moves = ops.take(growth_before, num_parts_before)
+        return edges + ops.like(moves, edges)
 
     places = ops.positions(firsts, lasts)
     weights = None
     if batch.weights is not None:
-        weights = ops.take(ops.concat([batch.weights, other_weights]), places)
-    return Batch(ops.take(every, places), moved(batch.starts), moved(batch.ends), weights)
+        every_weight = ops.concat([batch.weights, other_weights])
+        weights = ops.take(every_weight, places)
+    return Batch(
+        ops.take(every, places),
+        moved(batch.starts),
+        moved(batch.ends),
+        weights,
+    )
 
 
 def certain(ops: Ops, batch: Batch) -> Readings:
@@ -241,7 +259,8 @@ def certain(ops: Ops, batch: Batch) -> Readings:
     none = batch.starts[:0]
     no_weights = None if batch.weights is None else batch.weights[:0]
     nothing = Batch(batch.symbols[:0], none, none, no_weights)
-    return Readings(batch, nothing, ops.int64(none), ops.cast_to(none, "float32"))
+    no_shares = ops.cast_to(none, "float32")
+    return Readings(batch, nothing, ops.int64(none), no_shares)
 
 
 def some_texts(ops: Ops, batch: Batch, rows: Array) -> Batch:
@@ -249,10 +268,13 @@ def some_texts(ops: Ops, batch: Batch, rows: Array) -> Batch:
     starts = ops.take(batch.starts, rows)
     # With the space after it.
     ends = ops.take(batch.ends, rows) + 1
-    splits = ops.padded(ops.sums_up_to(ends - starts), 1, 0)
+    splits = ops.splits_of(ends - starts)
     places = ops.positions(starts, ends)
-    weights = None if batch.weights is None else ops.take(batch.weights, places)
-    return Batch(ops.take(batch.symbols, places), splits[:-1], splits[1:] - 1, weights)
+    weights = None
+    if batch.weights is not None:
+        weights = ops.take(batch.weights, places)
+    symbols = ops.take(batch.symbols, places)
+    return Batch(symbols, splits[:-1], splits[1:] - 1, weights)
 
 
 def stacked(ops: Ops, first: Batch, second: Batch) -> Batch:
@@ -282,13 +304,35 @@ def rows_of(ops: Ops, table: Rows, rows: Array) -> tuple[Array, Array]:
     """
     firsts = ops.take(table.splits, rows)
     lasts = ops.take(table.splits, rows + 1)
-    places = ops.positions(ops.reshape(firsts, [-1]), ops.reshape(lasts, [-1]))
-    return ops.take(table.values, places), ops.sum_of(lasts - firsts, axis=1)
+    lengths = ops.sum_of(lasts - firsts, axis=1)
+    places = ops.positions(
+        ops.flattened(firsts),
+        ops.flattened(lasts),
+    )
+    return ops.take(table.values, places), lengths
 
 
 def interleaved(ops: Ops, first: Array, second: Array) -> Array:
     """Takes values of two vectors `(n,)` by turns, `(2n,)`."""
-    return ops.reshape(ops.stack([first, second], axis=1), [-1])
+    pairs = ops.stack([first, second], axis=1)
+    return ops.flattened(pairs)
+
+
+def all_selected(ops: Ops, mask: Array, *values: Array) -> list[Array]:
+    """Selects the values, or rows, of several arrays where a mask is true."""
+    # Not `selected`, which would look for the true values once for each array.
+    places = ops.positions_of_true(mask)
+    return [ops.take(each, places) for each in values]
+
+
+def rows_in(ops: Ops, table: Array, values: Array) -> tuple[Array, Array]:
+    """Looks values up in an ascending table that ends with a value none of them has.
+
+    Returns:
+        The row of each value, and whether the table has it.
+    """
+    rows = ops.searchsorted(table, values)
+    return rows, ops.take(table, rows) == values
 
 
 def num_between(ops: Ops, mask: Array, starts: Array, ends: Array) -> Array:

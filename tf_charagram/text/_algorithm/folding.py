@@ -18,8 +18,10 @@ from tf_charagram.text._algorithm.flat import (
     OnExecutor,
     Ops,
     Rows,
+    all_selected,
     is_in_ranges,
     replaced,
+    rows_in,
     rows_of,
 )
 from tf_charagram.text._algorithm.forms import (
@@ -74,11 +76,9 @@ class CharacterFolder(OnExecutor):
         ops = self._ops
         places = ops.positions_of_true(codes >= FIRST_BEYOND_ASCII)
         chars = ops.take(codes, places)
-        rows = ops.searchsorted(self._codes, chars)
-        is_changed = ops.take(self._codes, rows) == chars
-        places = ops.selected(places, is_changed)
-        rows = ops.with_axis(ops.selected(rows, is_changed), 1)
-        forms, lengths = rows_of(ops, self._forms, rows)
+        rows, is_changed = rows_in(ops, self._codes, chars)
+        places, rows = all_selected(ops, is_changed, places, rows)
+        forms, lengths = rows_of(ops, self._forms, ops.with_axis(rows, 1))
         texts = Batch(codes, boundaries, boundaries)
         folded = replaced(ops, texts, places, places + 1, forms, lengths)
         return self._composed(folded.symbols, folded.starts)
@@ -92,7 +92,8 @@ class CharacterFolder(OnExecutor):
         codes = ops.put(codes, bases, letters)
         # The letter that each mark belongs to.
         letter_of = ops.searchsorted(bases, places) - 1
-        has_known_letter = ops.take(self._symbols_of(letters) > OTHER_SYMBOL, letter_of)
+        is_known_letter = self._symbols_of(letters) > OTHER_SYMBOL
+        has_known_letter = ops.take(is_known_letter, letter_of)
         marks = ops.take(codes, places)
         is_unknown = self._symbols_of(marks) == OTHER_SYMBOL
         # Without its vowel, a Korean syllable would be another one.
@@ -100,17 +101,20 @@ class CharacterFolder(OnExecutor):
         is_dropped = has_known_letter & is_unknown & ~is_jamo
         letters_of_marks = ops.take(letters, letter_of)
         is_greek = (letters_of_marks >= GREEK[0]) & (letters_of_marks < GREEK[1])
-        is_dropped |= is_unknown & (self._are_points(marks) | is_greek)
+        _, is_point = rows_in(ops, self._points, marks)
+        is_dropped |= is_unknown & (is_point | is_greek)
         # The letter contains the marks that it is composed of.
         number = places - ops.take(bases, letter_of)
         is_dropped |= number <= ops.take(num_composed, letter_of)
-        return ops.dropped(codes, ops.selected(places, is_dropped), boundaries)
+        dropped_places = ops.selected(places, is_dropped)
+        return ops.dropped(codes, dropped_places, boundaries)
 
     def _places_of_marks(self, codes: Array) -> Array:
         """Finds the marks of a batch; their positions are int64 `(num_marks,)`."""
         ops = self._ops
         places = ops.positions_of_true(codes >= FIRST_MARK)
-        is_mark = is_in_ranges(ops, ops.take(codes, places), self._mark_edges)
+        chars = ops.take(codes, places)
+        is_mark = is_in_ranges(ops, chars, self._mark_edges)
         return ops.selected(places, is_mark)
 
     def _runs(self, places: Array) -> tuple[Array, Array]:
@@ -125,17 +129,14 @@ class CharacterFolder(OnExecutor):
         """
         ops = self._ops
         # No mark is at -1, so the first mark begins a run.
-        before = ops.padded(places + 1, 1, 0, -1)[:-1]
-        begins = ops.positions_of_true(places != before)
+        after = ops.padded(places + 1, 1, 0, -1)
+        begins = ops.positions_of_true(places != after[:-1])
         num_marks = ops.reshape(ops.size(places), [1])
-        stops = ops.concat([begins[1:], num_marks])[: ops.size(begins)]
-        return ops.take(places, begins) - 1, stops - begins
-
-    def _are_points(self, marks: Array) -> Array:
-        """Returns whether marks are vowel points, bool `(num_marks,)`."""
-        ops = self._ops
-        rows = ops.minimum(ops.searchsorted(self._points, marks), len(self._points) - 1)
-        return ops.take(self._points, rows) == marks
+        stops = ops.concat([begins[1:], num_marks])
+        # Without a mark there is no run, and so no end of one.
+        stops = stops[: ops.size(begins)]
+        bases = ops.take(places, begins) - 1
+        return bases, stops - begins
 
     def _composites_of(self, codes: Array, bases: Array, num_marks: Array) -> tuple[Array, Array]:
         """Composes letters with as many of their marks as possible.
@@ -156,10 +157,12 @@ class CharacterFolder(OnExecutor):
         keys = ops.int64(letters)
         last = ops.size(codes) - 1
         for length in range(1, MAX_MARKS + 1):
-            marks = ops.take(codes, ops.minimum(bases + length, last))
+            places = ops.minimum(bases + length, last)
+            marks = ops.take(codes, places)
             keys = keys * FACTOR + ops.int64(marks)
-            rows = ops.searchsorted(self._keys, keys)
-            is_known = (ops.take(self._keys, rows) == keys) & (num_marks >= length)
-            letters = ops.where(is_known, ops.take(self._composites, rows), letters)
+            rows, is_known = rows_in(ops, self._keys, keys)
+            is_known &= num_marks >= length
+            composites = ops.take(self._composites, rows)
+            letters = ops.where(is_known, composites, letters)
             num_composed = ops.where(is_known, np.int64(length), num_composed)
         return letters, num_composed

@@ -7,7 +7,11 @@ from unicodedata import normalize
 
 import numpy as np
 
-from tf_charagram.text._algorithm.code_points import SPACE, normalized_code_points
+from tf_charagram.text._algorithm.code_points import (
+    PAST_CODES,
+    SPACE,
+    normalized_code_points,
+)
 from tf_charagram.text._algorithm.hashing import signed
 from tf_charagram.text._algorithm.unicode import code_points_of, unicode_ranges, vowel_points
 from tf_charagram.text.alphabet import MAX_CODE_POINT, Alphabet
@@ -58,7 +62,7 @@ class CharacterForms(NamedTuple):
         values: The code points that replace them, int32.
         splits: Where in `values` those of each begin and end, int64 `(num_changed + 1,)`.
         mark_edges: Code points at which ranges of marks start and end, by turns, int32.
-        points: Vowel points of Arabic, Hebrew and others, ascending, int32.
+        points: Vowel points of Arabic, Hebrew and others, ascending, then an unused one, int32.
         keys: `key_of` of the letters with marks that the alphabet has as one character, ascending,
             then an unused key, int64.
         composites: These characters, int32.
@@ -77,7 +81,7 @@ class CharacterForms(NamedTuple):
         """Returns the forms of characters for an alphabet of lowercase ones."""
         kept = _kept_characters(alphabet)
         codes, values, splits = _changed_forms(kept)
-        codes = np.append(codes, np.int32(2**31 - 1))
+        codes = np.append(codes, np.int32(PAST_CODES))
         edges = np.append(unicode_ranges()["marks"], [FIRST_JAMO, STOP_JAMO])
         edges.sort()
         composites = {}
@@ -94,7 +98,7 @@ class CharacterForms(NamedTuple):
             values,
             splits,
             edges.astype(np.int32),
-            np.array(vowel_points(), np.int32),
+            np.array([*vowel_points(), PAST_CODES], np.int32),
             np.array(keys, np.int64),
             np.array(letters, np.int32),
         )

@@ -35,7 +35,6 @@ shift_left = tf.bitwise.left_shift
 shift_right = tf.bitwise.right_shift
 stack = tf.stack
 sum_of = tf.reduce_sum
-sums_up_to = tf.cumsum
 take = tf.gather
 text_batch = tensor_of
 where = tf.where
@@ -66,6 +65,10 @@ def bits_of(values: Array) -> Array:
     return tf.bitcast(values, tf.uint64)
 
 
+def take_clipped(values: Array, index: Array) -> Array:
+    return tf.gather(values, tf.minimum(index, len(values) - 1))
+
+
 def take_each(values: Array, index: Array) -> Array:
     return tf.gather(values, index, batch_dims=1)
 
@@ -86,12 +89,20 @@ def selected(values: Array, mask: Array) -> Array:
     return tf.gather(values, positions_of_true(mask))
 
 
+def masked(values: Array, mask: Array) -> Array:
+    return tf.where(mask, values, tf.zeros([], values.dtype))
+
+
 def put(values: Array, index: Array, others: Array) -> Array:
     return tf.tensor_scatter_nd_update(values, tf.expand_dims(index, 1), others)
 
 
 def max_at(values: Array, index: Array, others: Array) -> Array:
     return tf.tensor_scatter_nd_max(values, tf.expand_dims(index, 1), others)
+
+
+def flattened(values: Array) -> Array:
+    return tf.reshape(values, [-1])
 
 
 def full_like(values: Array, value: Any, dtype: Any) -> Array:
@@ -119,6 +130,10 @@ def searchsorted(
     one_row = tf.reshape(values, [1, -1])
     places = bound(sorted_inputs=tf.expand_dims(sequence, 0), values=one_row, out_type=out_type)
     return tf.reshape(places, tf.shape(values))
+
+
+def splits_of(lengths: Array) -> Array:
+    return tf.pad(tf.cumsum(lengths), [[1, 0]])
 
 
 def sums_before(values: Array) -> Array:

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text._algorithm.code_points import SPACE
-from tf_charagram.text._algorithm.flat import Array, Batch, OnExecutor, Ops, Rows, interleaved
+from tf_charagram.text._algorithm.flat import (
+    Array,
+    Batch,
+    OnExecutor,
+    Ops,
+    Rows,
+    all_selected,
+    interleaved,
+)
 from tf_charagram.text._algorithm.hashing import ROW_STEP, ROWS_OF_UNKNOWN, mixed
 from tf_charagram.text._algorithm.keys import ngram_keys, padded_keys
 from tf_charagram.text._algorithm.unicode import is_in_class
@@ -100,6 +108,7 @@ class Ngrams(OnExecutor):
         if batch.weights is None:
             return ids, None
         ops = self._ops
+        # Ids are positive, so the highest bits are those of the weight.
         steps = ops.shift_right(ids.values, np.int32(_WEIGHT_SHIFT))
         weights = ops.cast_to(steps, "float32") * np.float32(1 / STEPS_PER_WEIGHT)
         values = ids.values & np.int32(MAX_WEIGHTED_ROWS - 1)
@@ -163,12 +172,15 @@ class Ngrams(OnExecutor):
         ops = self._ops
         first = batch.symbols[:-1]
         second = batch.symbols[1:]
-        has_sign = ops.take(self._is_sign, first) | ops.take(self._is_sign, second)
+        is_sign = ops.take(self._is_sign, first)
+        is_sign |= ops.take(self._is_sign, second)
         codes = ops.take(self._symbol_codes, first)
         following = ops.take(self._symbol_codes, second)
-        keys = ops.int64(following + 1) * UNKNOWN + ops.int64(codes)
-        rows = _hashed_rows(ops, keys, self.unknown_rows, 1) + np.int32(self.num_rows)
-        return ops.where(has_sign, rows, np.int32(-1))
+        keys = _pair_keys(ops, codes, following)
+        rows = _hashed_rows(ops, keys, self.unknown_rows, 1)
+        # The rows of signs follow those of n-grams.
+        rows += np.int32(self.num_rows)
+        return ops.where(is_sign, rows, np.int32(-1))
 
     def spans(
         self, batch: Batch
@@ -189,9 +201,11 @@ class Ngrams(OnExecutor):
         ops = self._ops
         read = without_unknown(ops, batch)
         keys, _ = ngram_keys(ops, read, self._orders, self._bits)
+        # Hashed n-grams all have rows.
         rows = np.where(np.asarray(keys) > 0, 0, -1)
         if self._table is not None:
-            rows = np.asarray(rows_of_keys(ops, keys, read, self._table.lookup, self._signs))
+            found = rows_of_keys(ops, keys, read, self._table.lookup, self._signs)
+            rows = np.asarray(found)
         starts, columns = np.nonzero(rows >= 0)
         lengths = np.array([*self._orders, 1])[columns]
         # Two characters with a hashed id are in the column of the lowest order.
@@ -202,17 +216,23 @@ class Ngrams(OnExecutor):
         spans = list(zip(starts.tolist(), stops.tolist(), strict=True))
         all_ids, all_weights = self.weighted(batch)
         ids = np.asarray(all_ids.values)
-        known = ids[: len(spans) * self.rows_per_ngram].reshape(-1, self.rows_per_ngram)
-        unknown = ids[known.size :].reshape(-1, ROWS_OF_UNKNOWN)
+        num_known = len(spans) * self.rows_per_ngram
+        known = ids[:num_known].reshape(-1, self.rows_per_ngram)
+        unknown = ids[num_known:].reshape(-1, ROWS_OF_UNKNOWN)
         # Each unknown character alone, then with the next character.
-        symbols = np.asarray(batch.symbols)[: int(batch.ends[0])]
+        end = int(batch.ends[0])
+        symbols = np.asarray(batch.symbols)[:end]
         for place in np.flatnonzero(symbols >= UNKNOWN).tolist():
             spans += [(place, place + 1), (place, place + 2)]
-        weights = np.ones(len(ids)) if all_weights is None else np.asarray(all_weights)
-        of_known = weights[: known.size : self.rows_per_ngram]
-        of_unknown = weights[known.size :: ROWS_OF_UNKNOWN]
-        groups = list(map(tuple, [*known.tolist(), *unknown.tolist()]))
-        return spans, groups, [*of_known.tolist(), *of_unknown.tolist()]
+        weights = np.ones(len(ids))
+        if all_weights is not None:
+            weights = np.asarray(all_weights)
+        # All rows of an n-gram have its weight.
+        of_known = weights[: num_known : self.rows_per_ngram]
+        of_unknown = weights[num_known::ROWS_OF_UNKNOWN]
+        groups = [*known.tolist(), *unknown.tolist()]
+        all_of_groups = [*of_known.tolist(), *of_unknown.tolist()]
+        return spans, list(map(tuple, groups)), all_of_groups
 
 
 def known_ids(
@@ -227,7 +247,7 @@ def known_ids(
     keys, splits = ngram_keys(ops, batch, orders, bits)
     rows = rows_of_keys(ops, keys, batch, lookup, signs)
     num_columns = keys.shape[1]
-    rows = _with_weights(ops, ops.reshape(rows, [-1]), batch, num_columns)
+    rows = _with_weights(ops, ops.flattened(rows), batch, num_columns)
     return Rows(*ops.kept(rows, rows >= 0, splits * num_columns))
 
 
@@ -243,14 +263,20 @@ def rows_of_keys(ops: Ops, keys: Array, batch: Batch, lookup: Lookup, signs: Sig
     """
     num_columns = keys.shape[1]
     # The table does not contain key 0, "no n-gram".
-    rows = ops.reshape(lookup(ops.reshape(keys, [-1])), [-1, num_columns])
+    flat_rows = lookup(ops.flattened(keys))
+    rows = ops.reshape(flat_rows, [-1, num_columns])
     of_signs = signs(batch)
     if of_signs is None:
         return rows
     # No n-gram starts where a text ends.
-    is_free = ops.all_of(rows < 0, axis=1) & ops.any_of(keys > 0, axis=1)
+    has_ngram = ops.any_of(keys > 0, axis=1)
+    is_free = has_ngram & ops.all_of(rows < 0, axis=1)
     first = ops.where(is_free, of_signs, rows[:, 0])
-    return ops.concat([ops.with_axis(first, 1), rows[:, 1:]], axis=1)
+    columns = [
+        ops.with_axis(first, 1),
+        rows[:, 1:],
+    ]
+    return ops.concat(columns, axis=1)
 
 
 def longest_ids(
@@ -266,7 +292,8 @@ def longest_ids(
     for order in orders[::-1]:
         # The highest symbols of a key are the n-gram of the order.
         num_dropped = max_order - order
-        rows = lookup(ops.shift_right(keys, np.int64(bits * num_dropped)))
+        prefixes = ops.shift_right(keys, np.int64(bits * num_dropped))
+        rows = lookup(prefixes)
         places.append(positions)
         found.append(rows)
         # Only positions without a row are looked up with a lower order.
@@ -280,10 +307,12 @@ def longest_ids(
     rows = _with_weights(ops, rows, batch)
     if 1 not in orders:
         # Most positions have a row, so few are dropped.
-        return Rows(*ops.dropped(rows, ops.positions_of_true(rows < 0), splits))
+        without_row = ops.positions_of_true(rows < 0)
+        return Rows(*ops.dropped(rows, without_row, splits))
     # The space after a text is a unigram, too.
     unigrams, _ = ngram_keys(ops, batch, (1,), bits)
-    spaces = _with_weights(ops, lookup(unigrams[:, 1]), batch)
+    spaces = lookup(unigrams[:, 1])
+    spaces = _with_weights(ops, spaces, batch)
     rows = interleaved(ops, rows, spaces)
     return Rows(*ops.kept(rows, rows >= 0, 2 * splits))
 
@@ -299,8 +328,12 @@ def _with_weights(ops: Ops, ids: Array, batch: Batch, num_columns: int = 1) -> A
     """
     if batch.weights is None:
         return ids
-    highest = ops.shift_left(batch.weights[:-1], np.int32(_WEIGHT_SHIFT))
-    return ids | (highest if num_columns == 1 else ops.repeat(highest, num_columns))
+    # No n-gram starts at the last symbol, the space at the end.
+    weights = batch.weights[:-1]
+    highest = ops.shift_left(weights, np.int32(_WEIGHT_SHIFT))
+    if num_columns > 1:
+        highest = ops.repeat(highest, num_columns)
+    return ids | highest
 
 
 def _are_signs(codes: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -314,7 +347,7 @@ def hashed_ids(
     """Returns `rows_per_ngram` ids in `[0, num_rows)` of each n-gram, int32."""
     keys, splits = ngram_keys(ops, batch, orders, None)
     num_columns = keys.shape[1] * rows_per_ngram
-    flat_keys = ops.reshape(keys, [-1])
+    flat_keys = ops.flattened(keys)
     rows = _hashed_rows(ops, flat_keys, num_rows, rows_per_ngram)
     rows = _with_weights(ops, rows, batch, num_columns)
     exists = ops.repeat(flat_keys > 0, rows_per_ngram)
@@ -339,18 +372,15 @@ def unknown_ids(ops: Ops, batch: Batch, symbol_codes: Array, first_row: int, num
     owners = ops.searchsorted(starts, places, side="right") - 1
     # Truncated texts do not end where the next one starts.
     is_inside = places < ops.take(ends, owners)
-    places = ops.selected(places, is_inside)
-    owners = ops.selected(owners, is_inside)
+    places, owners = all_selected(ops, is_inside, places, owners)
     chars = ops.take(symbols, places) - UNKNOWN
     following = ops.take(symbols, places + 1)
     # The character after may be unknown, too; then its symbol holds the code point.
-    known_symbols = ops.minimum(following, len(symbol_codes) - 1)
-    codes = ops.where(
-        following < UNKNOWN, ops.take(symbol_codes, known_symbols), following - UNKNOWN
-    )
-    # A key is a pair: 0, or the code point after plus 1, and the unknown character.
+    known_codes = ops.take_clipped(symbol_codes, following)
+    codes = ops.where(following < UNKNOWN, known_codes, following - UNKNOWN)
+    # A character alone is a pair with nothing after it.
     alone = ops.int64(chars)
-    with_next = ops.int64(codes + 1) * UNKNOWN + alone
+    with_next = _pair_keys(ops, chars, codes)
     keys = interleaved(ops, alone, with_next)
     # Number of unknown characters before each text, and of all.
     texts_and_end = ops.range_of(ops.size(starts) + 1)
@@ -358,7 +388,8 @@ def unknown_ids(ops: Ops, batch: Batch, symbol_codes: Array, first_row: int, num
     rows_per_char = 2 * ROWS_OF_UNKNOWN
     rows = first_row + _hashed_rows(ops, keys, num_rows, ROWS_OF_UNKNOWN)
     if weights is not None:
-        highest = ops.shift_left(ops.take(weights, places), np.int32(_WEIGHT_SHIFT))
+        of_chars = ops.take(weights, places)
+        highest = ops.shift_left(of_chars, np.int32(_WEIGHT_SHIFT))
         rows |= ops.repeat(highest, rows_per_char)
     return Rows(rows, splits * rows_per_char)
 
@@ -366,10 +397,19 @@ def unknown_ids(ops: Ops, batch: Batch, symbol_codes: Array, first_row: int, num
 def appended(ops: Ops, left: Rows, right: Rows) -> Rows:
     """Returns the ids of both for each text."""
     size = ops.like(ops.size(left.values), left.splits)
-    firsts = interleaved(ops, left.splits[:-1], right.splits[:-1] + size)
-    lasts = interleaved(ops, left.splits[1:], right.splits[1:] + size)
+    # Where the rows of the right lie behind all values of the left.
+    moved = right.splits + size
+    firsts = interleaved(ops, left.splits[:-1], moved[:-1])
+    lasts = interleaved(ops, left.splits[1:], moved[1:])
+    places = ops.positions(firsts, lasts)
     every = ops.concat([left.values, right.values])
-    return Rows(ops.take(every, ops.positions(firsts, lasts)), left.splits + right.splits)
+    return Rows(ops.take(every, places), left.splits + right.splits)
+
+
+def _pair_keys(ops: Ops, codes: Array, following: Array) -> Array:
+    """Packs code points and the code points after them, of which 0 would be no character, int64."""
+    after = ops.int64(following + 1)
+    return after * UNKNOWN + ops.int64(codes)
 
 
 def _hashed_rows(ops: Ops, keys: Array, num_rows: int, rows_per_key: int) -> Array:
@@ -385,9 +425,10 @@ def _hashed_rows(ops: Ops, keys: Array, num_rows: int, rows_per_key: int) -> Arr
     columns = []
     for index in range(rows_per_key):
         seed = np.uint64(ROW_STEP * index % 2**64)
-        columns.append(ops.int64(mixed(ops, unsigned ^ seed)))
+        hashes = mixed(ops, unsigned ^ seed)
+        columns.append(ops.int64(hashes))
     rows = ops.stack(columns, axis=1) % np.int64(num_rows)
-    return ops.cast_to(ops.reshape(rows, [-1]), "int32")
+    return ops.cast_to(ops.flattened(rows), "int32")
 
 
 def without_unknown(ops: Ops, batch: Batch) -> Batch:

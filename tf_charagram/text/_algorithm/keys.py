@@ -53,11 +53,14 @@ def ngram_keys(
         if order in orders:
             # The space after a text starts no longer n-gram, so it has no row.
             exists = remaining >= max(order, 2)
-            columns.append(ops.where(exists, _finished(ops, state, order, bits), no_key))
+            keys = _finished(ops, state, order, bits)
+            columns.append(ops.where(exists, keys, no_key))
     if 1 in orders:
+        # The last space of a text, as the unigram after its last character.
         state = _extended(ops, None, symbols[1 : 1 + num_starts], bits)
         is_last_space = remaining == 2
-        columns.append(ops.where(is_last_space, _finished(ops, state, 1, bits), no_key))
+        keys = _finished(ops, state, 1, bits)
+        columns.append(ops.where(is_last_space, keys, no_key))
     return ops.stack(columns, axis=1), splits
 
 
@@ -101,10 +104,12 @@ def _remaining(ops: Ops, batch: Batch) -> tuple[Array, Array]:
         over those positions, `(batch + 1,)`.
     """
     symbols, starts, ends, _ = batch
-    last = ops.like(ops.reshape(ops.size(symbols) - 1, [1]), starts)
-    splits = ops.concat([starts, last])
-    # Counts down from the length of each text.
-    return ops.countdown(ends - starts + 1, ends - splits[1:] + 1), splits
+    last = ops.reshape(ops.size(symbols) - 1, [1])
+    splits = ops.concat([starts, ops.like(last, starts)])
+    # Counts down from the length of each text; what was cut off gets numbers below 2.
+    lengths = ends - starts + 1
+    lasts = ends - splits[1:] + 1
+    return ops.countdown(lengths, lasts), splits
 
 
 def _extended(ops: Ops, state: Array | None, symbols: Array, bits: int | None) -> Array:
@@ -122,7 +127,8 @@ def _finished(ops: Ops, state: Array, order: int, bits: int | None) -> Array:
     """Returns the keys of n-grams of an order, positive int64."""
     if bits:
         return state
-    keys = ops.int64(mixed(ops, state ^ np.uint64(order))) & _MAX_KEY
+    hashes = mixed(ops, state ^ np.uint64(order))
+    keys = ops.int64(hashes) & _MAX_KEY
     # 0 is no n-gram.
     return ops.maximum(keys, np.int64(1))
 

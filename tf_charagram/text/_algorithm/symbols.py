@@ -10,6 +10,7 @@ import numpy as np
 from tf_charagram.text._algorithm import arrays
 from tf_charagram.text._algorithm.code_points import (
     FIRST_BEYOND_ASCII,
+    PAST_CODES,
     SPACE,
     normalized_code_points,
 )
@@ -23,6 +24,7 @@ from tf_charagram.text._algorithm.flat import (
     collapse,
     decode,
     num_between,
+    rows_in,
     shortened,
 )
 from tf_charagram.text._algorithm.folding import CharacterFolder
@@ -77,9 +79,11 @@ class Symbols(OnExecutor):
         normalized = normalized_code_points(lowercase)
         if self._keep_unknown:
             is_changed = normalized != np.arange(len(normalized))
-            capitals = np.flatnonzero(is_changed).astype(np.int32)
+            capitals = np.flatnonzero(is_changed)
+            small = normalized[capitals]
+            capitals = np.append(capitals, PAST_CODES).astype(np.int32)
             self._capitals = ops.constant(capitals)
-            self._small = ops.constant(normalized[capitals])
+            self._small = ops.constant(np.append(small, np.int32(SPACE)))
         if alphabet is None:
             self._space = SPACE
             symbols = normalized
@@ -148,8 +152,7 @@ class Symbols(OnExecutor):
 
     def _marked(self, codes: Array) -> Array:
         """Returns the symbols of code points, with marks if there is a dictionary."""
-        last = len(self._symbols) - 1
-        return self._ops.take(self._symbols, self._ops.minimum(codes, last))
+        return self._ops.take_clipped(self._symbols, codes)
 
     def _unmarked(self, codes: Array) -> Array:
         """Returns the symbols of code points."""
@@ -164,13 +167,13 @@ class Symbols(OnExecutor):
             places = ops.positions_of_true(is_unknown)
             chars = ops.take(codes, places)
             # Characters outside the alphabet were not lowercased by the table of symbols.
-            rows = ops.searchsorted(self._capitals, chars)
-            # A character past the last capital is not a capital.
-            rows = ops.minimum(rows, len(self._capitals) - 1)
-            is_capital = ops.take(self._capitals, rows) == chars
-            chars = ops.where(is_capital, ops.take(self._small, rows), chars)
+            rows, is_capital = rows_in(ops, self._capitals, chars)
+            small = ops.take(self._small, rows)
+            chars = ops.where(is_capital, small, chars)
             marks = ops.take(symbols, places)
-            return ops.put(symbols, places, marks + chars + (UNKNOWN - OTHER_SYMBOL))
+            # In place of the symbol that all unknown characters share.
+            unknown = marks + chars + (UNKNOWN - OTHER_SYMBOL)
+            return ops.put(symbols, places, unknown)
 
         return ops.cond(ops.any_of(is_unknown), added, lambda: symbols)
 
@@ -187,8 +190,9 @@ class Symbols(OnExecutor):
     def string(self, batch: Batch) -> str:
         """Returns the first text of a batch as its n-grams see it, with a space at both ends."""
         # Truncated parts follow the space at the end.
-        codes = self._code_points_of(batch.symbols[: batch.ends[0] + 1])
-        return "".join(map(chr, np.asarray(codes).tolist()))
+        symbols = batch.symbols[: batch.ends[0] + 1]
+        codes = np.asarray(self._code_points_of(symbols))
+        return "".join(map(chr, codes.tolist()))
 
     def folded(self, texts: Sequence[str]) -> list[str]:
         """Folds texts with `fold_characters`; returns them unchanged without it."""
@@ -196,7 +200,10 @@ class Symbols(OnExecutor):
             return list(texts)
         ops = self._ops
         codes, boundaries = self._codes(ops.text_batch(texts))
-        return ops.text_list(ops.encode(codes, boundaries[:-1] + 1, boundaries[1:]))
+        # Without the space before each text.
+        starts = boundaries[:-1] + 1
+        written = ops.encode(codes, starts, boundaries[1:])
+        return ops.text_list(written)
 
     def _code_points_of(self, symbols: Array) -> Array:
         """Returns the code points of symbols, int32 `(num_symbols,)`."""
@@ -205,7 +212,8 @@ class Symbols(OnExecutor):
             return symbols
         is_known = symbols < UNKNOWN
         known = ops.where(is_known, symbols, OTHER_SYMBOL)
-        return ops.where(is_known, ops.take(self._code_points, known), symbols - UNKNOWN)
+        codes = ops.take(self._code_points, known)
+        return ops.where(is_known, codes, symbols - UNKNOWN)
 
     def known_share(self, texts: Any) -> Array:
         """Returns the share of visible characters that have symbols, float32 `(batch,)`.
@@ -221,8 +229,9 @@ class Symbols(OnExecutor):
         num_spaces = num_between(ops, symbols == self._space, firsts, ends)
         num_visible = ops.maximum(ends - firsts - num_spaces, 1)
         is_unknown = (symbols == OTHER_SYMBOL) | (symbols >= UNKNOWN)
-        unknown_share = num_between(ops, is_unknown, firsts, ends) / num_visible
-        return 1 - ops.cast_to(unknown_share, "float32")
+        num_unknown = num_between(ops, is_unknown, firsts, ends)
+        unknown_share = ops.cast_to(num_unknown / num_visible, "float32")
+        return 1 - unknown_share
 
     def read_as(self, texts: Sequence[str]) -> list[str]:
         """Folds texts and replaces misspelled words; the rest stays as it is written."""
@@ -242,8 +251,8 @@ class Symbols(OnExecutor):
         A word with a character that has no symbol is returned as it is.
         """
         ops = self._ops
-        strings = ops.text_list(self.strings(ops.text_batch(words)))
+        strings = self.strings(ops.text_batch(words))
         read = []
-        for word, other in zip(words, strings, strict=True):
+        for word, other in zip(words, ops.text_list(strings), strict=True):
             read.append(word if REPLACEMENT in other else other)
         return read

@@ -24,6 +24,7 @@ from tf_charagram.text._algorithm.flat import (
     Ops,
     Readings,
     Rows,
+    all_selected,
     certain,
     interleaved,
     num_between,
@@ -97,8 +98,9 @@ class WordCorrector(OnExecutor):
         self._weights = None
         if dictionary.weight_steps is not None:
             # Two more, of no word and of a space.
-            steps = dictionary.weight_steps[np.append(kept, [-1, -1])]
-            self._weights = ops.constant(steps.astype(np.int32))
+            of_rows = np.append(kept, [-1, -1])
+            steps = dictionary.weight_steps[of_rows].astype(np.int32)
+            self._weights = ops.constant(steps)
         self._known = self._known_words(letters, splits)
         patterns = Patterns(values[letters], splits, dictionary.log_counts[kept])
         self._candidates = CandidateTable(patterns, ops)
@@ -113,9 +115,11 @@ class WordCorrector(OnExecutor):
         # Two extra rows: an empty word, `no_word`, and a space.
         [space] = np.flatnonzero(code_points == SPACE)
         num_letters = splits[-1]
+        letters_and_space = np.append(letters, np.int32(space))
+        all_splits = np.append(splits, [num_letters, num_letters + 1])
         self._letters = Rows(
-            ops.constant(np.append(letters, np.int32(space))),
-            ops.constant(np.append(splits, [num_letters, num_letters + 1])),
+            ops.constant(letters_and_space),
+            ops.constant(all_splits),
         )
         self._accepted_bits = None
         if dictionary.accepted_words is not None:
@@ -126,16 +130,19 @@ class WordCorrector(OnExecutor):
 
         Only words of a suitable length are looked up, or, for their weights, short ones, too.
         """
+        ops = self._ops
         words = np.stack([splits[:-1], splits[1:]], axis=1)
         is_key = is_suitable(words)
         if self._weights is not None:
+            # Words that are too short to be corrected have weights, too.
             is_key = np.diff(splits) <= MAX_LETTERS
         rows = np.flatnonzero(is_key)
-        symbols = self._ops.constant(letters)
-        keys = self._window_keys(symbols, self._ops.constant(words[rows]))
+        symbols = ops.constant(letters)
+        keys = self._window_keys(symbols, ops.constant(words[rows]))
         # A table must not be empty.
         keys = np.append(np.asarray(keys), 0)
-        return self._ops.Table(keys, np.append(rows, -1).astype(np.int32), -1)
+        rows = np.append(rows, -1).astype(np.int32)
+        return ops.Table(keys, rows, -1)
 
     def __call__(self, batch: Batch, min_share: Array) -> Readings:
         """Corrects the words of a batch whose symbols are `marked`.
@@ -155,7 +162,8 @@ class WordCorrector(OnExecutor):
         is_unknown = rows < 0
         if self._weights is not None:
             is_unknown &= is_suitable(words)
-            batch = batch._replace(weights=self._position_weights(words, rows, ops.size(symbols)))
+            weights = self._position_weights(words, rows, ops.size(symbols))
+            batch = batch._replace(weights=weights)
         unknown = ops.selected(words, is_unknown)
         # A batch without unknown words skips the search for readings.
         return ops.cond(
@@ -174,13 +182,18 @@ class WordCorrector(OnExecutor):
         """
         ops = self._ops
         no_word = np.int32(self._candidates.no_word)
-        of_words = ops.take(self._weights, ops.where(rows < 0, no_word, rows))
-        weights = interleaved(ops, ops.full_like(of_words, STEPS_PER_WEIGHT, np.int32), of_words)
+        known = ops.where(rows < 0, no_word, rows)
+        of_words = ops.take(self._weights, known)
+        of_others = ops.full_like(of_words, STEPS_PER_WEIGHT, np.int32)
+        weights = interleaved(ops, of_others, of_words)
         weights = ops.padded(weights, 0, 1, STEPS_PER_WEIGHT)
         # Each word with the space or sign before it, and the characters between two of them.
-        edges = interleaved(ops, words[:, 0] - 1, words[:, 1])
-        edges = ops.concat([edges, ops.int64(ops.reshape(num_symbols, [1]))])
-        lengths = edges - ops.padded(edges[:-1], 1, 0)
+        starts = words[:, 0] - 1
+        edges = interleaved(ops, starts, words[:, 1])
+        end = ops.int64(ops.reshape(num_symbols, [1]))
+        edges = ops.concat([edges, end])
+        edges_before = ops.padded(edges[:-1], 1, 0)
+        lengths = edges - edges_before
         return ops.repeat(weights, lengths)
 
     def _window_keys(self, symbols: Array, words: Array) -> Array:
@@ -203,7 +216,8 @@ class WordCorrector(OnExecutor):
             shift = self._bits * width
             if 2 * shift > 31:
                 windows = ops.int64(windows)
-            windows = ops.shift_left(windows[:-width], shift) | windows[width:]
+            moved = ops.shift_left(windows[:-width], shift)
+            windows = moved | windows[width:]
             width *= 2
         starts = words[:, 0]
         ends = words[:, 1]
@@ -215,8 +229,10 @@ class WordCorrector(OnExecutor):
         if self._weights is None:
             for index, factor in enumerate(window_factors):
                 begins = ops.minimum(starts + index * width, last_begins)
-                keys += ops.int64(ops.take(windows, begins)) * factor
+                window = ops.int64(ops.take(windows, begins))
+                keys += window * factor
             return keys
+        # The only window of a shorter word has symbols past its end, which are shifted out.
         last_begins = ops.maximum(last_begins, starts)
         num_lost = ops.maximum(width - lengths, 0) * self._bits
         for index, factor in enumerate(window_factors):
@@ -246,8 +262,7 @@ class WordCorrector(OnExecutor):
             lengths = ops.num_nonzero(unknown.values, axis=1)
             shares = self._shares(unknown.letters, lengths, rows, errors)
         is_found = (rows[:, 0] < no_word) & (shares > min_share)
-        words = ops.selected(unknown.words, is_found)
-        rows = ops.selected(rows, is_found)
+        words, rows, shares = all_selected(ops, is_found, unknown.words, rows, shares)
         # A space before the second and the third word, if there are any.
         space = np.int32(no_word + 1)
         spaces = ops.where(rows < no_word, space, np.int32(no_word))
@@ -266,18 +281,25 @@ class WordCorrector(OnExecutor):
         if self._weights is not None:
             of_rows = ops.take(self._weights, rows)
             # A space counts as the word after it.
-            weights = ops.stack([of_rows[:, row] for row in (0, 1, 1, 2, 2)], axis=1)
+            of_pieces = [of_rows[:, row] for row in (0, 1, 1, 2, 2)]
+            of_pieces = ops.stack(of_pieces, axis=1)
             num_letters = ops.take(self._letters.splits, pieces + 1)
             num_letters -= ops.take(self._letters.splits, pieces)
-            weights = ops.repeat(ops.reshape(weights, [-1]), ops.reshape(num_letters, [-1]))
+            weights = ops.repeat(
+                ops.flattened(of_pieces),
+                ops.flattened(num_letters),
+            )
+            # The word as written, and the space before it, count as its reading.
             of_written = ops.repeat(of_rows[:, 0], ends - starts + 1)
             places = ops.positions(starts - 1, ends)
-            batch = batch._replace(weights=ops.put(batch.weights, places, of_written))
+            written_weights = ops.put(batch.weights, places, of_written)
+            batch = batch._replace(weights=written_weights)
         read = replaced(ops, batch, starts, ends, letters, lengths, weights)
         if self._shares is None:
             return certain(ops, read)
-        changed, shares = self._by_text(batch, starts, ops.selected(shares, is_found))
-        return Readings(read, some_texts(ops, batch, changed), changed, shares)
+        changed, shares = self._by_text(batch, starts, shares)
+        written = some_texts(ops, batch, changed)
+        return Readings(read, written, changed, shares)
 
     def _correctable(self, batch: Batch, marked: Array, symbols: Array, words: Array) -> _Unknown:
         """Selects the words that may be read as others.
@@ -296,9 +318,12 @@ class WordCorrector(OnExecutor):
         index = np.arange(MAX_LETTERS + 1)
         is_inside = ops.with_axis(lengths, 1) > index
         # Places past the end of a word are masked, but must be in the batch.
-        places = ops.minimum(ops.with_axis(starts, 1) + index, ops.size(symbols) - 1)
+        last = ops.size(symbols) - 1
+        places = ops.with_axis(starts, 1) + index
+        places = ops.minimum(places, last)
         of_words = ops.take(symbols, places)
-        marks = ops.where(is_inside, ops.take(marked, places), np.int32(0))
+        marks = ops.take(marked, places)
+        marks = ops.masked(marks, is_inside)
         is_digit = ops.take(self._is_digit, of_words) & is_inside
         num_letters = ops.num_nonzero(marks & LETTER, axis=1)
         num_digits = ops.num_nonzero(is_digit, axis=1)
@@ -309,19 +334,18 @@ class WordCorrector(OnExecutor):
         is_word &= ~ops.all_of(is_digit[:, :2], axis=1)
         is_word &= ~ops.take_each(is_digit, lengths - 1)
         is_word &= ~self._is_joined_by_signs(marked, starts, ends)
-        has_capitals = ops.any_of((marks[:, 1:] & CAPITAL) != 0, axis=1)
+        is_capital = (marks & CAPITAL) != 0
+        has_capitals = ops.any_of(is_capital[:, 1:], axis=1)
         is_word &= ~self._is_shouted(batch, marked, starts, has_capitals)
-        values = ops.where(is_inside, ops.take(self._values, of_words), np.int64(0))
-        letters = ops.where(is_inside, ops.take(self._letter_numbers, of_words), np.int32(0))
+        values = ops.take(self._values, of_words)
+        values = ops.masked(values, is_inside)
+        letters = ops.take(self._letter_numbers, of_words)
+        letters = ops.masked(letters, is_inside)
         if self._accepted_bits is not None:
             keys = ops.sum_of(values * self._powers, axis=1)
             is_word &= ~contains(ops, self._accepted_bits, keys)
-        return _Unknown(
-            ops.selected(words, is_word),
-            ops.selected(values, is_word),
-            ops.selected(letters, is_word),
-            ops.selected(num_digits > 0, is_word),
-        )
+        has_digits = num_digits > 0
+        return _Unknown(*all_selected(ops, is_word, words, values, letters, has_digits))
 
     def _is_joined_by_signs(self, marked: Array, starts: Array, ends: Array) -> Array:
         """Returns whether words are parts of addresses, paths or identifiers, bool `(num_words,)`.
@@ -334,9 +358,12 @@ class WordCorrector(OnExecutor):
         ops = self._ops
         before = ops.take(marked, starts - 1)
         after = ops.take(marked, ends)
-        following = ops.take(marked, ops.minimum(ends + 1, ops.size(marked) - 1))
+        # The space at the end of a batch is followed by itself.
+        last = ops.size(marked) - 1
+        following = ops.take(marked, ops.minimum(ends + 1, last))
         # A point at the end of a sentence joins nothing.
-        return (before < 0) | ((after < 0) & (following > SYMBOL))
+        is_joined_after = (after < 0) & (following > SYMBOL)
+        return (before < 0) | is_joined_after
 
     def _is_shouted(self, batch: Batch, marked: Array, starts: Array, has_capitals: Array) -> Array:
         """Returns whether words have capitals inside, in a text that has small letters, too.
@@ -352,14 +379,16 @@ class WordCorrector(OnExecutor):
         rows = self._text_rows(batch, ops.take(starts, places))
         text_starts = ops.take(batch.starts, rows)
         text_ends = ops.take(batch.ends, rows)
-        num_small = num_between(ops, (marked & SMALL) != 0, text_starts, text_ends)
+        is_small = (marked & SMALL) != 0
+        num_small = num_between(ops, is_small, text_starts, text_ends)
         return ops.put(has_capitals, places, num_small > 0)
 
     def _text_rows(self, batch: Batch, places: Array) -> Array:
         """Returns the row of the text that each place of a batch is in or after, int64."""
         ops = self._ops
         places = ops.like(places, batch.starts)
-        return ops.int64(ops.searchsorted(batch.starts, places, side="right")) - 1
+        num_starts = ops.searchsorted(batch.starts, places, side="right")
+        return ops.int64(num_starts) - 1
 
     def _by_text(self, batch: Batch, starts: Array, shares: Array) -> tuple[Array, Array]:
         """Averages the shares of words by text.
@@ -375,9 +404,9 @@ class WordCorrector(OnExecutor):
         ops = self._ops
         rows = self._text_rows(batch, starts)
         # Words after the end of a text were cut off.
-        is_inside = starts < ops.int64(ops.take(batch.ends, rows))
-        rows = ops.selected(rows, is_inside)
-        return ops.means_of_equal(rows, ops.selected(shares, is_inside))
+        ends = ops.int64(ops.take(batch.ends, rows))
+        rows, shares = all_selected(ops, starts < ends, rows, shares)
+        return ops.means_of_equal(rows, shares)
 
 
 def word_spans(ops: Ops, in_word: Array) -> Array:
@@ -392,7 +421,8 @@ def word_spans(ops: Ops, in_word: Array) -> Array:
         The start and the end of each word, int64 `(num_words, 2)`.
     """
     # Words start and end by turns.
-    edges = ops.positions_of_true(in_word[1:] != in_word[:-1]) + 1
+    is_edge = in_word[1:] != in_word[:-1]
+    edges = ops.positions_of_true(is_edge) + 1
     return ops.reshape(edges, [-1, 2])
 
 
