@@ -38,7 +38,9 @@ class Alphabet:
         """
         if characters.ndim != 1:
             raise ValueError(f"the alphabet must be a list. Received: shape {characters.shape}")
-        if characters.size and not 0 <= characters.min() <= characters.max() <= MAX_CODE_POINT:
+        smallest = characters.min(initial=0)
+        largest = characters.max(initial=0)
+        if smallest < 0 or largest > MAX_CODE_POINT:
             raise ValueError("the alphabet must consist of code points")
         return cls(characters)
 

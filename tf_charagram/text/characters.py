@@ -118,5 +118,6 @@ class CharacterVectorizer(TextVectorizer):
 def _rows(flat: Batch) -> tf.RaggedTensor:
     """Returns the symbols of each text with the spaces at both ends."""
     # An empty text has no spaces.
-    stops = tf.where(flat.starts == flat.ends, flat.starts, flat.ends + 1)
+    is_empty = flat.starts == flat.ends
+    stops = tf.where(is_empty, flat.starts, flat.ends + 1)
     return between(flat.symbols, flat.starts, stops)

@@ -124,10 +124,10 @@ def split_tokens(
     # Folding maps code point to code point and splitting only adds spaces, so the characters of
     # the tokens are, in order, the visible characters of the text.
     visible = tf.cast(graph.positions_of_true(folded != SPACE), tf.int32)
-    num_visible = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
-    num_before = tf.concat([[0], num_visible], axis=0)[:-1]
-    starts = tf.gather(visible, num_before)
-    ends = tf.gather(visible, num_visible - 1) + 1
+    lengths = tf.strings.length(words.values, unit="UTF8_CHAR")
+    num_before = graph.splits_of(lengths)
+    starts = tf.gather(visible, num_before[:-1])
+    ends = tf.gather(visible, num_before[1:] - 1) + 1
     # The tokens as written, not as folded.
     tokens = tf.strings.unicode_encode(between(codes, starts, ends), "UTF-8", errors="replace")
     offset = tf.gather(first, words.value_rowids())
@@ -140,8 +140,8 @@ def split_tokens(
 
 def _fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
     """Folds code points, int32 of any shape, one to one."""
-    table = _folded_code_points(lowercase)
-    folded = tf.gather(tf.constant(table), tf.minimum(codes, len(table) - 1))
+    table = tf.constant(_folded_code_points(lowercase))
+    folded = graph.take_clipped(table, codes)
     # Code points past the table are folded already.
     return tf.where(codes < len(table), folded, codes)
 

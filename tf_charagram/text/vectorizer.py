@@ -191,7 +191,9 @@ class NgramVectorizer(TextVectorizer):
         self._use(vocabulary, dictionary or Dictionary.from_arrays(state))
 
     def _num_ids(self) -> int:
-        return (self.hash_buckets or 0) + len(self.vocabulary or ()) + self.unknown_rows
+        # There is one of the two, or neither before `adapt`.
+        num_ngrams = self.hash_buckets or len(self.vocabulary or ())
+        return num_ngrams + self.unknown_rows
 
     @property
     def _has_weights(self) -> bool:
@@ -210,8 +212,9 @@ class NgramVectorizer(TextVectorizer):
             return vectors
         num_texts = tf.size(texts)
         read = vectors[:num_texts]
+        written = vectors[num_texts:]
         shares = shares[:, tf.newaxis]
-        mixed = shares * tf.gather(read, changed) + (1 - shares) * vectors[num_texts:]
+        mixed = shares * tf.gather(read, changed) + (1 - shares) * written
         return graph.put(read, changed, mixed)
 
     @on_cpu
@@ -224,7 +227,8 @@ class NgramVectorizer(TextVectorizer):
         shares of their readings.
         """
         readings = self.reader.readings(texts)
-        ids, weights = self.ngram_ids.weighted(stacked(graph, readings.read, readings.written))
+        both = stacked(graph, readings.read, readings.written)
+        ids, weights = self.ngram_ids.weighted(both)
         return ragged(*ids), weights, readings.changed, readings.shares
 
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:

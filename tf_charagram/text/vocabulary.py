@@ -50,7 +50,9 @@ class NgramVocabulary:
     @property
     def bits(self) -> int | None:
         """Bits per symbol in exact keys; `None` for mixed keys."""
-        return None if self.alphabet is None else symbol_bits(self.orders[-1])
+        if self.alphabet is None:
+            return None
+        return symbol_bits(self.orders[-1])
 
     @classmethod
     def from_texts(
@@ -117,7 +119,8 @@ class NgramVocabulary:
         max_order = orders[-1]
         counts = np.ones(len(ngrams), np.int64)
         # Shorter n-grams are padded on the left with -1, because 0 is a character.
-        codes = np.full((len(ngrams), max_order), -1, np.int32)
+        shape = len(ngrams), max_order
+        codes = np.full(shape, -1, np.int32)
         for row, ngram in enumerate(ngrams):
             start = max_order - len(ngram)
             codes[row, start:] = [ord(char) for char in ngram]

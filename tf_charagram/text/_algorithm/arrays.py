@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.text._algorithm.batches import decoded, to_bytes
-from tf_charagram.text._algorithm.code_points import SPACE, SPACES
+from tf_charagram.text._algorithm.code_points import SPACES
 from tf_charagram.text._algorithm.key_table import KeyTable as Table
 
 __all__ = ["Table"]
@@ -136,8 +136,9 @@ def full_like(values: Array, value: Any, dtype: Any) -> Array:
 def padded(values: Array, before: int, after: int, value: Any = 0) -> Array:
     """Puts a value before and after the last axis; `np.pad` takes ten times as long."""
     *shape, width = values.shape
-    result = np.full((*shape, before + width + after), value, values.dtype)
-    result[..., before : before + width] = values
+    end = before + width
+    result = np.full((*shape, end + after), value, values.dtype)
+    result[..., before:end] = values
     return result
 
 
@@ -200,8 +201,10 @@ def positions(starts: Array, ends: Array) -> Array:
 def countdown(firsts: Array, lasts: Array) -> Array:
     """Counts down from each first number to before each last one, one after the other."""
     lengths = firsts - lasts
-    ends = np.cumsum(lengths)
-    return np.repeat(lasts + ends, lengths) - np.arange(ends[-1] if len(ends) else 0)
+    splits = splits_of(lengths)
+    # Counting up over all runs, taken from a number for each run, counts down in the run.
+    tops = np.repeat(lasts + splits[1:], lengths)
+    return tops - np.arange(splits[-1])
 
 
 def kept(values: Array, mask: Array, positions: Array) -> tuple[Array, Array]:
@@ -236,8 +239,9 @@ def merged(places: Sequence[Array], values: Sequence[Array]) -> Array:
         places: Positions of the values; the first vector has all positions.
         values: Vectors as long as their `places`.
     """
-    result = values[0].copy()
-    for where_put, others in zip(places[1:], values[1:], strict=True):
+    first, *rest = values
+    result = first.copy()
+    for where_put, others in zip(places[1:], rest, strict=True):
         result[where_put] = others
     return result
 
@@ -277,8 +281,9 @@ def shortened(texts: Sequence[str | bytes], max_bytes: int) -> Sequence[str | by
     cut = []
     for text in texts:
         encoded = to_bytes(text)
-        is_long = len(encoded) > max_bytes
-        cut.append(_SPACES.sub(b" ", encoded)[:max_bytes] if is_long else text)
+        if len(encoded) > max_bytes:
+            text = _SPACES.sub(b" ", encoded)[:max_bytes]
+        cut.append(text)
     return cut
 
 
@@ -299,15 +304,11 @@ def decode(texts: Sequence[str | bytes]) -> tuple[Array, Array]:
 
 
 def _joined(strings: list[str]) -> tuple[Array, Array]:
-    if not strings:
-        return np.array([SPACE], np.int32), np.zeros(1, np.int64)
-    # A space before each text, and one at the end.
-    spaced = " ".join(["", *strings, ""])
+    # A space before each text, and one at the end; without texts, only that.
+    spaced = " ".join(["", *strings, ""]) if strings else " "
     codes = np.frombuffer(spaced.encode("utf-32-le"), np.int32)
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-    boundaries = np.zeros(len(strings) + 1, np.int64)
-    np.cumsum(lengths + 1, out=boundaries[1:])
-    return codes, boundaries
+    return codes, splits_of(lengths + 1)
 
 
 def encode(codes: Array, starts: Array, ends: Array) -> list[str]:

@@ -27,14 +27,18 @@ def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Itera
         max_texts: Maximum number of texts in a batch.
         max_chars: Maximum number of characters in a batch, unless it is a single longer text.
     """
-    if isinstance(texts, list) and max(map(len, texts), default=0) * max_texts <= max_chars:
-        for start in range(0, len(texts), max_texts):
-            yield texts[start : start + max_texts]
-        return
+    if isinstance(texts, list):
+        longest = max(map(len, texts), default=0)
+        # Slices, if no batch can have too many characters.
+        if longest * max_texts <= max_chars:
+            for start in range(0, len(texts), max_texts):
+                yield texts[start : start + max_texts]
+            return
     batch: list[T] = []
     size = 0
     for text in texts:
-        if batch and (len(batch) == max_texts or size + len(text) > max_chars):
+        is_full = len(batch) == max_texts or size + len(text) > max_chars
+        if batch and is_full:
             yield batch
             batch = []
             size = 0

@@ -118,7 +118,8 @@ def padded(values: Array, before: int, after: int, value: Any = 0) -> Array:
 def repeat(values: Array, counts: Array) -> Array:
     """Repeats each value, as often as one number or its own says; then values are of 32 bits."""
     if isinstance(counts, int):
-        return tf.reshape(tf.tile(tf.expand_dims(values, 1), [1, counts]), [-1])
+        columns = tf.tile(tf.expand_dims(values, 1), [1, counts])
+        return flattened(columns)
     return repeated(values, counts)
 
 
@@ -160,7 +161,9 @@ def dropped(values: Array, places: Array, positions: Array) -> tuple[Array, Arra
     num_values = tf.size(values, tf.int64)
     firsts = tf.concat([[0], places + 1], axis=0)
     lasts = tf.concat([places, [num_values]], axis=0)
-    splits = tf.reshape(tf.stack([firsts, lasts], axis=1), [-1])
+    # Runs that are kept, and the dropped values between them, by turns.
+    edges = tf.stack([firsts, lasts], axis=1)
+    splits = flattened(edges)
     runs = tf.RaggedTensor.from_row_splits(values, splits, validate=False)
     every_other = tf.range(0, tf.size(splits) - 1, 2)
     num_dropped = searchsorted(places, int64(positions), out_type=positions.dtype)
@@ -241,14 +244,15 @@ def _decode_beyond_ascii(texts: Array, codes: Array, boundaries: Array) -> tuple
     # The decoded texts replace their bytes.
     num_rows = tf.size(boundaries)
     decoded_rows = num_rows + tf.range(tf.size(rows))
-    order = tf.tensor_scatter_nd_update(tf.range(num_rows), tf.expand_dims(rows, 1), decoded_rows)
+    order = put(tf.range(num_rows), rows, decoded_rows)
     result = tf.gather(every, order)
     return result.values, result.row_splits[:-1]
 
 
 def encode(codes: Array, starts: Array, ends: Array) -> Array:
-    edges = tf.reshape(tf.stack([starts, ends], axis=1), [-1])
-    splits = tf.concat([[0], edges, [tf.size(codes)]], axis=0)
+    edges = flattened(tf.stack([starts, ends], axis=1))
+    num_codes = tf.size(codes)
+    splits = tf.concat([[0], edges, [num_codes]], axis=0)
     rows = tf.RaggedTensor.from_row_splits(codes, splits, validate=False)
     # Every other row is a text; the rows between hold spaces and truncated parts.
     return tf.strings.unicode_encode(rows, "UTF-8")[1::2]

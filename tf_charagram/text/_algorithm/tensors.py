@@ -60,8 +60,10 @@ def string_tensor(texts: Sequence[str | bytes]) -> tf.Tensor:
 
 def tensor_of(texts: Any) -> Any:
     """Converts a list of texts to a string tensor; tensors and arrays stay as they are."""
-    is_list = isinstance(texts, list | tuple) and all(isinstance(t, str | bytes) for t in texts)
-    return string_tensor(texts) if is_list else texts
+    if not isinstance(texts, list | tuple):
+        return texts
+    are_texts = all(isinstance(text, str | bytes) for text in texts)
+    return string_tensor(texts) if are_texts else texts
 
 
 def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:

@@ -102,7 +102,9 @@ def replaced_words(text: str, others: Mapping[str, str]) -> str:
     """
     runs = []
     for run, is_prose in _marked_runs(text):
-        runs.append(_replaced(run, others) if is_prose else run)
+        if is_prose:
+            run = _replaced(run, others)
+        runs.append(run)
     return "".join(runs)
 
 
@@ -126,9 +128,11 @@ def _marked_runs(text: str) -> Iterator[tuple[str, bool]]:
     for index, run in enumerate(runs):
         is_prose = is_in_word(run[0])
         is_prose &= not (has_small and _CAPITAL.search(run, 1))
+        if index > 0:
+            is_prose &= runs[index - 1][-1] not in SIGNS_OF_CODE
         # A point at the end of a sentence joins nothing.
-        is_prose &= index == 0 or runs[index - 1][-1] not in SIGNS_OF_CODE
-        is_prose &= index + 1 >= last or runs[index + 1] not in {*SIGNS_OF_CODE}
+        if index + 1 < last:
+            is_prose &= runs[index + 1] not in {*SIGNS_OF_CODE}
         yield run, is_prose
 
 
@@ -164,7 +168,9 @@ def lowered(word: str) -> str:
     for char in word:
         code = ord(char)
         # Code points past the table are unchanged.
-        chars.append(chr(table[code]) if code < len(table) else char)
+        if code < len(table):
+            char = chr(table[code])
+        chars.append(char)
     return "".join(chars)
 
 
@@ -246,7 +252,8 @@ def without_signs(word: str) -> str:
 
 @cache
 def _is_no_sign(char: str) -> bool:
-    return is_in_word(char) or char == "_" or unicodedata.category(char) == "Sc"
+    is_currency = unicodedata.category(char) == "Sc"
+    return is_currency or char == "_" or is_in_word(char)
 
 
 @cache
@@ -256,14 +263,17 @@ def _patterns(is_ascii: bool) -> _Patterns:
         return _compiled(r"\w", r"\w+", _signs(range(128)), "-", re.ASCII)
     edges = unicode_ranges()["marks"].reshape(-1, 2)
     # Ranges: thousands of single characters would take a second to compile.
-    marks = "".join(f"{chr(first)}-{chr(after - 1)}" for first, after in edges.tolist())
-    marks += "".join(map(chr, INVISIBLE))
+    marks = "".join(map(chr, INVISIBLE))
+    for first, after in edges.tolist():
+        marks += f"{chr(first)}-{chr(after - 1)}"
     # Most characters are ASCII, and need not be looked for in all ranges.
     mark = rf"(?=[^\0-\x7f])[{marks}]"
     word = rf"(?:\w+(?:{mark}\w*)*|(?:{mark}\w*)+)"
-    hyphens = "".join(char for char, plain in PLAIN.items() if plain == "-")
+    char = rf"(?:\w|{mark})"
+    hyphens = [char for char, plain in PLAIN.items() if plain == "-"]
+    any_hyphen = rf"\-{''.join(hyphens)}\uff0d"
     signs = _signs(range(_LAST_SIGN))
-    return _compiled(rf"(?:\w|{mark})", word, signs, rf"\-{hyphens}\uff0d", re.UNICODE)
+    return _compiled(char, word, signs, any_hyphen, re.UNICODE)
 
 
 def _signs(code_points: Iterable[int]) -> str:
@@ -289,7 +299,11 @@ def _compiled(char: str, word: str, signs: str, hyphens: str, flags: int) -> _Pa
     before = rf"(?<!{char})(?<![{signs}{hyphens}])[{hyphens}{signs}]+?(?=[0-9])"
     # A plus or number sign before a number says nothing.
     before += r"(?<![+#*\uff0b\uff03])"
-    short = "|".join(rf"(?<=(?<!{char}){char * length})" for length in (1, 2, 3))
+    # A hyphen belongs to a word of one to three letters: A-.
+    words_before = []
+    for length in (1, 2, 3):
+        words_before.append(rf"(?<=(?<!{char}){char * length})")
+    short = "|".join(words_before)
     after = rf"[+#*\uff0b\uff03]+|[{signs}]+(?!{char})|(?:{short})[{hyphens}](?!{char})"
     signed_word = rf"(?:{before})?{word}(?:{after})?"
     return _Patterns(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tf_charagram.text._algorithm.flat import Array, OnExecutor, Ops
+from tf_charagram.text._algorithm.flat import Array, OnExecutor, Ops, all_selected
 from tf_charagram.text._spelling.patterns import (
     ADDED,
     DOUBLED,
@@ -84,16 +84,16 @@ class CandidateTable(OnExecutor):
         best = ops.place_of_max(scores, axis=1)
         best_scores = ops.max_of(scores, axis=1)
         best_rows = ops.take_each(rows, best)
-        rows = ops.where(best_scores > -np.inf, best_rows, np.int32(self.no_word))
-        no_word = ops.full_like(rows, self.no_word, np.int32)
+        no_word = ops.full_like(best_rows, self.no_word, np.int32)
+        rows = ops.where(best_scores > -np.inf, best_rows, no_word)
         readings = ops.stack([rows, no_word, no_word], axis=1)
         errors = self._errors(values, best)
         # Joined words replace a single word if they are more probable.
         words, parts, joined_scores = self._joined_words(values, has_digits)
         best_scores = ops.max_at(best_scores, words, joined_scores)
         is_best = joined_scores == ops.take(best_scores, words)
-        words = ops.selected(words, is_best)
-        readings = ops.put(readings, words, ops.selected(parts, is_best))
+        words, parts = all_selected(ops, is_best, words, parts)
+        readings = ops.put(readings, words, parts)
         joined = ops.full_like(words, JOINED_ERROR, np.int64)
         return readings, ops.put(errors, words, joined)
 
@@ -110,7 +110,8 @@ class CandidateTable(OnExecutor):
         # Each kind of typo at each letter.
         num_typos = _NUM_KINDS * width
         typos = ops.reshape(self._error_keys(values), [-1, num_typos])
-        written = ops.sum_of(values * patterns.powers[:width], axis=1, keepdims=True)
+        terms = values * patterns.powers[:width]
+        written = ops.sum_of(terms, axis=1, keepdims=True)
         keys = [
             typos,
             written + patterns.no_vowels,
@@ -122,8 +123,10 @@ class CandidateTable(OnExecutor):
         # A word with digits has neither typos nor missing vowels, only the last two candidates.
         weights = ops.reshape(self._error_weights(values), [-1, num_typos])
         weights = ops.padded(weights, 0, 1, VARIANT)
-        weights = ops.where(ops.with_axis(has_digits, 1), np.float32(-np.inf), weights)
-        return rows, scores + ops.padded(weights, 0, 2, VARIANT)
+        is_impossible = ops.with_axis(has_digits, 1)
+        weights = ops.where(is_impossible, np.float32(-np.inf), weights)
+        weights = ops.padded(weights, 0, 2, VARIANT)
+        return rows, scores + weights
 
     def _joined_words(self, values: Array, has_digits: Array) -> tuple[Array, Array, Array]:
         """Finds words that are two or three words without the spaces between them.
@@ -135,7 +138,8 @@ class CandidateTable(OnExecutor):
         ops = self._ops
         width = values.shape[1]
         inverses = self._patterns.inverses[:width]
-        before, behind = self._split_keys(values * self._patterns.powers[:width])
+        terms = values * self._patterns.powers[:width]
+        before, behind = self._split_keys(terms)
         starts, start_scores = self._lookup(before)
         # `behind` counts places from the start of the unknown word, the table from their own start.
         ends, end_scores = self._lookup(behind * inverses)
@@ -147,9 +151,13 @@ class CandidateTable(OnExecutor):
         is_letter = ops.with_axis(values != 0, 1)
         is_possible = is_letter & places_in_order(width)
         words, first, last = ops.places_of_true(is_possible & is_probable)
+        # Keys of the letters before the last word, and before the end of the first one.
+        before_last = ops.take_at(before, words, last)
+        before_middle = ops.take_at(before, words, first)
         # If the last word begins where the first one ends, the middle is the empty word.
-        between = ops.take_at(before, words, last) - ops.take_at(before, words, first)
-        middles, middle_scores = self._lookup(between * ops.take(inverses, first))
+        between = before_last - before_middle
+        middle_keys = between * ops.take(inverses, first)
+        middles, middle_scores = self._lookup(middle_keys)
         parts = [
             ops.take_at(starts, words, first),
             middles,
@@ -158,9 +166,8 @@ class CandidateTable(OnExecutor):
         parts = ops.stack(parts, axis=1)
         scores = ops.take_at(scores, words, first, last) + middle_scores
         is_probable = scores > ops.take(min_score, words)
-        words = ops.selected(words, is_probable)
-        parts = ops.selected(parts, is_probable)
-        return words, parts, ops.selected(scores, is_probable) + np.float32(JOINED)
+        words, parts, scores = all_selected(ops, is_probable, words, parts, scores)
+        return words, parts, scores + np.float32(JOINED)
 
     def _error_keys(self, values: Array) -> Array:
         """Returns the keys of the words that a typo at each position may stem from.
@@ -191,7 +198,8 @@ class CandidateTable(OnExecutor):
             after * SHIFT_BACK,
             behind + swapped,
         ]
-        return ops.with_axis(before, 1) + ops.stack(corrected, axis=1)
+        by_kind = ops.stack(corrected, axis=1)
+        return ops.with_axis(before, 1) + by_kind
 
     def _errors(self, values: Array, candidates: Array) -> Array:
         """Returns the error of a candidate of each word, int64 `(num_words,)`.
@@ -237,7 +245,8 @@ class CandidateTable(OnExecutor):
             shape of `terms`. The latter count places from the start of the word.
         """
         before = self._ops.sums_before(terms)
-        return before, self._ops.sum_of(terms, axis=1, keepdims=True) - before
+        whole = self._ops.sum_of(terms, axis=1, keepdims=True)
+        return before, whole - before
 
     def _error_weights(self, values: Array) -> Array:
         """Returns the weight of each typo, float32 `(num_words, 4, width)`.
@@ -256,4 +265,5 @@ class CandidateTable(OnExecutor):
         ]
         at_first = np.zeros(values.shape[1], np.float32)
         at_first[0] = FIRST_LETTER
-        return ops.stack(weights, axis=1) + at_first
+        by_kind = ops.stack(weights, axis=1)
+        return by_kind + at_first

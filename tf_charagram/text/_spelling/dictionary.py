@@ -70,7 +70,8 @@ class Dictionary:
         if not summed:
             raise ConfigError("A dictionary needs at least one word of letters only.")
         words = sorted(summed)
-        log_counts = np.array([math.log2(summed[word]) for word in words])
+        counts_by_word = [summed[word] for word in words]
+        log_counts = np.array(list(map(math.log2, counts_by_word)))
         steps = np.round(_STEPS_PER_BIT * log_counts)
         steps = np.minimum(steps, _MAX_STEPS)
         self._use(words, steps.astype(np.uint8), accepted_words, sureness, None)
@@ -118,10 +119,12 @@ class Dictionary:
                 have the weight `other`.
             other: The weight of all words that are not in the dictionary.
         """
-        values = np.array([*(weights.get(word, other) for word in self.words), other])
-        steps = np.round(values * STEPS_PER_WEIGHT)
-        steps = np.clip(steps, 0, MAX_WEIGHT_STEPS - 1).astype(np.uint8)
-        return self._of(self.words, self._steps, self.accepted_words, self.sureness, steps)
+        values = [weights.get(word, other) for word in self.words]
+        values.append(other)
+        steps = np.round(np.array(values) * STEPS_PER_WEIGHT)
+        steps = np.clip(steps, 0, MAX_WEIGHT_STEPS - 1)
+        weight_steps = steps.astype(np.uint8)
+        return self._of(self.words, self._steps, self.accepted_words, self.sureness, weight_steps)
 
     def weighed_by(self, counts: Mapping[str, int]) -> Dictionary:
         """Returns this dictionary with words that count by their rarity in some texts, too.
@@ -135,7 +138,8 @@ class Dictionary:
         """
         if self.weight_steps is None:
             return self
-        own = np.array([counts.get(word, 0) for word in self.words], np.float64)
+        own_counts = [counts.get(word, 0) for word in self.words]
+        own = np.array(own_counts, np.float64)
         usual = np.exp2(self.log_counts.astype(np.float64))
         usual /= usual.sum()
         # Few texts say little about words: they count as much as usual ones of so many words.
@@ -144,7 +148,8 @@ class Dictionary:
         usual_bits = np.clip(-np.log2(usual), MIN_BITS, MAX_BITS)
         *weights, other = self.weight_steps / STEPS_PER_WEIGHT
         weights *= (bits / usual_bits) ** WEIGHT_POWER
-        return self.with_weights(dict(zip(self.words, weights.tolist(), strict=True)), other)
+        weight_of = dict(zip(self.words, weights.tolist(), strict=True))
+        return self.with_weights(weight_of, other)
 
     def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
         """Respells words with non-ASCII letters; merges words that become equal, adds their counts.
@@ -172,7 +177,8 @@ class Dictionary:
             return None
         *known, other = self.weight_steps.tolist()
         steps = dict(zip(self.words, known, strict=True))
-        return np.array([*(steps.get(word, other) for word in words), other], np.uint8)
+        values = [steps.get(word, other) for word in words]
+        return np.array([*values, other], np.uint8)
 
     def merged(self, other: Dictionary | None) -> Dictionary:
         """Adds the words of another dictionary; for common words, counts of this one are kept.

@@ -74,11 +74,15 @@ class Patterns:
     ) -> None:
         self.no_word = len(log_counts)
         self.powers = powers(_NUM_POWERS)
-        inverses = [signed(pow(BASE, -power, 2**64)) for power in range(_NUM_POWERS)]
+        inverses = []
+        for power in range(_NUM_POWERS):
+            inverse = pow(BASE, -power, 2**64)
+            inverses.append(signed(inverse))
         self.inverses = np.array(inverses)
         # Added to the key of a pattern, so that it is not the key of a word.
         random = np.random.default_rng(_SEED)
-        self.wildcard, self.no_vowels, self.look_alike = random.integers(1, 2**63, 3)
+        added = random.integers(1, 2**63, 3)
+        self.wildcard, self.no_vowels, self.look_alike = added
         counts = np.exp2(log_counts.astype(np.float64))
         total_count = max(counts.sum(), 1.0)
         log_shares = log_counts - np.log2(total_count)
@@ -88,7 +92,8 @@ class Patterns:
         pairs = self._pairs_of_patterns(values, splits)
         pairs.sort()
         # The lowest 32 bits contain the rows, of which there are fewer.
-        rows = pairs.astype(np.int32) & np.int32(~self.key_mask)
+        row_mask = np.int32(~self.key_mask)
+        rows = pairs.astype(np.int32) & row_mask
         keys = pairs
         keys &= self.key_mask
         # Of words with the same pattern, the first one is the most frequent.
@@ -112,6 +117,7 @@ class Patterns:
         """
         lengths = np.diff(splits)
         factors = powers_by_place(lengths)
+        # The products are not named, because memory would hold them for longer.
         self.words = np.add.reduceat(values * factors, splits[:-1])
         word_rows = np.arange(len(lengths), dtype=np.int32)
         frequent = splits[: _NUM_WITH_VARIANTS + 1]
@@ -217,7 +223,8 @@ def _look_alikes(
     rows = []
     for pair, single in _LOOK_ALIKE:
         # Arrays, because NumPy warns if a product of scalars overflows.
-        first, second, letter = np.split(_values_of(pair + single), 3)
+        letters = _values_of(pair + single)
+        first, second, letter = np.split(letters, 3)
         # The pair replaces the single letter, and the letters after it move to the right.
         places = np.flatnonzero(values == letter)
         written = first + second * SHIFT

@@ -105,7 +105,9 @@ def log_triples(letters: NDArray[np.int32], splits: NDArray[np.int64]) -> NDArra
     # In chunks, because all places of all words would take more memory than the dictionary.
     for start in range(0, len(splits) - 1, _NUM_WORDS):
         chunk = splits[start : start + _NUM_WORDS + 1]
-        counts += _num_triples(letters[chunk[0] : chunk[-1]], chunk - chunk[0])
+        first = chunk[0]
+        last = chunk[-1]
+        counts += _num_triples(letters[first:last], chunk - first)
     triples = counts.reshape(NUM_LETTERS, NUM_LETTERS, NUM_LETTERS).astype(np.float64)
     # A letter that no word has stays possible.
     letter_counts = triples.sum(axis=(0, 1)) + 1
@@ -119,13 +121,18 @@ def log_triples(letters: NDArray[np.int32], splits: NDArray[np.int64]) -> NDArra
 
 def _num_triples(letters: NDArray[np.int32], splits: NDArray[np.int64]) -> NDArray[np.int64]:
     """Counts each three adjacent letters of words, `(NUM_LETTERS ** 3,)`."""
+    # Two zeros before each word, and after the last one.
     padded = np.insert(letters, np.repeat(splits, 2), 0)
     # The second of two zeros after a word ends no triple.
     num_words_before = np.arange(1, len(splits))
     second_zeros = splits[1:] + 2 * num_words_before + 1
-    places = np.delete(np.arange(len(padded)), second_zeros)[2:]
+    every_place = np.arange(len(padded))
+    places = np.delete(every_place, second_zeros)
+    # The first two zeros have too few letters before them.
+    places = places[2:]
     pairs = padded[places - 2] * NUM_LETTERS + padded[places - 1]
-    return np.bincount(pairs * NUM_LETTERS + padded[places], minlength=NUM_LETTERS**3)
+    triples = pairs * NUM_LETTERS + padded[places]
+    return np.bincount(triples, minlength=NUM_LETTERS**3)
 
 
 def triples_of(ops: Ops, letters: Array, lengths: Array) -> tuple[Array, Array]:
@@ -140,9 +147,13 @@ def triples_of(ops: Ops, letters: Array, lengths: Array) -> tuple[Array, Array]:
         Indices into `log_triples`, `(num_words, width)`; and whether each is of the word, bool of
         the same shape. The end of a word is its last letter.
     """
+    # Two letters that are none come before the first.
     padded = ops.padded(letters, 2, 0)
-    pairs = padded[:, :-2] * NUM_LETTERS + padded[:, 1:-1]
-    is_counted = ops.with_axis(lengths, 1) >= np.arange(letters.shape[1])
+    first = padded[:, :-2]
+    second = padded[:, 1:-1]
+    pairs = first * NUM_LETTERS + second
+    places = np.arange(letters.shape[1])
+    is_counted = ops.with_axis(lengths, 1) >= places
     return pairs * NUM_LETTERS + letters, is_counted
 
 
@@ -174,13 +185,17 @@ class Shares(OnExecutor):
         """
         ops = self._ops
         triples, is_counted = triples_of(ops, letters, lengths)
-        terms = ops.where(is_counted, ops.take(self._triples, triples), np.int32(0))
-        evidence = ops.sum_of(terms, axis=1)
-        evidence += ops.sum_of(ops.take(self._words, rows), axis=1)
+        of_triples = ops.take(self._triples, triples)
+        of_letters = ops.masked(of_triples, is_counted)
+        of_words = ops.take(self._words, rows)
+        evidence = ops.sum_of(of_letters, axis=1)
+        evidence += ops.sum_of(of_words, axis=1)
         evidence += ops.take(self._errors, errors)
         evidence += ops.like(lengths, evidence) * self._length
+        # A step of 0 is in the middle of the table.
         steps = evidence // STEP + NUM_SHARES // 2
-        return ops.take(self._shares, ops.clip(steps, 0, NUM_SHARES - 1))
+        steps = ops.clip(steps, 0, NUM_SHARES - 1)
+        return ops.take(self._shares, steps)
 
 
 def _rounded(terms: NDArray[np.floating]) -> NDArray[np.int32]:

@@ -55,8 +55,9 @@ def contains(ops: Ops, bits: Array, keys: Array) -> Array:
     """
     places = _places(ops, keys, 8 * len(bits))
     # A place is eight times a byte plus a bit of it.
-    mask = ops.shift_left(np.uint8(1), ops.cast_to(places % 8, "uint8"))
-    found = ops.take(bits, places // 8) & mask
+    bit_numbers = ops.cast_to(places % 8, "uint8")
+    masks = ops.shift_left(np.uint8(1), bit_numbers)
+    found = ops.take(bits, places // 8) & masks
     return ops.all_of(found != 0, axis=1)
 
 
@@ -110,8 +111,11 @@ def _places(ops: Ops, keys: Array, num_bits: int) -> Array:
     """
     hashes = mixed(ops, ops.bits_of(keys))
     # Both halves of the mixed key serve as hashes.
-    first = ops.int64(ops.shift_right(hashes, np.uint64(32)))
+    high_bits = ops.shift_right(hashes, np.uint64(32))
+    low_bits = hashes & np.uint64(2**32 - 1)
+    first = ops.int64(high_bits)
     # An even step may return to the same bits.
-    step = ops.int64(hashes & np.uint64(2**32 - 1)) | 1
-    places = ops.with_axis(first, 1) + ops.with_axis(step, 1) * np.arange(NUM_BITS_SET)
+    step = ops.int64(low_bits) | 1
+    moves = ops.with_axis(step, 1) * np.arange(NUM_BITS_SET)
+    places = ops.with_axis(first, 1) + moves
     return places % num_bits
