@@ -69,7 +69,8 @@ def _drawn(choices: Sequence[T], draw: float) -> T:
 
 def _with(text: str, place: re.Match[str], replacement: str) -> str:
     """Replaces a part of a text."""
-    return text[: place.start()] + replacement + text[place.end() :]
+    start, end = place.span()
+    return text[:start] + replacement + text[end:]
 
 
 def _edited(word: str, kind_draw: float, place_draw: float, letter_draw: float) -> str:
@@ -79,7 +80,8 @@ def _edited(word: str, kind_draw: float, place_draw: float, letter_draw: float) 
         places = [i for i in range(1, len(word) - 1) if word[i] != word[i + 1]]
         if places:
             i = _drawn(places, place_draw)
-            return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
+            swapped = word[i + 1] + word[i]
+            return word[:i] + swapped + word[i + 2 :]
         kind = "drop"  # All letters but the first are equal, so a swap would change nothing.
     # Never the first letter, by which readers recognize a word.
     place = _drawn(range(1, len(word)), place_draw)
@@ -224,7 +226,9 @@ class Typos:
         for _ in range(num_errors):
             changed = text
             # 0 is a typo; the kinds are numbered from 1, so all are equally frequent.
-            kind = int(random.integers(len(self._kinds) + 1)) if self._kinds else 0
+            kind = 0
+            if self._kinds:
+                kind = int(random.integers(len(self._kinds) + 1))
             if kind > 0:
                 make_error = KINDS[self._kinds[kind - 1]]
                 changed = make_error(text, random)

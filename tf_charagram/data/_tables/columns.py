@@ -247,7 +247,8 @@ def choose_columns(
     """
     needed = f"{'a text' if num_texts == 1 else 'two texts'}{_AND[value]}"
     if columns:
-        if len(columns) != num_texts + 1 and (value, len(columns)) != ("match", num_texts):
+        is_without_match = value == "match" and len(columns) == num_texts
+        if len(columns) != num_texts + 1 and not is_without_match:
             raise ConfigError(
                 f"`columns` must name {needed}. Received: columns={','.join(columns)}"
             )
@@ -263,7 +264,8 @@ def choose_columns(
         message = f"the first line has the names of columns: {shown}. Leave out --no-header"
         raise DataError(table.path, f"{message} (in Python, header=False).", 1)
     else:
-        chosen = (0, 1) if value == "match" and len(table.names) == 2 else None
+        is_pair = value == "match" and len(table.names) == 2
+        chosen = (0, 1) if is_pair else None
     if chosen is None or len(chosen) == num_texts:
         numbered = _by_number(table.first_line, num_texts, value)
         if numbered is not None and table.has_header:
@@ -288,11 +290,13 @@ def _check_header(table: Rows, value: Sequence[str]) -> None:
 def _by_name(names: Sequence[str], num_texts: int, value: Value) -> Sequence[int] | None:
     plain = list(map(plain_name, names))
     choices = PAIR_NAMES if num_texts == 2 else [(name,) for name in TEXT_NAMES]
-    texts = next((each for each in choices if set(map(plain_name, each)) <= {*plain}), None)
-    values = [name for name in _VALUE_NAMES[value] if plain_name(name) in plain][:1]
+    texts = next((each for each in choices if {*map(plain_name, each)} <= {*plain}), None)
+    values = [name for name in _VALUE_NAMES[value] if plain_name(name) in plain]
     if texts is None or not (values or value == "match"):
         return None
-    return [plain.index(plain_name(name)) for name in (*texts, *values)]
+    # The first value takes precedence.
+    chosen = map(plain_name, (*texts, *values[:1]))
+    return list(map(plain.index, chosen))
 
 
 def _by_number(cells: Sequence[str], num_texts: int, value: Value) -> Sequence[int] | None:
@@ -301,12 +305,16 @@ def _by_number(cells: Sequence[str], num_texts: int, value: Value) -> Sequence[i
     width = len(cells)
     # Rows that are named by their numbers have three numbers.
     has_truth = value in ("match", "truth")
-    if width == num_texts + 1 and is_number[-1] and (has_truth or not is_number[0]):
+    may_be_last = has_truth or not is_number[0]
+    if width == num_texts + 1 and is_number[-1] and may_be_last:
         return range(width)
     if width <= num_texts or not is_number[0] or value == "match":
         return None
-    is_plain_sick = (num_texts, width, value) == (2, 4, "label") and not is_number[3]
-    return (1, 2, 3) if is_plain_sick else (*range(1, num_texts + 1), 0)
+    # SICK without a header: the number of the pair, two texts, and the label.
+    is_plain_sick = (num_texts, width, value) == (2, 4, "label")
+    if is_plain_sick and not is_number[3]:
+        return 1, 2, 3
+    return *range(1, num_texts + 1), 0
 
 
 def _check_content(
@@ -321,7 +329,9 @@ def _check_content(
                 f"{table.advice()}",
             )
     labels = [row.label for row in rows]
-    if len(rows) < _MIN_ROWS or (is_scored and not all(map(str.isdecimal, labels))):
+    # Scores with decimals may all differ.
+    has_decimals = is_scored and not all(map(str.isdecimal, labels))
+    if len(rows) < _MIN_ROWS or has_decimals:
         return
     if len(set(labels)) == len(rows):
         raise DataError(

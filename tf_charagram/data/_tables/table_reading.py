@@ -118,8 +118,10 @@ class Rows:
         head = list(islice(objects, _NUM_FIRST))
         self.names = names = _names_in((row for _, row in head), columns)
         if head:
-            self.first = [head[0][1].get(name) for name in names]
-        return ((line, [row.get(name) for name in names]) for line, row in chain(head, objects))
+            _, first = head[0]
+            self.first = [first.get(name) for name in names]
+        rows = chain(head, objects)
+        return ((line, [row.get(name) for name in names]) for line, row in rows)
 
     def _separated(
         self, lines: _Lines, is_csv: bool, header: bool, encoding: str | None
@@ -136,7 +138,8 @@ class Rows:
         self._rows = chain(first, rows)
         if first:
             self.first_line = self.names = first[0][1]
-            self.first = first[-1][1] if len(first) > 1 else []
+            # The cells that are shown as examples: those below the header.
+            self.first = first[1][1] if len(first) > 1 else []
             self._header = next(self._rows)
             if not header:
                 self.unread_header()
@@ -146,7 +149,8 @@ class Rows:
         """Makes the header the first row; the columns are called 1, 2 and so on."""
         self.has_header = False
         self.first = self.first_line
-        self.names = [str(number) for number in range(1, len(self.first) + 1)]
+        numbers = range(1, len(self.first) + 1)
+        self.names = list(map(str, numbers))
         self._rows = chain([self._header], self._rows)
 
     def __iter__(self) -> _Numbered:
@@ -208,10 +212,12 @@ class Rows:
     def advice(self) -> str:
         """Returns a sentence that lists the columns and says how to name them."""
         shown = []
-        cells = self.first if len(self.first) == len(self.names) else [""] * len(self.names)
+        cells = self.first
+        if len(cells) != len(self.names):
+            cells = [""] * len(self.names)
         for number, (name, cell) in enumerate(zip(self.names, cells, strict=True), start=1):
-            value = str("" if cell is None else cell).strip()[:_MAX_SHOWN_CHARS]
-            shown.append(f"{name or number} '{value}'")
+            value = "" if cell is None else str(cell).strip()
+            shown.append(f"{name or number} '{value[:_MAX_SHOWN_CHARS]}'")
         if len(shown) > _MAX_SHOWN:
             shown[_MAX_SHOWN:] = [f"and {len(shown) - _MAX_SHOWN} more"]
         advice = (
@@ -220,7 +226,10 @@ class Rows:
         )
         if len(self.names) == 1:
             advice += ". Tabs separate columns, or commas in .csv files"
-        return f"{advice}. {_ADD_NO_HEADER if self.first_line and self.has_header else ''}".rstrip()
+        advice += "."
+        if self.first_line and self.has_header:
+            advice += f" {_ADD_NO_HEADER}"
+        return advice
 
 
 def format_of(path: str | Path) -> str:
@@ -313,7 +322,8 @@ def read_tables(
             cells = [list(column) for column in zip(*kept, strict=True)]
             yield Table(source.names, cells, *layout, path=str(path))
         if is_empty and source.names:
-            yield Table(source.names, [[] for _ in source.names], *layout, path=str(path))
+            no_cells: list[list[Any]] = [[] for _ in source.names]
+            yield Table(source.names, no_cells, *layout, path=str(path))
 
 
 def _names_in(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> list[str]:
@@ -345,7 +355,9 @@ def _layout(
         say_once(path, "quotes are read as characters, because they are not those of CSV")
         return "\t", csv.QUOTE_NONE
     fits = {sign: _share(_widths(lines, sign)) for sign in _SEPARATORS}
-    fitting = [sign for sign, share in fits.items() if 0 < share == max(fits.values())]
+    best = max(fits.values())
+    # 0: the rows have a single column.
+    fitting = [sign for sign, share in fits.items() if share == best > 0]
     if len(fitting) > 1:
         names = " or ".join(_SEPARATORS[sign] for sign in fitting)
         remedy = f"Name the separator in a first line, such as sep={fitting[-1]}"
@@ -372,7 +384,8 @@ def _has_csv_quotes(lines: Sequence[str]) -> bool:
         return False
     plain = [text.count("\t") + 1 for text in lines if text.strip()]
     # Two characters that are quotes look like a cell with all rows between them.
-    is_swallowed = len(quoted) < len(plain) and set(plain) == {quoted[0]} != {1}
+    is_shorter = len(quoted) < len(plain)
+    is_swallowed = is_shorter and set(plain) == {quoted[0]} != {1}
     return not is_swallowed and _share(quoted) >= _share(plain)
 
 

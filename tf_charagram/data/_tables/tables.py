@@ -193,8 +193,10 @@ class Table:
         columns = [_arrow_column(arrow, cells) for cells in self.cells]
         fields = []
         for position, name in enumerate(_distinct(self.columns)):
-            known = self.fields[position] if position < len(self.fields) else None
-            made = known.with_nullable(True) if known else arrow.field("", columns[position].type)
+            made = arrow.field("", columns[position].type)
+            # Added columns have no field of their own.
+            if position < len(self.fields) and self.fields[position]:
+                made = self.fields[position].with_nullable(True)
             fields.append(made.with_name(name))
         return arrow.table(columns, schema=arrow.schema(fields, metadata=self.metadata))
 
