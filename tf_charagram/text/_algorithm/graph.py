@@ -66,7 +66,7 @@ def bits_of(values: Array) -> Array:
 
 
 def take_clipped(values: Array, index: Array) -> Array:
-    return tf.gather(values, tf.minimum(index, len(values) - 1))
+    return tf.gather(values, tf.minimum(index, values.shape[0] - 1))
 
 
 def take_each(values: Array, index: Array) -> Array:

@@ -13,7 +13,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError
 from tf_charagram.training._loop.compiled import CompiledSteps
 from tf_charagram.training._loop.replicas import lost_workers
-from tf_charagram.training._loop.stream import ExampleStream, Segment, Stream
+from tf_charagram.training._loop.stream import Segment, Stream
 from tf_charagram.training.step_model import StepModel
 
 #: Trains for a segment of a stream, and calls callbacks as `fit` does.
@@ -126,7 +126,7 @@ class FeatureSteps:
     def __init__(
         self,
         model: StepModel,
-        stream: ExampleStream,
+        stream: Any,
         make_batch: Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]],
     ) -> None:
         if model.distribute_strategy.num_replicas_in_sync > 1:
