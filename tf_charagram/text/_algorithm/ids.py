@@ -29,11 +29,11 @@ from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN, Alphabet, symbol_b
 Lookup = Callable[[Array], Array]
 
 # An id and the weight of its position share an int32, so that they are selected together.
-_WEIGHT_SHIFT = 24
+_WEIGHT_SHIFT = np.int32(24)
 #: Returns the id of two characters at each position, -1 without a sign; or `None`.
 Signs = Callable[[Batch], Array | None]
 #: Larger tables cannot have weights of words.
-MAX_WEIGHTED_ROWS = 1 << _WEIGHT_SHIFT
+MAX_WEIGHTED_ROWS = 1 << int(_WEIGHT_SHIFT)
 
 
 class Ngrams(OnExecutor):
@@ -109,7 +109,7 @@ class Ngrams(OnExecutor):
             return ids, None
         ops = self._ops
         # Ids are positive, so the highest bits are those of the weight.
-        steps = ops.shift_right(ids.values, np.int32(_WEIGHT_SHIFT))
+        steps = ops.shift_right(ids.values, _WEIGHT_SHIFT)
         weights = ops.cast_to(steps, "float32") * np.float32(1 / STEPS_PER_WEIGHT)
         values = ids.values & np.int32(MAX_WEIGHTED_ROWS - 1)
         return Rows(values, ids.splits), weights
@@ -330,7 +330,7 @@ def _with_weights(ops: Ops, ids: Array, batch: Batch, num_columns: int = 1) -> A
         return ids
     # No n-gram starts at the last symbol, the space at the end.
     weights = batch.weights[:-1]
-    highest = ops.shift_left(weights, np.int32(_WEIGHT_SHIFT))
+    highest = ops.shift_left(weights, _WEIGHT_SHIFT)
     if num_columns > 1:
         highest = ops.repeat(highest, num_columns)
     return ids | highest
@@ -389,7 +389,7 @@ def unknown_ids(ops: Ops, batch: Batch, symbol_codes: Array, first_row: int, num
     rows = first_row + _hashed_rows(ops, keys, num_rows, ROWS_OF_UNKNOWN)
     if weights is not None:
         of_chars = ops.take(weights, places)
-        highest = ops.shift_left(of_chars, np.int32(_WEIGHT_SHIFT))
+        highest = ops.shift_left(of_chars, _WEIGHT_SHIFT)
         rows |= ops.repeat(highest, rows_per_char)
     return Rows(rows, splits * rows_per_char)
 

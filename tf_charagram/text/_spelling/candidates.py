@@ -167,7 +167,7 @@ class CandidateTable(OnExecutor):
         scores = ops.take_at(scores, words, first, last) + middle_scores
         is_probable = scores > ops.take(min_score, words)
         words, parts, scores = all_selected(ops, is_probable, words, parts, scores)
-        return words, parts, scores + np.float32(JOINED)
+        return words, parts, scores + JOINED
 
     def _error_keys(self, values: Array) -> Array:
         """Returns the keys of the words that a typo at each position may stem from.
@@ -216,10 +216,10 @@ class CandidateTable(OnExecutor):
         before = ops.take_each(values, ops.maximum(places - 1, 0))
         is_first = places == 0
         is_doubled = (kinds == ADDED_KIND) & (letters == before) & ~is_first
-        kinds = ops.where(is_doubled, np.int64(DOUBLED_KIND), kinds)
+        kinds = ops.where(is_doubled, DOUBLED_KIND, kinds)
         lengths = ops.num_nonzero(values, axis=1)
-        parts = ops.where(places < lengths - 1, np.int64(INSIDE), np.int64(LAST))
-        parts = ops.where(is_first, np.int64(FIRST), parts)
+        parts = ops.where(places < lengths - 1, INSIDE, LAST)
+        parts = ops.where(is_first, FIRST, parts)
         variants = candidates - _NUM_KINDS * width
         typos = kinds * NUM_PLACES + parts
         return ops.where(variants < 0, typos, FIRST_VARIANT + variants)
@@ -231,7 +231,7 @@ class CandidateTable(OnExecutor):
         """
         ops = self._ops
         lengths = ops.cast_to(ops.num_nonzero(values, axis=1), "float32")
-        of_unknown = np.float32(UNKNOWN_WORD) + np.float32(UNKNOWN_LETTER) * lengths
+        of_unknown = UNKNOWN_WORD + UNKNOWN_LETTER * lengths
         return ops.where(has_digits, np.float32(np.inf), of_unknown)
 
     def _split_keys(self, terms: Array) -> tuple[Array, Array]:
@@ -256,7 +256,7 @@ class CandidateTable(OnExecutor):
         """
         ops = self._ops
         previous = ops.padded(values[:, :-1], 1, 0)
-        added = ops.where(values == previous, np.float32(DOUBLED), np.float32(ADDED))
+        added = ops.where(values == previous, DOUBLED, ADDED)
         weights = [
             ops.full_like(added, WRONG, np.float32),
             ops.full_like(added, MISSING, np.float32),

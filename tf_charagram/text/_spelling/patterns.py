@@ -18,20 +18,20 @@ from tf_charagram.text._spelling.word_filter import BASE, letter_values, powers,
 # to the one before.
 WRONG = 0.0
 MISSING = 5.1
-ADDED = -0.2
-DOUBLED = 3.3
+ADDED = np.float32(-0.2)
+DOUBLED = np.float32(3.3)
 SWAPPED = 5.0
 # Added for typos of the first letter.
 FIRST_LETTER = -2.0
 # The same for a word without its vowels, or with letters or digits that look alike.
 VARIANT = 0.0
 # The same for two or three words without the spaces between them.
-JOINED = 3.0
+JOINED = np.float32(3.0)
 _LOOK_ALIKE = (("rn", "m"), ("cl", "d"), ("vv", "w"))
 # Binary logarithm of the probability of a word outside the dictionary, such as a name: a constant,
 # and a term for each letter. Chosen on SICK and the headlines of STS 2013 with joined words.
-UNKNOWN_WORD = -7.5
-UNKNOWN_LETTER = -2.25
+UNKNOWN_WORD = np.float32(-7.5)
+UNKNOWN_LETTER = np.float32(-2.25)
 
 _SEED = 2016
 # The most frequent words: others are seldom written that way, and loading takes time.

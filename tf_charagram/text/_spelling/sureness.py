@@ -16,10 +16,10 @@ from tf_charagram.text._algorithm.flat import Array, OnExecutor, Ops
 #: before. Each is counted at the first letter, inside the word, and at its last letter.
 NUM_TYPOS = 5
 ADDED_KIND = 2
-DOUBLED_KIND = 4
-FIRST = 0
-INSIDE = 1
-LAST = 2
+DOUBLED_KIND = np.int64(4)
+FIRST = np.int64(0)
+INSIDE = np.int64(1)
+LAST = np.int64(2)
 NUM_PLACES = 3
 #: Errors of whole words: no vowels, digits, letters that look alike; then joined words.
 FIRST_VARIANT = NUM_TYPOS * NUM_PLACES
