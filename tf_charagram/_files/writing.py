@@ -84,6 +84,7 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
         with _claimed(path, _open_file) as partial:
             with open(partial, mode, **text) as file:  # type: ignore[call-overload]
                 yield file
+                # The content first: a power cut must not leave an empty file of this name.
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(partial, path)

@@ -62,6 +62,7 @@ class EmbedJob:
     @cached_property
     def embedder(self) -> Embedder:
         """The model, which is loaded when it is first used."""
+        # Bytes are about as many as characters, which choose the library.
         sizes = [file.size or 0 for file in self.inputs]
         first = first_texts(self._readable_texts())
         options = word_options(self.model, first, self.keep_words, self.own_weights)
@@ -74,6 +75,7 @@ class EmbedJob:
 
     def identity(self) -> dict[str, Any]:
         """Returns the settings, and the files with their sizes, that a resumed run must share."""
+        # By content, because another model may have come to the same path.
         settings = {
             "model_sha256": model_sha256(self.model),
             "format": self.format,

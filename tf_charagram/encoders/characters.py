@@ -113,6 +113,7 @@ class CharCnn(_CharacterEncoder):
         self.output_layer = None
         num_filters = self.pooling.num_filters
         if dense == "none":
+            # The pooled filters are the embedding.
             self.dim = num_filters
         else:
             self.output_layer = make_dense(
@@ -170,6 +171,7 @@ class CharLstm(_CharacterEncoder):
 
     def call(self, ids: Ids, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as character ids."""
+        # Projects each distinct character once; Keras' LSTM projects all steps.
         if isinstance(self.lstm, PeepholeLSTM):
             return self.lstm.call_rows(*self.characters.distinct_rows(ids))
         vectors, mask = self.characters(ids)

@@ -92,11 +92,13 @@ class PeepholeLSTM(ConfiguredLayer):
         self.bias = self.add_weight((width,), self._initial_bias, name="bias")
         self.peepholes = None
         if self.use_peepholes:
+            # One for each gate; the block g is none.
             shape = (self.num_blocks - 1, self.units)
             self.peepholes = self.add_weight(shape, "zeros", name="peepholes")
         self.built = True
 
     def _initial_bias(self, shape: tuple[int, ...], dtype: Any = None) -> tf.Tensor:
+        # The forget gate, the second block, starts open.
         blocks = [0.0, 1.0, *[0.0] * (self.num_blocks - 2)]
         return tf.repeat(tf.constant(blocks, dtype), self.units)
 

@@ -148,6 +148,7 @@ def _add_l2_gradient(
     if not isinstance(gradient, tf.IndexedSlices):
         pull = variable if target is None else variable - target
         return gradient + strength * pull
+    # Only the rows of the batch are pulled: others would make the update dense.
     rows = read_rows(variable, gradient.indices)
     if target is not None:
         rows = rows - read_rows(target, gradient.indices)

@@ -146,6 +146,7 @@ class TextReader(EmbeddingAnswers):
             ConfigError: `texts` is a single string, a mapping or a data frame, or has a row that is
                 missing or of another type.
         """
+        # An empty array first, because NumPy cannot concatenate an empty list.
         vectors = [np.zeros((0, self.dim), np.float32)]
         for _, embedded in self.encode_batches(texts):
             vectors.append(unit_rows(embedded) if normalize else embedded)
@@ -169,6 +170,7 @@ class TextReader(EmbeddingAnswers):
 
     def _encoded(self, texts: Sequence[str | bytes]) -> NDArray[np.float32]:
         readings = self.symbols.readings(texts)
+        # In one batch, because each product with the table has a fixed price.
         batch = stacked(arrays, readings.read, readings.written)
         ids, weights = self._ngrams.weighted(batch, longest=True)
         both = self._layers.applied(self._table.sums(ids, weights))

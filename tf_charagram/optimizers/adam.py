@@ -107,6 +107,7 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         dtype = weights.dtype
         learning_rate = tf.cast(learning_rate, dtype)
         power_1, power_2 = self._beta_powers(dtype)
+        # Corrects the bias of both moments towards their start at 0, as the fused kernel does.
         correction = tf.sqrt(1.0 - power_2) / (1.0 - power_1)
         momentums += (gradient - momentums) * (1.0 - self.beta_1)
         velocities += (tf.square(gradient) - velocities) * (1.0 - self.beta_2)

@@ -102,6 +102,7 @@ class NgramVectorizer(TextVectorizer):
         is_exact = self.hash_buckets is None
         if vocabulary is not None:
             is_exact = vocabulary.bits is not None
+        # Hashed and mixed keys have neither prefixes nor an alphabet.
         for name in ("longest_only", "fold_characters", "unknown_rows"):
             if getattr(self, name) and not is_exact:
                 raise ConfigError(
@@ -126,6 +127,7 @@ class NgramVectorizer(TextVectorizer):
             unknown_rows=self.unknown_rows,
             hash_signs=self.hash_signs,
         )
+        # An id and the weight of its position share 32 bits.
         if self._has_weights and self._num_ids() > MAX_WEIGHTED_ROWS:
             raise ConfigError(
                 f"Weights of words need at most {MAX_WEIGHTED_ROWS:,} rows. Received: "
@@ -180,6 +182,7 @@ class NgramVectorizer(TextVectorizer):
         """
         if self.hash_buckets is not None:
             raise ConfigError("`adapt` is for vocabularies; `hash_buckets` needs none.")
+        # Adapting replaces the whole state, and texts have no dictionary.
         dictionary = self.dictionary
         super().adapt(data, **{"orders": self.orders, **counting})
         if dictionary is not None:
@@ -211,6 +214,7 @@ class NgramVectorizer(TextVectorizer):
         if not has_shares:
             return vectors
         num_texts = tf.size(texts)
+        # A text that is read differently is in the batch twice.
         read = vectors[:num_texts]
         written = vectors[num_texts:]
         shares = shares[:, tf.newaxis]
@@ -295,6 +299,7 @@ class NgramVectorizer(TextVectorizer):
         rows = np.arange(self.num_rows)
         if vocabulary is not None and other.vocabulary is not None:
             vocabulary, known_rows = vocabulary.grown(other.vocabulary)
+            # The rows of unknown characters stay the last ones.
             unknown_rows = len(vocabulary) + np.arange(self.unknown_rows)
             rows = np.append(known_rows, unknown_rows)
         elif dictionary is self.dictionary:

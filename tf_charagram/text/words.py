@@ -80,6 +80,7 @@ class WordVectorizer(TextVectorizer):
         self._utf8 = np.frombuffer(b"".join(encoded), np.uint8)
         lengths = [len(word) for word in encoded]
         self._offsets = np.cumsum([0, *lengths], dtype=np.int64)
+        # Row 0 is for unknown words.
         rows = tf.range(1, len(encoded) + 1, dtype=tf.int64)
         self._table = LookupTable(tf.constant(encoded), rows, UNKNOWN)
 

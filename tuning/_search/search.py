@@ -125,6 +125,7 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
             f"{', '.join(names) or 'none without --eval-data'}."
         )
     check_name("set for --select", config.select, names)
+    # Trials are short, unless the user says how long.
     epochs = config.epochs if "epochs" in fixed else task.trial_epochs
     if settings.tuner == "hyperband" and (epochs < _HYPERBAND_EPOCHS or epochs % 1):
         raise ConfigError(

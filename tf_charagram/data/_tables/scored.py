@@ -125,6 +125,7 @@ class ScoredRows:
 
     def report(self, number: int, message: str, path: str | Path | None = None) -> None:
         """Reports a bad line; the advice for the first row of all is about columns."""
+        # If no row was good before, the columns may be others than these.
         remedy = "" if self._rows else _OTHER_COLUMNS
         self._bad.report(path or self._path, number, message, remedy)
 

@@ -11,6 +11,7 @@ from tf_charagram.data._tables.lines import BadLines, read_lines
 from tf_charagram.errors import DataError
 
 _RIGHT = "$"
+# In Wikipedia's list and in codespell's dictionary.
 _ARROW = "->"
 _HEADERS = {("wrong", "right"), ("misspelling", "correction")}
 # Holbrook's list has the count of each wrong form.
@@ -83,6 +84,7 @@ class _BelowRight:
         self._right = ""
 
     def __call__(self, text: str) -> Misspelling | None:
+        # Birkbeck's list has underscores for spaces.
         text = text.replace("_", " ")
         if text.startswith(_RIGHT):
             self._right = text.removeprefix(_RIGHT).strip()

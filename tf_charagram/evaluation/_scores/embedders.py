@@ -138,6 +138,7 @@ def evaluate_embeddings(
         cosines.append(values)
         scores.append(score_all(variant, values, num_resamples=num_resamples, seed=seed))
     clean = scores[0]
+    # Variants are in the order clean, mistyped.
     typos = scores[1] if sets.mistyped is not None else None
     return EmbedderEvaluation(model, clean, typos, cosines, label)
 

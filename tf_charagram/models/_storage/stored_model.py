@@ -56,6 +56,7 @@ class StoredModel:
         self.config = config
         self.state = without_dictionary(state)
         self.weights = weights
+        # Without its arrays, the model has no dictionary.
         self._state = state if correct_spelling else {}
         self._kept = kept
         self._word_counts = word_counts

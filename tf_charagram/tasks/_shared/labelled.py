@@ -208,6 +208,7 @@ def _named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str
     named: list[tuple[str, str, str]] = []
     for path, name in zip(eval_data, names, strict=True):
         if path == STARTER:
+            # The starter set comes in splits, a file is one set.
             named += [(f"{STARTER}.{split}", STARTER, split) for split in ("dev", "test")]
             continue
         is_unique = names.count(name) == 1

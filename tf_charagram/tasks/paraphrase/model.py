@@ -114,6 +114,7 @@ class ParaphraseModel(StepModel):
         embeddings = self.vectors_of(ids, training)
         for metric in self.pair_metrics:
             metric.update_state(*tf.split(tf.stop_gradient(embeddings), 2))
+        # The choice of negatives has no gradient.
         normalized = normalize_rows(tf.stop_gradient(embeddings))
         chosen, exists = self.negatives(normalized, text_ids, self.step)
         return self.pair_loss(PairBatch(embeddings, text_ids, chosen, exists, self.margin))
@@ -200,6 +201,7 @@ def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None) -> Any:
         raise ConfigError(f"{_PAIRS_RULE} Received: {specs}. Use dataset.batch(batch_size).")
 
     def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+        # One call for both sides, so that the graph has the vectorizer once.
         texts = tf.concat([lefts, rights], axis=0)
         return vectorizer(texts), text_keys(texts)
 

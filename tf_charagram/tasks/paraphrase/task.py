@@ -167,6 +167,7 @@ class _ParaphraseTask(EmbedderSets, Task):
             seed=config.seed,
         )
         texts = self.corpus.survey()
+        # N-grams of the typos in training get rows, too.
         self._vectorizer = make_vectorizer(config, texts, self.corpus.texts_with_typos())
         # A hashing vectorizer reads no texts, but the survey must finish.
         deque(texts, maxlen=0)

@@ -149,6 +149,7 @@ class Tagging(LabelledSets, Task):
         capitals = has_capital(string_tensor(self.words))
         word_index = {word: i for i, word in enumerate(self.words)}
         tag_index = {tag: i for i, tag in enumerate(self.tags)}
+        # Sentences of similar length share a batch, to save padding.
         lengths = np.array([len(sentence.words) for sentence in self.sentences])
         flat_words = [word_index[word] for sentence in self.sentences for word in sentence.words]
         flat_tags = [tag_index[tag] for sentence in self.sentences for tag in sentence.tags]

@@ -119,6 +119,7 @@ def put(values: Array, index: Array, others: Array) -> Array:
 def max_at(values: Array, index: Array, others: Array) -> Array:
     """Raises values to others; several may be for the same position."""
     raised = values.copy()
+    # Unlike an assignment, this takes the largest of several for one position.
     np.maximum.at(raised, index, others)
     return raised
 

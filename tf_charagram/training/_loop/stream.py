@@ -147,6 +147,7 @@ class Stream(ABC):
     def _order(self, segment: Segment) -> list[np.ndarray]:
         """Returns the examples of each step of a segment."""
         if self._lengths is None or self._is_in_order(segment.epoch):
+            # A shuffled order needs no neighbors: any part of it can be computed alone.
             first = segment.offset * self.step_size
             last = first + segment.num * self.step_size
             return split_batches(self._shuffled(first, last, segment.epoch), self.step_size)

@@ -94,6 +94,7 @@ class Workers:
         """
         if not self._has_others:
             return
+        # Replicas exchange numbers only, so the first digits of a checksum are compared.
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         if np.ptp(self.gather([int(digest[:_DIGEST_DIGITS], 16)])):
             raise ConfigError(
