@@ -95,16 +95,3 @@ def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
     index: dict[T, int] = {}
     row_indices = [index.setdefault(text, len(index)) for text in texts]
     return list(index), np.array(row_indices, np.int64)
-
-
-def rows_by_text(texts: Iterable[T]) -> dict[T, list[int]]:
-    """Returns the rows of each distinct text, in order.
-
-    Examples:
-        >>> rows_by_text(["a", "b", "a"])
-        {'a': [0, 2], 'b': [1]}
-    """
-    rows: dict[T, list[int]] = {}
-    for row, text in enumerate(texts):
-        rows.setdefault(text, []).append(row)
-    return rows
