@@ -140,8 +140,8 @@ def split_tokens(
 
 def _fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
     """Folds code points, int32 of any shape, one to one."""
-    table = tf.constant(_folded_code_points(lowercase))
-    folded = graph.take_clipped(table, codes)
+    table = _folded_code_points(lowercase)
+    folded = graph.take_clipped(tf.constant(table), codes)
     # Code points past the table are folded already.
     return tf.where(codes < len(table), folded, codes)
 
