@@ -92,7 +92,7 @@ class PeepholeLSTM(ConfiguredLayer):
         self.bias = self.add_weight((width,), self._initial_bias, name="bias")
         self.peepholes = None
         if self.use_peepholes:
-            # One for each gate; the block g is none.
+            # One for each gate; the block g is not a gate.
             shape = (self.num_blocks - 1, self.units)
             self.peepholes = self.add_weight(shape, "zeros", name="peepholes")
         self.built = True

@@ -106,7 +106,7 @@ def _remaining(ops: Ops, batch: Batch) -> tuple[Array, Array]:
     symbols, starts, ends, _ = batch
     last = ops.reshape(ops.size(symbols) - 1, [1])
     splits = ops.concat([starts, ops.like(last, starts)])
-    # Counts down from the length of each text; what was cut off gets numbers below 2.
+    # Counts down from the length of each text; parts that were cut off get numbers below 2.
     lengths = ends - starts + 1
     lasts = ends - splits[1:] + 1
     return ops.countdown(lengths, lasts), splits

@@ -147,7 +147,7 @@ def triples_of(ops: Ops, letters: Array, lengths: Array) -> tuple[Array, Array]:
         Indices into `log_triples`, `(num_words, width)`; and whether each is of the word, bool of
         the same shape. The end of a word is its last letter.
     """
-    # Two letters that are none come before the first.
+    # Two zeros, which stand for no letter, come before the first.
     padded = ops.padded(letters, 2, 0)
     first = padded[:, :-2]
     second = padded[:, 1:-1]
