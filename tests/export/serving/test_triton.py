@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import tf_charagram
 from tests.commands import call
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
@@ -23,8 +24,9 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = ["colour", "", "Grüße", "a cat and a dog"]
-# Of PyPI's nvidia-pytriton, in an environment whose Python has tf-charagram, too.
+# Of PyPI's nvidia-pytriton, and a folder of packages with a NumPy before 2.
 SERVER = os.environ.get("TRITON_SERVER", "")
+PACKAGES = os.environ.get("TRITON_PACKAGES", "")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,12 @@ def test_program(repository, expected, monkeypatch):
 
 @pytest.mark.skipif(not SERVER, reason="Set TRITON_SERVER to the folder of tritonserver.")
 def test_triton_server(repository, expected, tmp_path):
+    program = repository / "words" / "1" / "model.py"
+    # Triton's Python ignores PYTHONPATH.
+    paths = [PACKAGES, str(Path(tf_charagram.__file__).parents[1])]
+    first = "from pathlib import Path"
+    with_paths = f"import sys; sys.path[:0] = {paths}\n{first}"
+    program.write_text(program.read_text().replace(first, with_paths))
     server = Path(SERVER)
     stubs = server / "python_backend_stubs" / f"3.{sys.version_info.minor}"
     command = [
@@ -81,8 +89,7 @@ def test_triton_server(repository, expected, tmp_path):
         stubs / "triton_python_backend_stub"
     )
     libraries = os.pathsep.join([f"{sys.base_prefix}/lib", os.environ.get("LD_LIBRARY_PATH", "")])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[1:])}
-    environment["LD_LIBRARY_PATH"] = libraries
+    environment = {**os.environ, "LD_LIBRARY_PATH": libraries}
     log = tmp_path / "log"
     with log.open("w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=file, env=environment)
