@@ -195,7 +195,7 @@ def collapse(
     ends = ends - ops.like(is_cut_at_space, ends)
     spaces = ops.full_like(ends, space, symbols.dtype)
     batch = Batch(ops.put(symbols, ends, spaces), starts, ends)
-    # What follows would be corrected with the rest, and takes memory: 60 MB for a text of 36 MB.
+    # Otherwise 640,000 symbols of a long text would be corrected, and 10,000 of them used.
     rows = ops.range_of(ops.size(starts))
     return ops.cond(
         ops.any_of(ends < boundaries[1:]), lambda: some_texts(ops, batch, rows), lambda: batch
