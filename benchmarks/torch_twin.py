@@ -247,7 +247,7 @@ def main() -> None:
         train(embed, optimizers, batches)
         processes.serve({}, lambda _: train_and_wait(embed, optimizers, batches), answers)
         return
-    num_threads = faster_num_threads(lambda: train(embed, optimizers, batches[:4]))
+    num_threads = faster_num_threads(lambda: train(embed, optimizers, batches[:2]))
     torch.set_num_threads(num_threads)
     facts = {"torch_threads": num_threads}
     processes.serve(facts, lambda _: train(embed, optimizers, batches), answers)
