@@ -46,7 +46,7 @@ COLUMN_SHARE = 0.7
 _ROW_CONSTANT = 0.5
 _MAX_BY_COLUMNS = 8.0
 _MIN_BY_COLUMNS = -14.0
-_MAX_BY_ROWS = 4.0
+_MAX_BY_ROWS = 3.0
 
 
 def are_long(cells: Sequence[str]) -> bool:
