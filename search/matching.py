@@ -51,8 +51,9 @@ def match(
         left: Texts: a list, an array, a column of a data frame. With `on`, a table: a data frame of
             pandas or polars, a table of pyarrow, or a mapping of lists.
         right: Texts, or a table.
-        model: Run folder, model folder or name of a model, which compares texts, and with `labels`
-            the rows as a whole; or an embedder; or `None` to compare letters only.
+        model: Run folder, model folder or name of a model, which compares texts, and the rows as a
+            whole where titles tell things apart or there are `labels`; or an embedder; or `None` to
+            compare letters only.
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
         kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
@@ -118,8 +119,9 @@ def deduplicate(
     Args:
         texts: Texts: a list, an array, a column of a data frame. With `on`, a table: a data frame
             of pandas or polars, a table of pyarrow, or a mapping of lists.
-        model: Run folder, model folder or name of a model, which compares texts, and with `labels`
-            the rows as a whole; or an embedder; or `None` to compare letters only.
+        model: Run folder, model folder or name of a model, which compares texts, and the rows as a
+            whole where titles tell things apart or there are `labels`; or an embedder; or `None` to
+            compare letters only.
         on: Names of the columns that are compared.
         kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
             or a `ColumnKind`. Default: told from the values.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
 from tf_charagram.search.linkage._columns.names import (
@@ -86,14 +88,21 @@ class WholeTexts:
         self._known = np.zeros(0, np.float32)
 
     @classmethod
-    def of_values(cls, values: Sequence[str], counted: TextStatistics | None = None) -> WholeTexts:
-        """Compares the letters of texts.
+    def of_values(
+        cls,
+        values: Sequence[str],
+        counted: TextStatistics | None = None,
+        model: str | Path | Embedder | None = None,
+    ) -> WholeTexts:
+        """Compares texts, which are prepared.
 
         Args:
             values: The distinct texts.
             counted: Counts of words in other texts. Default: words are counted in `values`.
+            model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
+                letters only.
         """
-        scorer = TextScorer(values, None, statistics=counted)
+        scorer = TextScorer(values, model, statistics=counted)
         return cls(scorer, scorer.prepare(values))
 
     def remember(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> Floats:
@@ -183,15 +192,19 @@ class WholeRows:
     Args:
         left: The texts of the left rows.
         right: The texts of the right rows.
+        model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
+            letters only.
 
     Attributes:
         texts: The number of the text of each left row, and of each right row.
     """
 
-    def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
+    def __init__(
+        self, left: Sequence[str], right: Sequence[str], model: str | Path | Embedder | None
+    ) -> None:
         rows = [read_whole_text(text) for text in (*left, *right)]
         self._values, text_of_row = distinct(rows)
-        self._texts = WholeTexts.of_values(self._values)
+        self._texts = WholeTexts.of_values(self._values, model=model)
         self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
 
     def log_odds(

@@ -383,7 +383,8 @@ def find_links(
     Args:
         columns: The columns of one or two tables.
         labels: Rows and whether they match, to learn the weights of the columns from.
-        model: The model that compares single texts, and with labels the rows as a whole.
+        model: The model that compares single texts, and the rows as a whole where titles or labels
+            tell.
         fitted: A model that was fitted to tables with the same columns. Default: it is fitted to
             these tables.
         first: With one table, partners are found for the rows from this one on.
@@ -416,7 +417,7 @@ def find_links(
             telling = _telling_columns(columns, mixture)
             left = joined_cells([column.left_cells for column in telling])
             right = joined_cells([column.right_cells for column in telling])
-            links.rows = WholeRows(left, right)
+            links.rows = WholeRows(left, right, model)
             # Before the rivals are there: these are the rivals' own probabilities.
             probabilities = links.probabilities_of(pairs, agreements)
             links.rivals = PairRivals(

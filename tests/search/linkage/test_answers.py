@@ -414,6 +414,20 @@ def test_a_single_text_is_matched_as_in_a_list(seed):
     assert f1(pairs_of(found), truth) > 0.9
 
 
+def test_titles_are_compared_by_vectors():
+    draw = np.random.default_rng(0)
+    titles = [" ".join(draw.choice(words(200, 5), 4)) for _ in range(60)]
+    prices = [f"{price}.00" for price in draw.integers(5, 900, 60)]
+    left = {"title": titles, "price": prices}
+    right = {"title": [misspelled(draw, title) for title in titles], "price": prices}
+    scores = []
+    for model in (None, "english-mini"):
+        found = match(left, right, model, on=["title", "price"])
+        assert len(pairs_of(found) & {(row, row) for row in range(60)}) == 60
+        scores.append([pair.score for pair in found.pairs])
+    assert scores[0] != scores[1]
+
+
 def test_odd_tables():
     empty = {"a": [], "b": []}
     some = {"a": ["x", ""], "b": ["", None]}
