@@ -27,6 +27,7 @@ from typing import Any
 import common
 import numpy as np
 import processes
+import twins
 from processes import Contender
 
 DIM = 300
@@ -129,7 +130,6 @@ def child(settings: str) -> None:
     answers = processes.protocol_file()
     import fitting
     import tensorflow as tf
-    import twins
 
     from tf_charagram.encoders import encoder_class
     from tf_charagram.encoders.base import is_padded
@@ -300,9 +300,11 @@ def measure(
     row: dict[str, Any] = {}
     with ExitStack() as stack:
         if has_torch:
-            script = Path(__file__).with_name("torch_twin.py")
-            command = [arguments.peer_python, script, case.twin, num_rows, DIM, batches]
-            twin = stack.enter_context(Contender([*command, arguments.device]))
+            twin = stack.enter_context(
+                twins.torch_twin(
+                    arguments.peer_python, case.twin, num_rows, DIM, batches, arguments.device
+                )
+            )
             row = {"num_rows": num_rows, **twin.facts}
             runs["torch"] = twin
         work = case.size * case.steps(arguments.device, arguments.pairs)

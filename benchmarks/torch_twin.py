@@ -1,6 +1,6 @@
 """The same training in PyTorch: margin loss with the most similar text of the batch.
 
-    python benchmarks/torch_twin.py NAME NUM_ROWS DIM BATCHES.npz [DEVICE]
+    python benchmarks/torch_twin.py NAME NUM_ROWS DIM BATCHES.npz DEVICE
 
 A `processes.Contender`, which `twins` starts: PyTorch and TensorFlow may bring libraries that abort
 a process with both. Each time it trains on all batches once.
@@ -20,6 +20,8 @@ import torch
 
 MARGIN = 0.4
 WIDTHS = (1, 2, 3)
+# How long a number of threads is tried; a step can take milliseconds or seconds.
+_TRY_SECONDS = 0.5
 # Width and number of the filters of `char_cnn`.
 CHAR_FILTERS = {2: 175, 3: 175, 4: 175}
 
@@ -239,7 +241,7 @@ def faster_num_threads(run: Callable[[], None]) -> int:
 def main() -> None:
     """Trains whenever it is told to."""
     answers = processes.protocol_file()
-    name, num_rows, dim, path, device = [*sys.argv[1:], "cpu"][:5]
+    name, num_rows, dim, path, device = sys.argv[1:]
     batches = [batch.on(device) for batch in read_batches(path)]
     with torch.device(device):
         embed, optimizers = TWINS[name](int(num_rows), int(dim))
@@ -247,7 +249,11 @@ def main() -> None:
         train(embed, optimizers, batches)
         processes.serve({}, lambda _: train_and_wait(embed, optimizers, batches), answers)
         return
-    num_threads = faster_num_threads(lambda: train(embed, optimizers, batches[:2]))
+    train(embed, optimizers, batches[:1])
+    start = time.perf_counter()
+    train(embed, optimizers, batches[:1])
+    num_tried = max(1, min(10, int(_TRY_SECONDS / (time.perf_counter() - start))))
+    num_threads = faster_num_threads(lambda: train(embed, optimizers, batches[:num_tried]))
     torch.set_num_threads(num_threads)
     facts = {"torch_threads": num_threads}
     processes.serve(facts, lambda _: train(embed, optimizers, batches), answers)

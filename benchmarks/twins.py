@@ -15,10 +15,12 @@ MARGIN = 0.4
 _SCRIPT = Path(__file__).with_name("torch_twin.py")
 
 
-def torch_twin(python: str, name: str, num_rows: int, dim: int, batches: Path) -> Contender:
+def torch_twin(
+    python: str, name: str, num_rows: int, dim: int, batches: str | Path, device: str = "cpu"
+) -> Contender:
     """Returns a process that trains in PyTorch on all batches of a file, whenever it is called.
 
-    Its `facts` have the `torch_threads` it runs with, one or two, whichever is faster.
+    On the CPU, its `facts` have the `torch_threads` it runs with, one or two, whichever is faster.
 
     Args:
         python: The interpreter.
@@ -26,8 +28,9 @@ def torch_twin(python: str, name: str, num_rows: int, dim: int, batches: Path) -
         num_rows: Rows of the table.
         dim: Width of the embedding.
         batches: The file, of `write_batches`.
+        device: Where it trains, `"cpu"` or `"cuda"`.
     """
-    return Contender([python, _SCRIPT, name, str(num_rows), str(dim), batches])
+    return Contender([python, _SCRIPT, name, str(num_rows), str(dim), batches, device])
 
 
 def write_batches(path: str | Path, stream: PairStream, num_steps: int) -> None:
