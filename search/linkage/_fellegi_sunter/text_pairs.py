@@ -15,6 +15,7 @@ from tf_charagram.search._pairs.candidates import (
     similar_pairs,
 )
 from tf_charagram.search._pairs.rare_keys import distinct_integers, ranks
+from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts
@@ -64,43 +65,50 @@ def link_texts(
     texts = scorer.prepare(values[:num_left], written=left_words)
     if column.left is column.right:
         whole = WholeTexts(scorer, texts)
-        value_pairs, evidence = similar_pairs(
-            scorer,
-            texts,
-            whole.least_score(threshold, MAX_RARE + 1),
-            shows_progress=shows_progress,
-        )
-        if lexical:
-            others, of_others = pairs_with_rare_words(scorer, texts, whole.least_score(threshold))
-            evidence = PairEvidence.joined([evidence, of_others])
-            value_pairs = np.concatenate([value_pairs, others])
-            _, first = np.unique(value_pairs @ [len(values), 1], return_index=True)
-            value_pairs, evidence = value_pairs[first], evidence.take(first)
-    else:
-        right_texts = right_only = scorer.prepare(values[num_left:], written=other_words)
-        whole = WholeTexts(scorer, texts.followed(right_only))
-        # Texts that both lists have, and then those that only the right one has.
-        shared = np.unique(column.right[(column.right >= 0) & (column.right < num_left)])
-        right_values = np.append(shared, np.arange(num_left, len(values)))
-        if len(shared):
-            in_both = [values[value] for value in shared.tolist()]
-            right_texts = scorer.prepare(in_both).followed(right_only)
-        value_pairs, evidence = best_pairs(
-            scorer,
-            texts,
-            right_texts,
-            _NUM_PARTNERS,
-            max(whole.least_score(threshold) - MAX_GAIN, 0),
-            shows_progress=shows_progress,
-        )
-        value_pairs[:, 1] = right_values[value_pairs[:, 1]]
-    whole.remember(value_pairs, evidence)
-    column.kind = column.kind._replace(similarities=whole.similarities)
-    if column.left is column.right:
+        pairs, evidence = _similar_texts(scorer, texts, whole, threshold, shows_progress)
+        whole.remember(pairs, evidence)
         # Equal texts are pairs of a value and itself.
         every = np.arange(num_left)
-        value_pairs = np.concatenate([value_pairs, np.stack([every, every], axis=1)])
-    return _row_pairs(column, value_pairs)
+        pairs = np.concatenate([pairs, np.stack([every, every], axis=1)])
+    else:
+        own = scorer.prepare(values[num_left:], written=other_words)
+        whole = WholeTexts(scorer, texts.followed(own))
+        # The right table has some of the left values, and its own ones.
+        is_shared = (column.right >= 0) & (column.right < num_left)
+        shared = np.unique(column.right[is_shared])
+        right_texts = own
+        if len(shared):
+            in_both = [values[value] for value in shared.tolist()]
+            right_texts = scorer.prepare(in_both).followed(own)
+        least = max(whole.least_score(threshold) - MAX_GAIN, 0)
+        pairs, evidence = best_pairs(
+            scorer, texts, right_texts, _NUM_PARTNERS, least, shows_progress=shows_progress
+        )
+        right_values = np.append(shared, np.arange(num_left, len(values)))
+        pairs[:, 1] = right_values[pairs[:, 1]]
+        whole.remember(pairs, evidence)
+    column.kind = column.kind._replace(similarities=whole.similarities)
+    return _row_pairs(column, pairs)
+
+
+def _similar_texts(
+    scorer: TextScorer, texts: Texts, whole: WholeTexts, threshold: float, shows_progress: bool
+) -> tuple[Ids, PairEvidence]:
+    """Finds the pairs of texts of a list that may match.
+
+    Texts without a rare word in common need a higher score, and so fewer pairs are looked at.
+    """
+    least = whole.least_score(threshold, MAX_RARE + 1)
+    pairs, evidence = similar_pairs(scorer, texts, least, shows_progress=shows_progress)
+    if not scorer.is_lexical:
+        return pairs, evidence
+    rare_pairs, of_rare = pairs_with_rare_words(scorer, texts, whole.least_score(threshold))
+    pairs = np.concatenate([pairs, rare_pairs])
+    evidence = PairEvidence.joined([evidence, of_rare])
+    # Both find many of the same pairs.
+    keys = pairs @ [len(texts), 1]
+    _, first = np.unique(keys, return_index=True)
+    return pairs[first], evidence.take(first)
 
 
 def _row_pairs(column: Column, value_pairs: Ids) -> Ids:
