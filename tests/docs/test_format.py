@@ -33,11 +33,11 @@ def test_weights_of_errors(page):
     assert rows["a missing letter"] == f"{patterns.MISSING:g}"
     added = f"{patterns.ADDED:g}; {patterns.DOUBLED:g}"
     assert rows["an added letter; equal to the letter before"] == added
-    assert rows["two adjacent letters swapped"] == f"{patterns.SWAPPED:g}"
-    assert rows["any of these at the first letter"] == f"{patterns.FIRST_LETTER:g}"
+    assert rows["two adjacent letters swapped"] == f"{patterns.SWAPPED}"
+    assert rows["any of these at the first letter"] == f"{patterns.FIRST_LETTER}"
     assert rows["digits in place of letters, also together with the row above"] == "0"
-    assert f"{patterns.UNKNOWN_WORD:g} - {-patterns.UNKNOWN_LETTER:g} length" in page
-    assert f"{patterns.JOINED:g} is added" in " ".join(page.split())
+    assert f"{patterns.UNKNOWN_WORD} - {-patterns.UNKNOWN_LETTER} length" in page
+    assert f"{patterns.JOINED} is added" in " ".join(page.split())
 
 
 def test_files(page):
