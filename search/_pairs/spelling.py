@@ -17,6 +17,9 @@ from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.text._algorithm.arguments import strings_of
 from tf_charagram.text._algorithm.batches import decoded
 
+# Models read texts with the corrections of `text/_spelling`: words within one edit, in a lookup per
+# word. Here, all known words are candidates.
+
 #: Number of words with the largest cosines that are compared in detail.
 NUM_CANDIDATES = 2000
 #: Letters of a word that are compared: two words of a million would take minutes.
