@@ -155,7 +155,11 @@ def best_partners(job: Job, number: int) -> None:
     left, right = np.divmod(records["key"].astype(np.int64), max(num_rows, 1))
     scores = records["value"]
     if job.is_text and job.lexical:
-        scores = _with_rivals(np.stack([left, right - num_left], axis=1), scores)
+        hashes = np.concatenate([np.zeros(0, np.uint64), *map(load_array, job.files("hashes"))])
+        is_first = load_array(job.path("first.npy")) == np.arange(num_rows)
+        texts = np.flatnonzero(is_first & (hashes != 0))
+        present = texts[texts < num_left], texts[texts >= num_left] - num_left
+        scores = _with_rivals(np.stack([left, right - num_left], axis=1), scores, present)
     is_enough = scores >= job.threshold
     order = np.lexsort((right, -scores, left))
     order = order[is_enough[order]]
@@ -168,13 +172,16 @@ def best_partners(job: Job, number: int) -> None:
     save_array(job.path("partners.npy"), found[load_array(job.path("first.npy"))[:num_left]])
 
 
-def _with_rivals(pairs: Ids, scores: NDArray[np.float32]) -> NDArray[np.float64]:
+def _with_rivals(
+    pairs: Ids, scores: NDArray[np.float32], present: tuple[Ids, Ids]
+) -> NDArray[np.float64]:
     """Returns the probabilities of pairs of texts, which are surer without other good partners."""
     left, right = pairs.T
     rows = np.arange(left.max(initial=-1) + 1), np.arange(right.max(initial=-1) + 1)
     rivals = PairRivals(rows, pairs, scores, is_one_table=False).scores(pairs)
     log_odds = logit(np.clip(scores.astype(np.float64), _MIN_VALUE, 1 - _MIN_VALUE))
-    mutual = mutual_evidence(pairs, expit(log_odds + rival_evidence(log_odds, rivals, 0.0)))
+    alone = expit(log_odds + rival_evidence(log_odds, rivals, 0.0))
+    mutual = mutual_evidence(pairs, alone, present)
     return expit(log_odds + rival_evidence(log_odds, rivals, mutual))
 
 

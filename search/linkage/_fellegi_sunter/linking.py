@@ -406,9 +406,14 @@ def find_links(
         probabilities = expit(TextOdds().log_odds(agreements))
         links = Links(columns, TextOdds(), pairs, probabilities)
         if lexical and not is_one_table:
-            texts = columns[0].left, columns[0].right
+            [column] = columns
+            texts = column.left, column.right
             links.rivals = PairRivals(texts, pairs, probabilities, is_one_table=False)
-            links.mutual = mutual_evidence(pairs, links.probabilities_of(pairs, agreements))
+            left, right = pairs.T
+            text_pairs = np.stack([column.left[left], column.right[right]], axis=1)
+            present = [np.unique(side[side >= 0]) for side in texts]
+            alone = links.probabilities_of(pairs, agreements)
+            links.mutual = mutual_evidence(text_pairs, alone, present)
     else:
         pairs = candidate_pairs(columns, first=first)
         columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)

@@ -248,20 +248,23 @@ class TextOdds:
         return self.column_evidence(agreements)[:, 0]
 
 
-def mutual_evidence(pairs: NDArray[np.int64], probabilities: Array) -> float:
+def mutual_evidence(
+    pairs: NDArray[np.int64], probabilities: Array, present: Sequence[NDArray[np.int64]]
+) -> float:
     """Returns the evidence for pairs that are the best ones of both of their rows.
 
     Where most rows of one of two tables have a partner, the best one is likely to be it.
 
     Args:
-        pairs: Rows of both tables, `(num_pairs, 2)`.
+        pairs: Rows, or texts, of both tables, `(num_pairs, 2)`.
         probabilities: Probabilities that they match, `(num_pairs,)`.
+        present: All rows, or texts, of each table, also those without a pair.
     """
     shares = []
-    for rows in pairs.T:
-        best = np.zeros(rows.max(initial=-1) + 1)
+    for rows, known in zip(pairs.T, present, strict=True):
+        best = np.zeros(known.max(initial=-1) + 1)
         np.maximum.at(best, rows, probabilities)
-        shares.append(best.mean() if len(best) else 0.0)
+        shares.append(best[known].mean() if len(known) else 0.0)
     share = np.clip(max(shares), 0.5, 0.9)
     return min(_MUTUAL * float(logit(share)), _MAX_MUTUAL)
 
