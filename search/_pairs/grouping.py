@@ -159,8 +159,6 @@ def average_linkage(
     pairs: NDArray[np.int64],
     scores: NDArray[np.floating],
     threshold: float,
-    *,
-    other_score: float = 0.0,
 ) -> Linkage:
     """Joins rows by the mean score between groups.
 
@@ -169,7 +167,6 @@ def average_linkage(
         pairs: Pairs of rows, `(num_pairs, 2)`, each once.
         scores: Their scores, in [0, 1].
         threshold: Rows are joined only if a chain of pairs above it connects them.
-        other_score: The score of all other pairs.
     """
     numbers = bounded_components(num_rows, pairs, scores, threshold)
     sizes = np.bincount(numbers, minlength=1)
@@ -186,7 +183,7 @@ def average_linkage(
         own = np.flatnonzero(is_inside & ~is_simple & (size_of_pair == size))
         own_numbers, groups = np.unique(number_of_pair[own], return_inverse=True)
         left, right = places[pairs[own]].T
-        similar = np.full((len(own_numbers), size, size), other_score)
+        similar = np.zeros((len(own_numbers), size, size))
         similar[groups, left, right] = similar[groups, right, left] = scores[own]
         group_rows = np.empty((len(own_numbers), size), np.int64)
         group_rows[groups[:, np.newaxis], places[pairs[own]]] = pairs[own]
@@ -198,7 +195,7 @@ def average_linkage(
     rest = rest[np.argsort(number_of_pair[rest], kind="stable")]
     for own in np.split(rest, np.flatnonzero(np.diff(number_of_pair[rest])) + 1):
         if len(own):
-            tree, joined[own] = _tree_of(places[pairs[own]], scores[own], other_score)
+            tree, joined[own] = _tree_of(places[pairs[own]], scores[own])
             rows = np.empty(len(tree) + 1, np.int64)
             rows[places[pairs[own]]] = pairs[own]
             merges.append(rows[_first_members(tree)])
@@ -247,7 +244,7 @@ def _join_small(
 
 
 def _tree_of(
-    pairs: NDArray[np.int64], scores: NDArray[np.floating], other_score: float
+    pairs: NDArray[np.int64], scores: NDArray[np.floating]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Joins the rows of one connected group.
 
@@ -257,7 +254,7 @@ def _tree_of(
     """
     num_rows = int(pairs.max()) + 1
     left, right = pairs.T
-    matrix = np.full((num_rows, num_rows), other_score)
+    matrix = np.zeros((num_rows, num_rows))
     matrix[left, right] = matrix[right, left] = scores
     if num_rows <= MAX_WITH_THIRDS:
         matrix = with_thirds(matrix)
@@ -327,8 +324,6 @@ def with_inner_pairs(
     scores: NDArray[np.floating],
     threshold: float,
     scores_of: Callable[[NDArray[np.int64]], NDArray[np.floating]],
-    *,
-    max_rows: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
     """Adds the other pairs of rows that a chain of pairs connects.
 
@@ -340,12 +335,11 @@ def with_inner_pairs(
         scores: Their scores.
         threshold: Minimum score of the pairs of a chain.
         scores_of: Returns the scores of other pairs.
-        max_rows: Larger groups are left as they are. Default: no limit.
 
     Returns:
         Pairs, sorted, and their scores.
     """
-    added = missing_pairs(num_rows, pairs, scores, threshold, max_rows=max_rows)
+    added = missing_pairs(num_rows, pairs, scores, threshold)
     all_pairs = np.concatenate([pairs, added])
     order = np.argsort(all_pairs[:, 0] * num_rows + all_pairs[:, 1])
     all_scores = np.append(scores, scores_of(added))
@@ -357,8 +351,6 @@ def missing_pairs(
     pairs: NDArray[np.int64],
     scores: NDArray[np.floating],
     threshold: float,
-    *,
-    max_rows: int | None = None,
 ) -> NDArray[np.int64]:
     """Returns the other pairs of rows that a chain of pairs connects, `(num_missing, 2)`.
 
@@ -367,10 +359,9 @@ def missing_pairs(
         pairs: Pairs of rows, `(num_pairs, 2)`, the smaller row of each first.
         scores: Their scores.
         threshold: Minimum score of the pairs of a chain.
-        max_rows: Larger groups are left out. Default: no limit.
     """
     groups = bounded_components(num_rows, pairs, scores, threshold)
-    inner = inner_pairs(groups, _MAX_INNER, max_rows)
+    inner = inner_pairs(groups, _MAX_INNER)
     known = pairs[:, 0] * num_rows + pairs[:, 1]
     keys = inner[:, 0] * num_rows + inner[:, 1]
     keys = keys[~np.isin(keys, known, assume_unique=True)]
@@ -425,15 +416,12 @@ def members(groups: NDArray[np.int64]) -> Rows:
     return Rows(order, np.append(0, np.cumsum(sizes[sizes > 1])))
 
 
-def inner_pairs(
-    groups: NDArray[np.int64], max_pairs: int, max_rows: int | None = None
-) -> NDArray[np.int64]:
+def inner_pairs(groups: NDArray[np.int64], max_pairs: int) -> NDArray[np.int64]:
     """Returns all pairs of rows of the same group, `(num_pairs, 2)`, small groups first.
 
     Args:
         groups: The number of the group of each row.
         max_pairs: Groups are left out from the one on that goes beyond so many pairs.
-        max_rows: Larger groups are left out. Default: no limit.
     """
     rows, splits = members(groups)
     sizes = np.diff(splits)
@@ -442,8 +430,6 @@ def inner_pairs(
     order = order[np.cumsum(num_pairs) <= max_pairs]
     found = [np.zeros((0, 2), np.int64)]
     for size in np.unique(sizes[order]).tolist():
-        if max_rows is not None and size > max_rows:
-            break
         starts = splits[order[sizes[order] == size]]
         own = rows[starts[:, np.newaxis] + np.arange(size)]
         left, right = np.triu_indices(size, 1)
