@@ -397,40 +397,63 @@ def find_links(
         ConfigError: A label names no row.
     """
     columns = list(columns)
-    is_one_table = columns[0].left is columns[0].right
     if len(columns) == 1 and columns[0].is_whole:
-        pairs = link_texts(
+        links = _text_links(
             columns[0], model, threshold, lexical=lexical, shows_progress=shows_progress
         )
-        agreements = compare_columns(columns, pairs)
-        probabilities = expit(TextOdds().log_odds(agreements))
-        links = Links(columns, TextOdds(), pairs, probabilities)
-        if lexical and not is_one_table:
-            [column] = columns
-            texts = column.left, column.right
-            links.rivals = PairRivals(texts, pairs, probabilities, is_one_table=False)
-            left, right = pairs.T
-            text_pairs = np.stack([column.left[left], column.right[right]], axis=1)
-            present = [np.unique(side[side >= 0]) for side in texts]
-            alone = links.probabilities_of(pairs, agreements)
-            links.mutual = mutual_evidence(text_pairs, alone, present)
     else:
-        pairs = candidate_pairs(columns, first=first)
-        columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
-        links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
-        if are_told_by_titles(columns):
-            telling = _telling_columns(columns, mixture)
-            left = joined_cells([column.left_cells for column in telling])
-            right = joined_cells([column.right_cells for column in telling])
-            links.rows = WholeRows(left, right, model)
-            # Before the rivals are there: these are the rivals' own probabilities.
-            probabilities = links.probabilities_of(pairs, agreements)
-            links.rivals = PairRivals(
-                links.rows.texts, pairs, probabilities, is_one_table=is_one_table
-            )
-    links.probabilities = links.probabilities_of(pairs, agreements)
+        links = _column_links(columns, model, fitted, first)
     if labels is not None:
         links.learn_from(labels, model)
+    return links
+
+
+def _text_links(
+    column: Column,
+    model: str | Path | Embedder | None,
+    threshold: float,
+    *,
+    lexical: bool,
+    shows_progress: bool,
+) -> Links:
+    """Finds the links of a single column of texts."""
+    pairs = link_texts(column, model, threshold, lexical=lexical, shows_progress=shows_progress)
+    agreements = compare_columns([column], pairs)
+    probabilities = expit(TextOdds().log_odds(agreements))
+    links = Links([column], TextOdds(), pairs, probabilities)
+    if lexical and column.left is not column.right:
+        texts = column.left, column.right
+        links.rivals = PairRivals(texts, pairs, probabilities, is_one_table=False)
+        left, right = pairs.T
+        text_pairs = np.stack([column.left[left], column.right[right]], axis=1)
+        present = [np.unique(side[side >= 0]) for side in texts]
+        alone = links.probabilities_of(pairs, agreements)
+        links.mutual = mutual_evidence(text_pairs, alone, present)
+    links.probabilities = links.probabilities_of(pairs, agreements)
+    return links
+
+
+def _column_links(
+    columns: list[Column], model: str | Path | Embedder | None, fitted: Mixture | None, first: int
+) -> Links:
+    """Finds the links of rows with several columns, or with one of numbers, codes or dates."""
+    pairs = candidate_pairs(columns, first=first)
+    columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
+    links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
+    if are_told_by_titles(columns):
+        telling = _telling_columns(columns, mixture)
+        left = joined_cells([column.left_cells for column in telling])
+        right = joined_cells([column.right_cells for column in telling])
+        links.rows = WholeRows(left, right, model)
+        # Before the rivals are there: these are the rivals' own probabilities.
+        probabilities = links.probabilities_of(pairs, agreements)
+        links.rivals = PairRivals(
+            links.rows.texts,
+            pairs,
+            probabilities,
+            is_one_table=columns[0].left is columns[0].right,
+        )
+    links.probabilities = links.probabilities_of(pairs, agreements)
     return links
 
 
@@ -484,10 +507,11 @@ def fitted_mixture(
     start = Mixture.before_pairs(chance, is_identifying)
     ratios = start.column_evidence(agreements)
     translated = written_otherwise(columns, agreements, ratios, pairs, np.log(max(num_all, 1)))
-    for number, column in enumerate(translated):
-        if column is not columns[number]:
-            agreements = compare_columns(translated, pairs)
-            chance[number] = start.chance[number] = chance_levels(column, samples)
+    changed = [number for number, column in enumerate(translated) if column is not columns[number]]
+    if changed:
+        agreements = compare_columns(translated, pairs)
+    for number in changed:
+        chance[number] = start.chance[number] = chance_levels(translated[number], samples)
     if fitted is not None:
         return translated, fitted.for_tables(num_rows / max(num_all, 1)), agreements
     start.row_share = num_rows / max(num_all, 1)
