@@ -154,10 +154,10 @@ def best_partners(job: Job, number: int) -> None:
     records = _edges(job, "edges")
     left, right = np.divmod(records["key"].astype(np.int64), max(num_rows, 1))
     scores = records["value"]
+    first_rows = load_array(job.path("first.npy"))
     if job.is_text and job.lexical:
         hashes = np.concatenate([np.zeros(0, np.uint64), *map(load_array, job.files("hashes"))])
-        is_first = load_array(job.path("first.npy")) == np.arange(num_rows)
-        texts = np.flatnonzero(is_first & (hashes != 0))
+        texts = np.flatnonzero((first_rows == np.arange(num_rows)) & (hashes != 0))
         present = texts[texts < num_left], texts[texts >= num_left] - num_left
         scores = _with_rivals(np.stack([left, right - num_left], axis=1), scores, present)
     is_enough = scores >= job.threshold
@@ -169,7 +169,7 @@ def best_partners(job: Job, number: int) -> None:
     found["partner"] = -1
     found["partner"][left[chosen]] = right[chosen] - num_left
     found["score"][left[chosen]] = scores[chosen]
-    save_array(job.path("partners.npy"), found[load_array(job.path("first.npy"))[:num_left]])
+    save_array(job.path("partners.npy"), found[first_rows[:num_left]])
 
 
 def _with_rivals(

@@ -48,6 +48,7 @@ _MIN_SHARE = 0.6
 # Shorter numbers are postcodes, years and counts as often as they are numbers of things.
 _MIN_CODE = 6
 _NUM_SAMPLED = 1000
+# Values that are tested; other columns may have millions of them.
 _NUM_TESTED = 2000
 _HEADER_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
@@ -72,7 +73,6 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
     sample = cells[::step]
     if not sample:
         return False
-    # In order: a set of strings has another one in each process.
     distinct = list(dict.fromkeys(sample))
     if _is_mostly(_SIZE.fullmatch, distinct):
         return True

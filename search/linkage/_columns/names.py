@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.text._algorithm.arguments import distinct
+
 _HERE = Path(__file__).parent
 
 
@@ -81,9 +83,7 @@ def may_be_aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> NDArray
     words = [value.split() for value in values]
     is_known = np.array([any(word in _KNOWN for word in bag) for bag in words], bool)
     has_initial = np.array([_INITIAL.search(value) is not None for value in values], bool)
-    plain: dict[str, int] = {}
-    forms = [plain.setdefault(_without_umlauts(value), len(plain)) for value in values]
-    plain_form = np.array(forms, np.int64)
+    _, plain_form = distinct(map(_without_umlauts, values))
     num_words = np.array([len(bag) for bag in words])
     lengths = np.array([len(value) for value in values])
     is_short = (num_words == 1) & (lengths <= _MAX_INITIALS)

@@ -105,8 +105,8 @@ class WholeTexts:
         scorer = TextScorer(values, model, statistics=counted)
         return cls(scorer, scorer.prepare(values))
 
-    def remember(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> Floats:
-        """Keeps the probabilities of pairs, and returns them.
+    def remember(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> None:
+        """Keeps the probabilities of pairs for `similarities`.
 
         Args:
             pairs: Positions of texts, `(num_pairs, 2)`, each pair once.
@@ -116,7 +116,6 @@ class WholeTexts:
         keys = self._keys_of(pairs)
         order = np.argsort(keys)
         self._keys, self._known = keys[order], probabilities[order]
-        return probabilities
 
     def least_score(self, threshold: float, num_texts: int = 1) -> float:
         """Returns the score that texts need for a probability.

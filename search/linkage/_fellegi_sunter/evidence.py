@@ -108,10 +108,11 @@ def frequencies(column: Column) -> Frequencies:
     if column.right is not column.left:
         counts.append(_counts(column, column.right))
     max_share = 1.0
-    cells = list(dict.fromkeys(column.left_cells))
-    if len(counts) == 1 and column.is_identifying and have_several_words(cells):
-        # Rows with the name of a firm are duplicates, so each name counts once.
-        max_share /= max(len(column.values), 1)
+    if len(counts) == 1 and column.is_identifying:
+        cells = list(dict.fromkeys(column.left_cells))
+        if have_several_words(cells):
+            # Rows with the name of a firm are duplicates, so each name counts once.
+            max_share /= max(len(column.values), 1)
     num_rows = sum(int(side.sum()) for side in counts)
     return Frequencies(counts, num_rows, _unseen(counts), max_share)
 
