@@ -121,7 +121,7 @@ def child(settings: str) -> None:
     """Trains the model of a case whenever it is told to.
 
     The job `prepare N FILE` builds case N and writes its batches; `run` trains; `profile FILE`
-    writes what a step does.
+    writes the parts of a step.
 
     Args:
         settings: JSON with `words` and `sentences`, where the pairs are; `cases`; `device`; and
@@ -253,7 +253,7 @@ def main() -> None:
     parser.add_argument("--cases", help="parts of names of cases, separated by semicolons")
     parser.add_argument("--pairs", type=int, default=60_000, help="most pairs per call")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--profile", action="store_true", help="what a step does")
+    parser.add_argument("--profile", action="store_true", help="show the parts of a step")
     arguments = parser.parse_args()
     parts = (arguments.cases or "").split(";")
     cases = [case for case in CASES if any(part in case.name for part in parts)]

@@ -23,7 +23,7 @@ status=0
 part() {
     local name=$1 limit=$2
     shift 2
-    [ -z "${QUICK:-}" ] || limit=0  # None: starting the processes takes minutes.
+    [ -z "${QUICK:-}" ] || limit=0  # Starting the processes alone takes minutes.
     timeout "$limit" "$@" 2>&1 | tee "$out/$name.log" || status=1
 }
 

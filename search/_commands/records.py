@@ -186,7 +186,7 @@ def compared(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def say_answer(found: Matches | Duplicates) -> None:
-    """Writes what is known about the columns, the labels and the precision to standard error."""
+    """Writes kinds of columns, scores on labels and estimates to standard error."""
     if len(found.links.columns) > 1:
         say_kinds(found.links.columns)
     say_learned(found.learned)
