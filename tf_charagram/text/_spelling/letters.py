@@ -16,8 +16,8 @@ from tf_charagram.text.alphabet import MAX_CODE_POINT
 MIN_LETTERS = 4
 MAX_LETTERS = 16
 VOWELS = "aeiou"
-#: Digits, and the letters that they look like.
-DIGITS = {"0": "o", "1": "l", "5": "s"}
+#: Digits, and the letters that they look like. A 1 may also be an i.
+DIGITS = {"0": "o", "1": "l", "3": "e", "4": "a", "5": "s", "7": "t"}
 #: A character without a symbol, as texts are read.
 REPLACEMENT = "\ufffd"
 _NO_DIGITS = str.maketrans("", "", "".join(DIGITS))

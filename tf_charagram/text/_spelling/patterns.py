@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.text._algorithm import arrays
+from tf_charagram.text._algorithm.flat import Array, Ops
 from tf_charagram.text._algorithm.hashing import signed
 from tf_charagram.text._spelling.letters import MAX_LETTERS, MIN_LETTERS, VOWELS
 from tf_charagram.text._spelling.word_filter import BASE, letter_values, powers, powers_by_place
@@ -58,6 +60,7 @@ class Patterns:
         wildcard: Value of the wildcard.
         no_vowels: Added to the key of a word without its vowels.
         look_alike: Added to the key of a word with letters that look alike.
+        digits: Added to the key of a word with an l in place of each i, as digits are read.
         log_probabilities: Of the words; 0 for the empty word, which is certain, and -inf for
             a missing key, float32 `(num_words + 2,)`.
         key_mask: Mask of the bits of keys that are compared.
@@ -81,8 +84,8 @@ class Patterns:
         self.inverses = np.array(inverses)
         # Added to the key of a pattern, so that it is not the key of a word.
         random = np.random.default_rng(_SEED)
-        added = random.integers(1, 2**63, 3)
-        self.wildcard, self.no_vowels, self.look_alike = added
+        added = random.integers(1, 2**63, 4)
+        self.wildcard, self.no_vowels, self.look_alike, self.digits = added
         counts = np.exp2(log_counts.astype(np.float64))
         total_count = max(counts.sum(), 1.0)
         log_shares = log_counts - np.log2(total_count)
@@ -119,6 +122,7 @@ class Patterns:
         factors = powers_by_place(lengths)
         # The products are not named, because memory would hold them for longer.
         self.words = np.add.reduceat(values * factors, splits[:-1])
+        as_digits = np.add.reduceat(with_l(arrays, values) * factors, splits[:-1])
         word_rows = np.arange(len(lengths), dtype=np.int32)
         frequent = splits[: _NUM_WITH_VARIANTS + 1]
         num_letters = frequent[-1]
@@ -140,6 +144,7 @@ class Patterns:
             self._packed(patterns, np.repeat(word_rows, lengths)),
             self._packed(skeletons + self.no_vowels, skeleton_rows),
             self._packed(look_alikes + self.look_alike, look_alike_rows),
+            self._packed(as_digits + self.digits, word_rows),
         ]
         return np.concatenate(pairs)
 
@@ -163,6 +168,17 @@ def places_in_order(width: int) -> NDArray[np.bool_]:
     # No word is empty.
     is_in_order[0] = False
     return is_in_order
+
+
+def with_l(ops: Ops, values: Array) -> Array:
+    """Replaces each i by an l: a 1 looks like both.
+
+    Args:
+        ops: Operations.
+        values: Values of letters, int64.
+    """
+    i, l = _values_of("il")
+    return ops.where(values == i, l, values)
 
 
 def _without_vowels(

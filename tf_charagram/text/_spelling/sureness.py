@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.text._algorithm.flat import Array, OnExecutor, Ops
+from tf_charagram.text._spelling.letters import MAX_LETTERS
 
 #: Kinds of typos, in the order of the candidates; DOUBLED is an added letter equal to the one
 #: before. Each is counted at the first letter, inside the word, and at its last letter.
@@ -26,7 +27,8 @@ FIRST_VARIANT = NUM_TYPOS * NUM_PLACES
 JOINED_ERROR = FIRST_VARIANT + 3
 NUM_ERRORS = JOINED_ERROR + 1
 #: Numbers of a regression: a term per error, and the factors of the logarithm of the share of the
-#: words read, of the logarithm of the probability of the letters written, and of their number.
+#: words read, of the logarithm of the probability of the letters written, and of one by their
+#: number.
 NUM_WEIGHTS = NUM_ERRORS + 3
 
 #: The largest share: with a larger one, words that are read as the same would be the same.
@@ -64,7 +66,7 @@ class Sureness:
         errors: Term of each error, int32 `(NUM_ERRORS,)`.
         words: Term of each word read, int32 `(num_words + 2,)`.
         triples: Term of three adjacent letters, int32 `(NUM_LETTERS ** 3,)`.
-        length: Term of each letter.
+        lengths: Term of each number of letters, int32 `(MAX_LETTERS + 1,)`.
     """
 
     def __init__(
@@ -75,8 +77,9 @@ class Sureness:
         log_probabilities: NDArray[np.float32],
     ) -> None:
         self.errors = weights[:NUM_ERRORS].astype(np.int32)
-        of_words, of_letters, length = weights[NUM_ERRORS:].tolist()
-        self.length = length
+        of_words, of_letters, of_length = weights[NUM_ERRORS:].tolist()
+        numbers = np.arange(MAX_LETTERS + 1)
+        self.lengths = _rounded(of_length / np.maximum(numbers, 1))
         self.words = _rounded(of_words * np.maximum(log_probabilities, -99.0))
         self.triples = _rounded(of_letters * log_triples(letter_numbers(codes), splits))
 
@@ -170,7 +173,7 @@ class Shares(OnExecutor):
         self._errors = ops.constant(sureness.errors)
         self._words = ops.constant(sureness.words)
         self._triples = ops.constant(sureness.triples)
-        self._length = sureness.length
+        self._lengths = ops.constant(sureness.lengths)
         self._shares = ops.constant(shares_of_steps())
 
     def __call__(self, letters: Array, lengths: Array, rows: Array, errors: Array) -> Array:
@@ -191,7 +194,7 @@ class Shares(OnExecutor):
         evidence = ops.sum_of(of_letters, axis=1)
         evidence += ops.sum_of(of_words, axis=1)
         evidence += ops.take(self._errors, errors)
-        evidence += ops.like(lengths, evidence) * self._length
+        evidence += ops.take(self._lengths, lengths)
         # A step of 0 is in the middle of the table.
         steps = evidence // STEP + NUM_SHARES // 2
         steps = ops.clip(steps, 0, NUM_SHARES - 1)
