@@ -62,19 +62,20 @@ train_jointly --init runs/joint-0 --output runs/joint-1 --seed 1 --epochs 4 --le
 train_jointly --init runs/form --output runs/joint-2 --seed 2 --epochs 3 --learning-rate 0.0015
 python "$recipes/average.py" runs/joint runs/form runs/joint-[012]
 
-# data/terms has the word lists of the npm packages @cspell/dict-{aws,bash,companies,data-science,filetypes,fullstack,
-# golang,node,npm,python,software-terms}, and cpp-refined and cuda of @cspell/dict-cpp.
 # The factors were chosen on the sets for choosing settings; the words are known, and others are accepted as written.
 python "$recipes/scale_ngrams.py" runs/joint runs/scaled --factors start=1.25,across=0.8,digit=1.5,punctuation=0.64
 head -n 120000 data/lines.txt > data/some-lines.txt
 python "$recipes/ship.py" runs/scaled known --dictionary data/words.tsv --no-bias --texts data/some-lines.txt \
     --facts "$recipes/english-facts.yaml" --table-dtype int4 --to runs
+# data/terms has the word lists of the npm packages @cspell/dict-{aws,shell,companies,data-science,filetypes,fullstack,
+# golang,node,npm,python,software-terms}, and cpp-refined and cuda of @cspell/dict-cpp.
 python "$recipes/accepted_words.py" runs/known data/accepted-words.txt --misspellings data/pairs/misspellings.tsv \
     --headwords data/pairs/wordnet-word-gloss.tsv.gz data/pairs/wordset-word-gloss-not-in-wordnet.tsv.gz \
     --terms data/terms/*
 python "$recipes/sureness.py" runs/known data/sureness.txt --misspellings data/pairs/misspellings.tsv \
     --headwords data/pairs/wordnet-word-gloss.tsv.gz data/pairs/wordset-word-gloss-not-in-wordnet.tsv.gz \
-    --terms data/terms/* --texts data/texts/tatoeba-english.txt.gz data/texts/wikipedia-newarticles.txt.gz data/texts/headlines-clickbait.txt.gz
+    --terms data/terms/* \
+    --texts data/texts/tatoeba-english.txt.gz data/texts/wikipedia-newarticles.txt.gz data/texts/headlines-clickbait.txt.gz
 python "$recipes/ship.py" runs/known sure --accepted-words data/accepted-words.txt --sureness data/sureness.txt \
     --facts "$recipes/english-facts.yaml" --table-dtype int4 --to runs
 
