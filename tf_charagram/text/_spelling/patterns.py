@@ -177,8 +177,8 @@ def with_l(ops: Ops, values: Array) -> Array:
         ops: Operations.
         values: Values of letters, int64.
     """
-    i, l = _values_of("il")
-    return ops.where(values == i, l, values)
+    letter, look_alike = _values_of("il")
+    return ops.where(values == letter, look_alike, values)
 
 
 def _without_vowels(
