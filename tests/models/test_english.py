@@ -71,7 +71,7 @@ def test_right_words_stay_themselves(english, pair):
 def test_joined_words_and_digits(english):
     read = english.read_as(["Goodbye to the peopleofthe w0rld, from a c0rnputer 5ystem"])
     assert read == ["Goodbye to the people of the world, from a computer system"]
-    read = english.read_as(["h3ll0 fr1ends, th1s is a b4d passw0rd"])
+    read = english.read_as(["h3ll0 fr1ends, th1s is a g00d passw0rd"])
     assert read == ["h3ll0 friends, this is a good password"]
     codes = ["sch1 fs10 w11c 50ft 10am 15in mp3 ps5 1050 b2b wh1000 el10 128gb 5mm 0x10"]
     assert english.read_as(codes) == codes
