@@ -39,8 +39,8 @@ class Frequencies(NamedTuple):
         max_share: Largest share of the rows that a value counts for.
     """
 
-    counts: Sequence[NDArray[np.int64]]
-    num_rows: int
+    counts: Sequence[NDArray[np.integer | np.floating]]
+    num_rows: float
     unseen: float
     max_share: float = 1.0
 
@@ -61,7 +61,8 @@ class Column:
             probabilities.
         is_identifying: Whether rows with different values are hardly ever the same thing.
         note: What the user should know if the tables write the column in two ways.
-        known: Counts of the values in larger tables that the rows are taken from.
+        known: Counts of the values in larger tables that the rows are taken from, or of things in
+            place of rows.
     """
 
     name: str

@@ -37,7 +37,7 @@ _CONSTANT = -8.3
 _MIN_THRESHOLD = 0.01
 # Log-odds of texts that contradict each other, and of texts with the same words, which may be
 # different things.
-_CONTRADICTION = -3.0
+_CONTRADICTION = -5.0
 _EQUAL = 4.0
 # Pairs below these log-odds are no matches in any case.
 _MIN_CHECKED = -2.0

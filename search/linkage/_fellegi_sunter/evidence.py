@@ -102,6 +102,47 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
     return np.log(np.minimum(shares, max_share))
 
 
+def count_things(
+    columns: Sequence[Column],
+    pairs: NDArray[np.int64],
+    agreements: Sequence[Agreement],
+    probabilities: NDArray[np.float64],
+) -> tuple[list[Column], list[Agreement]]:
+    """Counts the things that have a value, in one table: its rows may be duplicates.
+
+    Otherwise a value of a thing with hundreds of rows would say little, because it is frequent.
+
+    Args:
+        columns: The columns.
+        pairs: Candidate pairs, `(num_pairs, 2)`.
+        agreements: How they agree, one per column.
+        probabilities: Probabilities that they match, `(num_pairs,)`.
+
+    Returns:
+        The columns with these counts, and the agreements with the frequencies that follow.
+    """
+    num_rows = len(columns[0].left)
+    # Each row is a part of a thing, which its partners share.
+    sizes = 1 + np.bincount(pairs.ravel(), np.repeat(probabilities, 2), minlength=num_rows)
+    counted, changed = [], []
+    for column, agreement in zip(columns, agreements, strict=True):
+        by_rows = frequencies(column)
+        present = np.flatnonzero(column.left >= 0)
+        parts = 1 / sizes[present]
+        counts = np.bincount(column.left[present], parts, minlength=len(column.values))
+        # Both rows of a pair do not count, so one more; but never more than rows.
+        counts = np.minimum(counts + 1, by_rows.counts[0])
+        num_things = min(parts.sum() + 1, by_rows.num_rows)
+        known = by_rows._replace(counts=[counts], num_rows=num_things)
+        column = replace(column, known=known)
+        is_equal = agreement.levels == EQUAL
+        log_frequencies = agreement.log_frequencies.copy()
+        log_frequencies[is_equal] = log_frequency(column)[column.left[pairs[is_equal, 0]]]
+        counted.append(column)
+        changed.append(agreement._replace(log_frequencies=log_frequencies))
+    return counted, changed
+
+
 def frequencies(column: Column) -> Frequencies:
     """Counts the rows with each value of a column."""
     counts = [_counts(column, column.left)]

@@ -27,6 +27,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     Agreement,
     chance_levels,
     compare_columns,
+    count_things,
     random_pairs,
 )
 from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedLinks
@@ -511,13 +512,23 @@ def fitted_mixture(
     if changed:
         agreements = compare_columns(translated, pairs)
     for number in changed:
-        chance[number] = start.chance[number] = chance_levels(translated[number], samples)
-    if fitted is not None:
-        return translated, fitted.for_tables(num_rows / max(num_all, 1)), agreements
-    start.row_share = num_rows / max(num_all, 1)
-    num_expected = _EXPECTED_SHARE * num_rows
-    mixture = fit_mixture(start, agreements, num_all, num_expected)
-    if has_rivals:
+        chance[number] = chance_levels(translated[number], samples)
+    num_all = max(num_all, 1)
+    row_share = num_rows / num_all
+
+    def fit() -> Mixture:
+        if fitted is not None:
+            return fitted.for_tables(row_share)
+        mixture = Mixture.before_pairs(chance, is_identifying)
+        mixture.row_share = row_share
+        return fit_mixture(mixture, agreements, num_all, _EXPECTED_SHARE * num_rows)
+
+    mixture = fit()
+    if sizes is None and columns[0].left is columns[0].right:
+        probabilities = expit(mixture.log_odds(agreements))
+        translated, agreements = count_things(translated, pairs, agreements, probabilities)
+        mixture = fit()
+    if has_rivals and fitted is None:
         learn_rivals(mixture, translated, pairs, agreements, num_all)
     return translated, mixture, agreements
 
