@@ -19,7 +19,7 @@ from tf_charagram.search.linkage._columns.columns import Column, cells_of, make_
 from tf_charagram.search.linkage._columns.kinds import ColumnKind
 from tf_charagram.search.linkage._columns.recoding import written_otherwise
 from tf_charagram.search.linkage._columns.values import folded
-from tf_charagram.search.linkage._columns.whole_texts import COLUMN_SHARE, WholeRows
+from tf_charagram.search.linkage._columns.whole_texts import WholeRows
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
@@ -269,9 +269,6 @@ class Links:
             share, learned = self.model.evidence(pair)
             prior *= share
             weights = share * weights + learned
-        elif self.rows is not None:
-            prior *= COLUMN_SHARE
-            weights = COLUMN_SHARE * weights
         rest = log_odds - prior - weights.sum()
         lines = [Evidence("prior", "", "", "", _bits(prior))]
         for column, agreement, weight in zip(self.columns, agreements, weights, strict=True):
@@ -445,7 +442,9 @@ def _column_links(
         telling = _telling_columns(columns, mixture)
         left = joined_cells([column.left_cells for column in telling])
         right = joined_cells([column.right_cells for column in telling])
-        links.rows = WholeRows(left, right, model)
+        rows = WholeRows(left, right, model)
+        rows.fit(mixture.log_odds(agreements), pairs)
+        links.rows = rows
         # Before the rivals are there: these are the rivals' own probabilities.
         probabilities = links.probabilities_of(pairs, agreements)
         links.rivals = PairRivals(
