@@ -246,13 +246,17 @@ class TextScorer:
                 other pairs.
         """
         # It imports SciPy's optimizers, which few scorers need, for longer than it learns.
-        from tf_charagram.search._pairs.learning import checked_labels, learn_weights
+        from tf_charagram.search._pairs.learning import (
+            best_threshold,
+            checked_labels,
+            learn_weights,
+        )
 
         left_texts, right_texts, pairs = self._paired(left, right)
         is_match = checked_labels(list(labels), len(pairs))
         features = compare(left_texts, right_texts, pairs, self.is_lexical)
-        self._learned, learned = learn_weights(_columns(features), is_match)
-        return learned
+        self._learned, held_out = learn_weights(_columns(features), is_match)
+        return best_threshold(held_out, is_match)
 
     def settings(self) -> dict[str, Any]:
         """Returns the argument of `from_settings`."""

@@ -120,7 +120,8 @@ def dedupe(arguments: Sequence[str]) -> int:
     found = deduplicate(
         columns, on=list(columns), groups=values.groups, **answer_options(values, table, table)
     )
-    if len(values.on) > 1 and values.drop and not values.yes:
+    # Cosines are no probabilities.
+    if values.drop and not values.yes and not values.vectors_only:
         _check_precision(found.estimates, found.threshold)
     num_rows = len(table)
     if values.drop:

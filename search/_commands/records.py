@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 # Flags without an effect on several columns, and on one.
 _ONE_COLUMN = ("vectors_only",)
-_SEVERAL_COLUMNS = ("column", "identifies", "yes")
+_SEVERAL_COLUMNS = ("column", "identifies")
+# The next higher threshold, of which half of the pairs should be left.
+_MIN_STEP = 0.1
 
 
 def add_column_flag(parser: Parser) -> None:
@@ -221,6 +223,19 @@ def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
         recall = _bounded_text(each.recall, each.recall_bounds)
         sys.stderr.write(
             f"{each.threshold:9.2f} {each.num_pairs:9,}  {precision:16}  {recall}{mark}\n"
+        )
+    _say_narrow(estimates, threshold)
+
+
+def _say_narrow(estimates: Sequence[Estimate], threshold: float) -> None:
+    """Says on standard error if most pairs are barely above the threshold."""
+    [chosen] = [each for each in estimates if each.threshold == threshold]
+    higher = [each for each in estimates if each.threshold >= threshold + _MIN_STEP]
+    if higher and higher[0].num_pairs < chosen.num_pairs / 2:
+        sys.stderr.write(
+            f"{chosen.num_pairs:,} pairs at {threshold:.2f} and {higher[0].num_pairs:,} at "
+            f"{higher[0].threshold:.2f}: probabilities hardly differ, so a threshold means little. "
+            "Label some pairs (charagram label)\n"
         )
 
 

@@ -13,6 +13,8 @@ from scipy.special import expit
 from tf_charagram.errors import ConfigError
 
 _NUM_FOLDS = 5
+# A single label does not decide.
+_MIN_PROBABILITY = 0.01
 
 
 class Learned(NamedTuple):
@@ -70,11 +72,10 @@ def learn_weights(
     features: NDArray[np.floating],
     is_match: NDArray[np.bool_],
     prior: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], Learned]:
-    """Fits a logistic regression, and finds the threshold with the largest F1.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Fits a logistic regression; returns its weights and held-out probabilities.
 
-    The threshold is found on held-out probabilities: each fold is scored by the weights of the
-    other four.
+    Each fold of five is scored by the weights of the other four.
 
     Args:
         features: Features of pairs, `(num_pairs, num_features)`.
@@ -94,7 +95,7 @@ def learn_weights(
         logits = features[is_held_out] @ weights
         probabilities[is_held_out] = expit(logits)
     weights = _fit(features, is_match, prior)
-    return weights, best_threshold(probabilities, is_match)
+    return weights, probabilities
 
 
 def _fit(
@@ -121,6 +122,34 @@ def _fit(
 
     fitted = optimize.minimize(loss, prior, jac=True, method="L-BFGS-B")
     return fitted.x
+
+
+def predicts_better(
+    probabilities: NDArray[np.float64],
+    others: NDArray[np.float64],
+    is_match: NDArray[np.bool_],
+    threshold: float = 0.5,
+) -> bool:
+    """Tells whether probabilities fit labels better than others, and give no worse answer.
+
+    F1 alone changes by chance: of 50 labels, few are near the threshold. The mean log-probability
+    of the labels must be larger by more than its standard error.
+
+    Args:
+        probabilities: Held-out probabilities of the labelled pairs, `(num_pairs,)`.
+        others: Probabilities that were not learned from the labels.
+        is_match: Whether they match, both at least once.
+        threshold: Minimum probability of a match.
+    """
+    logs, scores = [], []
+    for each in (probabilities, others):
+        of_label = np.where(is_match, each, 1 - each)
+        logs.append(np.log(np.maximum(of_label, _MIN_PROBABILITY)))
+        is_found = each >= threshold
+        scores.append(2 * (is_found & is_match).sum() / (is_found.sum() + is_match.sum()))
+    gains = logs[0] - logs[1]
+    is_sure = gains.mean() > gains.std() / np.sqrt(len(gains))
+    return bool(is_sure and scores[0] >= scores[1])
 
 
 def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:

@@ -152,7 +152,15 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
     all_thresholds = sorted({*THRESHOLDS, threshold})
     best = probabilities[chosen]
     # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
-    estimates = estimate(best, best, all_thresholds, unseen=links.unseen)
+    column = links.columns[0]
+    estimates = estimate(
+        best,
+        best,
+        all_thresholds,
+        unseen=links.unseen,
+        rows=links.pairs[chosen],
+        num_rows=(len(column.left), len(column.right)),
+    )
     chosen = chosen[probabilities[chosen] >= threshold]
     order = np.lexsort((~is_same[chosen], -probabilities[chosen], links.pairs[chosen, 0]))
     pairs = _matches(links, chosen[order])

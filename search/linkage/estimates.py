@@ -16,6 +16,8 @@ MIN_MATCHES = 20
 # Bounds are the estimates with log-odds so far off, and a little more. Sets of people, firms,
 # products and invoices, generated and real, were nearly always between them.
 _LOG_ODDS_ERROR = 1.5
+# Pairs are more often surer than they seem: rows that agree in all of a few columns.
+_MAX_LOG_ODDS_ERROR = 3.0
 # The probabilities of a single text are not fitted to the tables.
 _LOG_ODDS_ERROR_OF_TEXT = 2.0
 _MARGIN = 0.03
@@ -46,7 +48,13 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    shown: Array, candidates: Array, thresholds: Sequence[float], *, unseen: float | None = 0.0
+    shown: Array,
+    candidates: Array,
+    thresholds: Sequence[float],
+    *,
+    unseen: float | None = 0.0,
+    rows: NDArray[np.integer] | None = None,
+    num_rows: tuple[int, int] = (0, 0),
 ) -> list[Estimate]:
     """Estimates precision and recall.
 
@@ -59,38 +67,73 @@ def estimate(
         thresholds: Thresholds.
         unseen: Share of the matches that may be missing among the candidates, or `None` if recall
             cannot be known.
+        rows: Rows of two tables that are shown, `(num_shown, 2)`, or `None` for groups.
+        num_rows: Number of rows of both tables.
     """
     error = _LOG_ODDS_ERROR_OF_TEXT if unseen is None else _LOG_ODDS_ERROR
-    lower_total, upper_total = (values.sum() for values in _bounds(candidates, error))
+    lower_total, upper_total = (values.sum() for values in _bounds(candidates, error, error))
     estimates = []
     for threshold in thresholds:
-        chosen = shown[shown >= threshold]
+        is_chosen = shown >= threshold
+        chosen = shown[is_chosen]
         num_pairs = len(chosen)
         found = chosen.sum()
-        lower, upper = (values.sum() for values in _bounds(chosen, error))
+        lowest, highest = _bounds(chosen, error, error)
+        lower, upper = lowest.sum(), highest.sum()
         precision, recall = np.nan, np.nan
         precision_bounds = recall_bounds = _NOT_KNOWN
         if num_pairs:
             precision = found / num_pairs
+            fewest = lower
+            if unseen is None and rows is not None:
+                # Equal texts may be different things, of which a row is one at most.
+                fewest = (lowest / _num_partners(rows[is_chosen])).sum()
+            most = _bounds(chosen, error, _MAX_LOG_ODDS_ERROR)[1].sum()
             # One pair may be an accident.
-            precision_bounds = _widened((lower - 1) / num_pairs, (upper + 1) / num_pairs)
+            precision_bounds = _widened((fewest - 1) / num_pairs, (most + 1) / num_pairs)
         if unseen is not None and candidates.sum() > 0:
             recall = min(found / candidates.sum(), 1)
+            num_unseen = unseen * upper_total
+            if rows is not None:
+                # Rows with a right partner hardly have another one.
+                num_free = _num_free(rows[is_chosen], num_rows)
+                num_unseen = min(num_unseen, num_free + num_pairs - lower)
             # Many others match if few of the found pairs do, and the other way round.
-            num_missed = upper_total - upper + unseen * upper_total
-            lowest = lower / max(lower + num_missed, 1e-9)
-            highest = upper / max(upper + lower_total - lower, upper, 1e-9)
-            recall_bounds = _widened(lowest, highest)
+            num_missed = upper_total - upper + num_unseen
+            least_recall = lower / max(lower + num_missed, 1e-9)
+            most_recall = upper / max(upper + lower_total - lower, upper, 1e-9)
+            recall_bounds = _widened(least_recall, most_recall)
         values = float(precision), float(recall), precision_bounds, recall_bounds
         estimates.append(Estimate(threshold, num_pairs, *values))
     return estimates
 
 
-def _bounds(probabilities: Array, error: float) -> tuple[Array, Array]:
-    """Returns the lowest and highest probabilities that pairs may have."""
+def _num_partners(rows: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Returns the number of pairs of each pair's row that has more of them, `(num_pairs,)`."""
+    counts = []
+    for side in rows.T:
+        counts.append(np.bincount(side)[side])
+    return np.maximum(*counts)
+
+
+def _num_free(rows: NDArray[np.integer], num_rows: tuple[int, int]) -> int:
+    """Returns the number of rows without a partner, of the table with fewer of them."""
+    return min(
+        total - len(np.unique(side)) for side, total in zip(rows.T, num_rows, strict=True)
+    )
+
+
+def _bounds(probabilities: Array, below: float, above: float) -> tuple[Array, Array]:
+    """Returns the lowest and highest probabilities that pairs may have.
+
+    Args:
+        probabilities: Probabilities.
+        below: How much lower their log-odds may be.
+        above: How much higher their log-odds may be.
+    """
     log_odds = logit(np.clip(probabilities, 1e-9, 1 - 1e-9))
-    lower = expit(np.minimum(log_odds, _MAX_LOG_ODDS) - error)
-    return lower, expit(log_odds + error)
+    lower = expit(np.minimum(log_odds, _MAX_LOG_ODDS) - below)
+    return lower, expit(log_odds + above)
 
 
 def _widened(lower: float, upper: float) -> tuple[float, float]:

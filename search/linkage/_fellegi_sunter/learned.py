@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.learning import Learned, learn_weights
+from tf_charagram.search._pairs.learning import learn_weights
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.shared_words import SharedWords
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement, compare_columns
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, TextOdds
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, RowTexts
 
 Array = NDArray[np.float64]
@@ -32,7 +31,7 @@ class LearnedLinks:
 
     Args:
         columns: The columns of one or two tables.
-        mixture: The model without labels, whose log-odds are a feature.
+        plain: Returns the log-odds of pairs without labels, from their rows and agreements.
         pairs: Candidate pairs of rows, `(num_pairs, 2)`, among which each pair has rivals.
         model: The model that compares the rows as a whole, or `None` to compare letters only.
     """
@@ -40,12 +39,12 @@ class LearnedLinks:
     def __init__(
         self,
         columns: Sequence[Column],
-        mixture: Mixture | TextOdds,
+        plain: Callable[[NDArray[np.int64], Sequence[Agreement]], Array],
         pairs: NDArray[np.int64],
         model: str | Path | Embedder | None,
     ) -> None:
         self._columns = columns
-        self._mixture = mixture
+        self._plain = plain
         self._rows = RowTexts(columns, model)
         all_texts = [*self._rows.left, *self._rows.right]
         self._num_left = len(self._rows.left)
@@ -67,8 +66,8 @@ class LearnedLinks:
         self.weights: Array = np.zeros(0)
         self.means: Array = np.zeros(0)
 
-    def learn(self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_]) -> Learned:
-        """Learns the weights.
+    def learn(self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_]) -> Array:
+        """Learns the weights; returns held-out probabilities.
 
         Args:
             pairs: Rows of both tables, `(num_pairs, 2)`.
@@ -78,9 +77,9 @@ class LearnedLinks:
         prior = np.zeros(features.shape[1])
         # Few labels change the answer without labels little.
         prior[0] = 1 / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
-        self.weights, learned = learn_weights(features, is_match, prior)
+        self.weights, held_out = learn_weights(features, is_match, prior)
         self.means = features.mean(axis=0)
-        return learned
+        return held_out
 
     def log_odds(self, pairs: NDArray[np.int64]) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`."""
@@ -109,7 +108,7 @@ class LearnedLinks:
         First the log-odds without labels, then each column, and the rows as a whole.
         """
         agreements = compare_columns(self._columns, pairs)
-        log_odds = self._mixture.log_odds(agreements)
+        log_odds = self._plain(pairs, agreements)
         bounded = np.clip(log_odds, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
         blocks = [bounded[:, np.newaxis] * _LOG_ODDS_SCALE]
         for number, agreement in enumerate(agreements):

@@ -14,7 +14,12 @@ from scipy.special import expit
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.grouping import with_inner_pairs
-from tf_charagram.search._pairs.learning import Learned, best_threshold, check_pairs
+from tf_charagram.search._pairs.learning import (
+    Learned,
+    best_threshold,
+    check_pairs,
+    predicts_better,
+)
 from tf_charagram.search.linkage._columns.columns import Column, cells_of, make_column
 from tf_charagram.search.linkage._columns.kinds import ColumnKind
 from tf_charagram.search.linkage._columns.recoding import written_otherwise
@@ -111,13 +116,14 @@ class Links:
     def unseen(self) -> float | None:
         """Share of the matches that may look like random pairs, or `None` if it is not known.
 
-        A match that differs in most of a few columns looks like a random pair. The probabilities
-        of a single text are not fitted to the tables, so they do not say how many matches there
-        are.
+        A match that differs in most of a few columns looks like a random pair, and so do titles in
+        other words. The probabilities of a single text are not fitted to the tables, so they do not
+        say how many matches there are.
         """
         if self.model is None and isinstance(self.mixture, TextOdds):
             return None
-        return _UNSEEN if len(self.columns) < _MIN_COLUMNS else 0.0
+        is_little = len(self.columns) < _MIN_COLUMNS or self.rows is not None
+        return _UNSEEN if is_little else 0.0
 
     def probabilities_of(
         self, pairs: NDArray[np.int64], agreements: Sequence[Agreement] | None = None
@@ -140,6 +146,12 @@ class Links:
     ) -> NDArray[np.float64]:
         if self.model is not None:
             return self.model.log_odds(pairs)
+        return self._plain_log_odds(pairs, agreements)
+
+    def _plain_log_odds(
+        self, pairs: NDArray[np.int64], agreements: Sequence[Agreement] | None = None
+    ) -> NDArray[np.float64]:
+        """Returns the log-odds without labels, `(num_pairs,)`."""
         if agreements is None:
             agreements = compare_columns(self.columns, pairs)
         log_odds = self.mixture.log_odds(agreements)
@@ -169,15 +181,13 @@ class Links:
             return
         self.model = None
         plain = self.probabilities_of(rows[:, :2])
-        without = best_threshold(plain, is_match)
         if self.learner is None:
-            self.learner = LearnedLinks(self.columns, self.mixture, self.pairs, model)
-        self.model = self.learner
-        self.learned = self.model.learn(rows[:, :2], is_match)
-        if _f1(self.learned) < _f1(without):
-            # On held-out labels, the answer without labels is better.
-            self.model = None
-            self.learned = without
+            self.learner = LearnedLinks(self.columns, self._plain_log_odds, self.pairs, model)
+        held_out = self.learner.learn(rows[:, :2], is_match)
+        if predicts_better(held_out, plain, is_match):
+            self.model = self.learner
+        found = plain if self.model is None else held_out
+        self.learned = best_threshold(found, is_match)
         self.probabilities = self.probabilities_of(self.pairs)
 
     def use_weights(
@@ -195,7 +205,7 @@ class Links:
             learned: Precision and recall on held-out labels.
             model: The model that compares the rows as a whole, or `None`.
         """
-        self.model = LearnedLinks(self.columns, self.mixture, self.pairs, model)
+        self.model = LearnedLinks(self.columns, self._plain_log_odds, self.pairs, model)
         self.model.weights = weights
         self.model.means = means
         self.learned = learned
@@ -276,12 +286,6 @@ class Links:
             level = _level_name(column, int(agreement.levels[0]))
             lines.append(Evidence(column.name, *cells, level, _bits(weight)))
         return [*lines, Evidence("together", "", "", "", _bits(rest))]
-
-
-def _f1(learned: Learned) -> float:
-    """Returns the harmonic mean of precision and recall."""
-    total = learned.precision + learned.recall
-    return 2 * learned.precision * learned.recall / total if total else 0.0
 
 
 def _bits(log_ratio: float) -> float:

@@ -81,7 +81,7 @@ def test_learning_beats_the_joined_string(seed):
     others = draw.permutation(np.flatnonzero(~is_match))[:450]
     order = draw.permutation(np.append(np.flatnonzero(is_match), others))
     used, held_out = order[:300], order[300:]
-    model = LearnedLinks(links.columns, links.mixture, links.pairs, None)
+    model = LearnedLinks(links.columns, links._plain_log_odds, links.pairs, None)
     model.learn(pairs[used], is_match[used])
     found = model.log_odds(pairs[held_out]) >= 0
     scorer = TextScorer([*left, *right], None)
