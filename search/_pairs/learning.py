@@ -72,6 +72,7 @@ def learn_weights(
     features: NDArray[np.floating],
     is_match: NDArray[np.bool_],
     prior: NDArray[np.float64] | None = None,
+    others: NDArray[np.floating] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Fits a logistic regression; returns its weights and held-out probabilities.
 
@@ -81,21 +82,27 @@ def learn_weights(
         features: Features of pairs, `(num_pairs, num_features)`.
         is_match: Whether they match, `(num_pairs,)`, both at least twice.
         prior: Weights that few labels change little, `(num_features,)`. Default: zeros.
+        others: Features of pairs without labels that do not match, `(num_others, num_features)`.
     """
     if prior is None:
         prior = np.zeros(features.shape[1])
+    if others is None:
+        others = features[:0]
+    no_match = np.zeros(len(others), bool)
+
+    def fit(used: NDArray[np.bool_]) -> NDArray[np.float64]:
+        known = np.concatenate([features[used], others])
+        return _fit(known, np.append(is_match[used], no_match), prior)
+
     num_pairs = len(features)
     shuffled = np.random.default_rng(0).permutation(num_pairs)
     folds = shuffled % _NUM_FOLDS
     probabilities = np.empty(num_pairs)
     for fold in range(_NUM_FOLDS):
         is_held_out = folds == fold
-        is_used = ~is_held_out
-        weights = _fit(features[is_used], is_match[is_used], prior)
-        logits = features[is_held_out] @ weights
+        logits = features[is_held_out] @ fit(~is_held_out)
         probabilities[is_held_out] = expit(logits)
-    weights = _fit(features, is_match, prior)
-    return weights, probabilities
+    return fit(np.ones(num_pairs, bool)), probabilities
 
 
 def _fit(

@@ -66,18 +66,22 @@ class LearnedLinks:
         self.weights: Array = np.zeros(0)
         self.means: Array = np.zeros(0)
 
-    def learn(self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_]) -> Array:
+    def learn(
+        self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_], others: NDArray[np.int64]
+    ) -> Array:
         """Learns the weights; returns held-out probabilities.
 
         Args:
             pairs: Rows of both tables, `(num_pairs, 2)`.
             is_match: Whether they match, `(num_pairs,)`.
+            others: Rows of pairs without labels that do not match, `(num_others, 2)`.
         """
         features = np.concatenate(self._blocks(pairs), axis=1)
+        of_others = np.concatenate(self._blocks(others), axis=1)
         prior = np.zeros(features.shape[1])
         # Few labels change the answer without labels little.
         prior[0] = 1 / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
-        self.weights, held_out = learn_weights(features, is_match, prior)
+        self.weights, held_out = learn_weights(features, is_match, prior, of_others)
         self.means = features.mean(axis=0)
         return held_out
 

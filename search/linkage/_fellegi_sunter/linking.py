@@ -57,6 +57,7 @@ _MIN_COLUMNS = 4
 _UNSEEN = 0.4
 # Labels of each kind that a model needs.
 _MIN_OF_EACH = 2
+_MAX_OUTDONE = 0.5
 # Kinds of columns that are part of the row as a whole, unless so many matches differ in them.
 _WORDS = ("code", "name", "text")
 _MAX_OTHER_WORDS = 0.3
@@ -183,12 +184,30 @@ class Links:
         plain = self.probabilities_of(rows[:, :2])
         if self.learner is None:
             self.learner = LearnedLinks(self.columns, self._plain_log_odds, self.pairs, model)
-        held_out = self.learner.learn(rows[:, :2], is_match)
+        others = self._outdone(rows[:, :2], rows[is_match, :2])
+        held_out = self.learner.learn(rows[:, :2], is_match, others)
         if predicts_better(held_out, plain, is_match):
             self.model = self.learner
         found = plain if self.model is None else held_out
         self.learned = best_threshold(found, is_match)
         self.probabilities = self.probabilities_of(self.pairs)
+
+    def _outdone(
+        self, labelled: NDArray[np.int64], matches: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Returns candidates that hardly match, as a row has a labelled partner, `(n, 2)`.
+
+        Labels are often of the best pairs only, and tell nothing about the other ones.
+        """
+        if self.columns[0].left is self.columns[0].right:
+            return labelled[:0]
+        left, right = self.pairs.T
+        has_partner = np.isin(left, matches[:, 0]) | np.isin(right, matches[:, 1])
+        num_right = len(self.columns[0].right)
+        is_labelled = np.isin(left * num_right + right, labelled @ [num_right, 1])
+        # The others may be copies of the partner.
+        plain = self.probabilities_of(self.pairs)
+        return self.pairs[has_partner & ~is_labelled & (plain < _MAX_OUTDONE)]
 
     def use_weights(
         self,
