@@ -155,7 +155,7 @@ def predicts_better(
         is_found = each >= threshold
         scores.append(2 * (is_found & is_match).sum() / (is_found.sum() + is_match.sum()))
     gains = logs[0] - logs[1]
-    is_sure = gains.mean() > gains.std() / np.sqrt(len(gains))
+    is_sure = gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains))
     return bool(is_sure and scores[0] >= scores[1])
 
 

@@ -118,9 +118,7 @@ def _num_partners(rows: NDArray[np.integer]) -> NDArray[np.integer]:
 
 def _num_free(rows: NDArray[np.integer], num_rows: tuple[int, int]) -> int:
     """Returns the number of rows without a partner, of the table with fewer of them."""
-    return min(
-        total - len(np.unique(side)) for side, total in zip(rows.T, num_rows, strict=True)
-    )
+    return min(total - len(np.unique(side)) for side, total in zip(rows.T, num_rows, strict=True))
 
 
 def _bounds(probabilities: Array, below: float, above: float) -> tuple[Array, Array]:

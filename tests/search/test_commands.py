@@ -181,7 +181,9 @@ def test_drop_asks_where_few_pairs_are_sure(people_files, capsys):
     # Towns and few first names: many people have both in common.
     arguments = ["dedupe", left, "--on", "first,town", "--threshold", 0.01]
     assert call(*arguments) == 0
-    assert re.search(r"pairs at 0.01 and \d+ at 0.30: prob.*a threshold means little", capsys.readouterr().err)
+    assert re.search(
+        r"pairs at 0.01 and \d+ at 0.30: prob.*a threshold means little", capsys.readouterr().err
+    )
     assert call(*arguments, "--drop") == 1
     streams = capsys.readouterr()
     assert re.search(r"Lower bound at threshold 0.01: \d+%. Raise --threshold", streams.err)

@@ -9,7 +9,7 @@ from tests.reference import search as reference
 from tests.texts import NASTY, words
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import TextScorer
-from tf_charagram.search._pairs.learning import best_threshold
+from tf_charagram.search._pairs.learning import best_threshold, predicts_better
 from tf_charagram.search.scoring import LONG, SINGLE
 
 LISTED = [
@@ -158,3 +158,19 @@ def test_texts_may_be_prepared_in_parts(embedder):
         assert (parts.word_hashes == whole.word_hashes).all()
         assert parts.codes == whole.codes
         np.testing.assert_allclose(parts.lengths, whole.lengths, rtol=1e-6)
+
+
+def test_labels_decide_only_if_they_are_sure():
+    is_match = np.arange(20) % 2 == 0
+    right = np.where(is_match, 0.9, 0.1)
+    unsure = np.where(is_match, 0.6, 0.4)
+    assert predicts_better(right, unsure, is_match)
+    assert not predicts_better(unsure, right, is_match)
+    assert not predicts_better(right, right, is_match)
+    # Better for one label and worse for another: an accident. Neither is a worse F1 better.
+    lucky = unsure.copy()
+    lucky[:2] = 0.9, 0.49
+    assert not predicts_better(lucky, unsure, is_match)
+    wrong = right.copy()
+    wrong[0] = 0.45
+    assert not predicts_better(wrong, unsure, is_match)

@@ -37,7 +37,10 @@ _CONSTANT = -8.3
 _MIN_THRESHOLD = 0.01
 # Log-odds of texts that contradict each other, and of texts with the same words, which may be
 # different things.
-_CONTRADICTION = -5.0
+_CONTRADICTION = -3.0
+# In one of several columns they are different texts: a model that is fitted to pairs would learn
+# from variants with the same brand and price that matches look like this.
+_CONTRADICTION_OF_COLUMNS = -5.0
 _EQUAL = 4.0
 # Pairs below these log-odds are no matches in any case.
 _MIN_CHECKED = -2.0
@@ -80,11 +83,15 @@ class WholeTexts:
     Args:
         scorer: Scores pairs of texts.
         texts: The distinct texts.
+        contradiction: Log-odds of texts that contradict each other.
     """
 
-    def __init__(self, scorer: TextScorer, texts: Texts) -> None:
+    def __init__(
+        self, scorer: TextScorer, texts: Texts, contradiction: float = _CONTRADICTION
+    ) -> None:
         self._scorer = scorer
         self._texts = texts
+        self._contradiction = contradiction
         # Pairs that were compared before, as one integer each, ascending.
         self._keys = np.zeros(0, np.int64)
         self._known = np.zeros(0, np.float32)
@@ -96,7 +103,7 @@ class WholeTexts:
         counted: TextStatistics | None = None,
         model: str | Path | Embedder | None = None,
     ) -> WholeTexts:
-        """Compares texts, which are prepared.
+        """Compares texts of one of several columns, which are prepared.
 
         Args:
             values: The distinct texts.
@@ -105,7 +112,7 @@ class WholeTexts:
                 letters only.
         """
         scorer = TextScorer(values, model, statistics=counted)
-        return cls(scorer, scorer.prepare(values))
+        return cls(scorer, scorer.prepare(values), _CONTRADICTION_OF_COLUMNS)
 
     def remember(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> None:
         """Keeps the probabilities of pairs for `similarities`.
@@ -180,7 +187,7 @@ class WholeTexts:
         for pair in checked.tolist():
             left, right = places[pair].tolist()
             if contradict(texts[left], texts[right]):
-                log_odds[pair] += _CONTRADICTION
+                log_odds[pair] += self._contradiction
         return np.maximum(expit(log_odds), alias_similarities(values, places)).astype(np.float32)
 
 

@@ -457,3 +457,40 @@ def test_errors():
         deduplicate(table, on=["a"], groups="star")
     with pytest.raises(ConfigError, match="the same length"):
         deduplicate({"a": ["x"], "b": []}, on=["a", "b"])
+
+
+def test_a_large_group_is_found_by_its_common_values():
+    draw = np.random.default_rng(0)
+    names = words(300, 0)
+    rows, things = [], []
+    for row in range(400):
+        # A third of the rows are of one firm, whose name is written in several ways.
+        thing = 0 if row % 3 == 0 else int(draw.integers(1, 150))
+        name = names[thing]
+        if not thing:
+            name = draw.choice([name, f"{name} electronics", f"royal {name}"])
+        place = [f"{50 + thing / 70:.5f}", f"{4 + thing / 50:.5f}"]
+        rows.append([name, *place, *draw.choice(names, 2)])
+        things.append(thing)
+    on = ["name", "latitude", "longitude", "inventor", "agent"]
+    found = deduplicate(as_table(rows, on), on=on)
+    largest = max(found.groups, key=lambda group: len(group.rows))
+    assert {things[row] for row in largest.rows} == {0}
+    assert len(largest.rows) > 0.9 * things.count(0)
+
+
+def test_variants_in_titles_stay_apart():
+    draw = np.random.default_rng(0)
+    names = words(120, 0)
+    rows, things = [], []
+    for line in range(40):
+        brand = names[line % 5]
+        title = f"{names[5 + line]} {names[50 + line]} shirt"
+        for color in draw.choice(["red", "blue", "green", "black"], 3, replace=False):
+            for form in (f"{brand} {title} {color}", f"{title} {color}"):
+                rows.append([form, brand, f"{20 + line}.99"])
+                things.append((line, color))
+    on = ["title", "brand", "price"]
+    found = deduplicate(as_table(rows, on), on=on)
+    groups = [{things[row] for row in group.rows} for group in found.groups]
+    assert [len(group) for group in groups] == [1] * 120

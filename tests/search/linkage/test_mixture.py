@@ -16,6 +16,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     chance_levels,
     compare_column,
     compare_columns,
+    count_things,
     log_frequency,
     num_levels,
     random_pairs,
@@ -131,3 +132,17 @@ def test_probabilities_are_those_of_the_classes():
         of_rivals = np.exp(mixture.log_rivals) * np.prod(rivals, axis=0)
         expected = weighed[0] / (weighed.sum() + of_rivals.sum())
         np.testing.assert_allclose(links.probabilities[pair], expected, rtol=1e-6)
+
+
+def test_values_count_by_things():
+    # Three rows of a firm, and a firm of the same town.
+    table = {"town": ["Rome", "Rome", "Rome", "Rome", "Oslo", "Bern"]}
+    [column] = read_columns(table, None, ["town"], kinds={"town": "name"})
+    pairs = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
+    agreements = compare_columns([column], pairs)
+    [counted], [agreement] = count_things([column], pairs, agreements, np.array([1.0, 1, 1, 0]))
+    # One firm, another one, and one more, as both rows of a pair are left out.
+    [counts] = counted.known.counts
+    assert counts[column.left[0]] == pytest.approx(3)
+    assert counted.known.num_rows == pytest.approx(5)
+    assert (agreement.log_frequencies < agreements[0].log_frequencies).all()

@@ -9,9 +9,11 @@ from tests.search.linkage.conftest import f1
 from tests.texts import words
 from tf_charagram.search import TextScorer
 from tf_charagram.search.linkage._columns.shared_words import SharedWords
+from tf_charagram.search.linkage._columns.whole_texts import WholeRows
 from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedLinks
 from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
 from tf_charagram.search.linkage._fellegi_sunter.rows import Rivals
+from tf_charagram.search.linkage.answers import matches_of
 
 
 def test_shared_words():
@@ -82,7 +84,7 @@ def test_learning_beats_the_joined_string(seed):
     order = draw.permutation(np.append(np.flatnonzero(is_match), others))
     used, held_out = order[:300], order[300:]
     model = LearnedLinks(links.columns, links._plain_log_odds, links.pairs, None)
-    model.learn(pairs[used], is_match[used])
+    model.learn(pairs[used], is_match[used], pairs[:0])
     found = model.log_odds(pairs[held_out]) >= 0
     scorer = TextScorer([*left, *right], None)
     sides = [[left[row] for row in pairs[:, 0]], [right[row] for row in pairs[:, 1]]]
@@ -93,3 +95,39 @@ def test_learning_beats_the_joined_string(seed):
     by_columns = f1(set(np.flatnonzero(found).tolist()), truth)
     assert by_columns > f1(set(np.flatnonzero(plain).tolist()), truth)
     assert by_columns > 0.9
+
+
+def test_labels_of_the_best_pairs_do_not_mislead():
+    left, right = products(0)
+    links = find_links(read_columns({"name": left}, {"name": right}, ["name"]))
+    truth = {(row, row) for row in range(len(left))}
+
+    def found():
+        return {(pair.left, pair.right) for pair in matches_of(links, 0.5).pairs}
+
+    plain = f1(found(), truth)
+    # Users label what they see: the best partner of each left row.
+    best = [links.pairs[:, 0] == row for row in range(60)]
+    labels = []
+    for is_of_row in best:
+        of_row = np.flatnonzero(is_of_row)
+        if len(of_row):
+            pair = links.pairs[of_row[np.argmax(links.probabilities[of_row])]].tolist()
+            labels.append((*pair, int(tuple(pair) in truth)))
+    links.learn_from(labels, None)
+    assert links.learned is not None
+    assert f1(found(), truth) >= plain - 0.01
+
+
+def test_words_are_no_more_evidence_than_matches_show():
+    rows = [f"firm {number} ltd" for number in range(40)]
+    others = [f"firm {number} ltd" if number % 2 else "gone away" for number in range(40)]
+    whole = WholeRows(rows, others, None)
+    pairs = np.stack([np.arange(40)] * 2, axis=1)
+    by_columns = np.full(40, 5.0)
+    before = whole.log_odds(by_columns, pairs)
+    whole.fit(by_columns, pairs)
+    after = whole.log_odds(by_columns, pairs)
+    # Half of the matches have other words: 20 of 40, and one of 20 that are assumed.
+    assert after[0] == pytest.approx(5 + np.log(21 / 60) + 0.5, abs=0.01)
+    assert before[0] < after[0] and before[1] == after[1] > 5
