@@ -29,7 +29,8 @@ _MAX_TYPOS = 3
 
 def with_frequent_words(dictionary: Any, max_words: int) -> Any:
     """Returns a dictionary with its most frequent words; others are accepted as written."""
-    from tf_charagram.text._spelling.dictionary import STEPS_PER_WEIGHT, Dictionary
+    from tf_charagram._common.weights import STEPS_PER_WEIGHT
+    from tf_charagram.text._spelling.dictionary import Dictionary
     from tf_charagram.text._spelling.word_filter import WordFilter
 
     log_counts = dictionary.log_counts.tolist()

@@ -159,6 +159,23 @@ def test_loss_and_gradients_of_a_head():
     check_loss_and_gradients(model, ids, tf.constant([0, 1, 1, 0, 1, 0, 0, 1]))
 
 
+def test_weights_of_words():
+    """Weights in the highest bits of ids count as they do on the CPU."""
+    ids, keys = first_batch()
+    steps = 1 + np.arange(len(ids.values)) % 100
+    packed = ids.with_values(ids.values | tf.constant(steps << 24, tf.int32))
+    found = []
+    for use_xla in (False, True):
+        model = make_model("charagram")
+        model.has_weights = True
+        stream = PairStream(BATCH, lambda: Pairs(packed, keys), batch_size=BATCH, seed=1)
+        stream.open()
+        train(model, stream, 2, use_xla=use_xla)
+        found.append(model.encoder.get_weights())
+    for on_cpu, in_program in zip(*found, strict=True):
+        assert_allclose(in_program, on_cpu, atol=1e-5)
+
+
 CASES = [
     ("charagram", "adam", {"l2": 0.1, "clip_norm": 0.5, "negatives": "mix"}),
     ("charagram", "adagrad", {"negatives": "random"}),

@@ -65,6 +65,8 @@ class TextVectorizer(keras.layers.Layer):
 
     #: The words that misspelled ones are corrected to, or `None`.
     dictionary: Dictionary | None = None
+    #: Whether words count differently.
+    has_weights = False
 
     def __init__(
         self, lowercase: bool, unicode_form: str | None, max_chars: int | None, **kwargs: Any
@@ -128,6 +130,10 @@ class TextVectorizer(keras.layers.Layer):
             embed: Returns the vectors of ids, and optionally of the weights of ids.
         """
         return embed(self(texts))
+
+    def training_ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids that an embedder is trained on, int32 `(batch, None)`."""
+        return self(texts)
 
     @abstractmethod
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor: ...

@@ -13,7 +13,7 @@ from tf_charagram._common.devices import on_cpu
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text._algorithm import graph
 from tf_charagram.text._algorithm.flat import Batch, stacked
-from tf_charagram.text._algorithm.ids import MAX_WEIGHTED_ROWS, Ngrams
+from tf_charagram.text._algorithm.ids import Ngrams
 from tf_charagram.text._algorithm.tensors import check_orders, check_shape, ragged
 from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
@@ -128,7 +128,7 @@ class NgramVectorizer(TextVectorizer):
             hash_signs=self.hash_signs,
         )
         # An id and the weight of its position share 32 bits.
-        if self._has_weights and self._num_ids() > MAX_WEIGHTED_ROWS:
+        if self.has_weights and self._num_ids() > MAX_WEIGHTED_ROWS:
             raise ConfigError(
                 f"Weights of words need at most {MAX_WEIGHTED_ROWS:,} rows. Received: "
                 f"{self._num_ids():,}"
@@ -199,14 +199,14 @@ class NgramVectorizer(TextVectorizer):
         return num_ngrams + self.unknown_rows
 
     @property
-    def _has_weights(self) -> bool:
+    def has_weights(self) -> bool:
         """Whether words count differently."""
         return self.dictionary is not None and self.dictionary.weight_steps is not None
 
     def embedded(self, texts: tf.Tensor, embed: Callable[..., tf.Tensor]) -> tf.Tensor:
         """Embeds texts; changed texts get the mean of two vectors, as read and as written."""
         has_shares = self.dictionary is not None and self.dictionary.sureness is not None
-        if not (has_shares or self._has_weights):
+        if not (has_shares or self.has_weights):
             return super().embedded(texts, embed)
         check_shape(texts)
         ids, weights, changed, shares = self._read_and_written(texts)
@@ -234,6 +234,12 @@ class NgramVectorizer(TextVectorizer):
         both = stacked(graph, readings.read, readings.written)
         ids, weights = self.ngram_ids.weighted(both)
         return ragged(*ids), weights, readings.changed, readings.shares
+
+    @on_cpu
+    def training_ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of each text, int32, with the weights of words in the highest bits."""
+        self._check_adapted()
+        return ragged(*self.ngram_ids.packed(self.reader(texts), self.longest_only))
 
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
         return self._ids_of(self.reader(texts))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import keras
@@ -11,7 +10,7 @@ import tensorflow as tf
 
 from tf_charagram._common.checks import check_clip_norm
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.layers._ops.chunked import Ids
+from tf_charagram.layers._ops.chunked import ChunkedIds, Ids, WeightedIds, unpacked
 from tf_charagram.layers._ops.row_gradients import (
     Gradient,
     values_of,
@@ -35,6 +34,8 @@ class StepModel(keras.Model):
 
     Args:
         layers: The trained layers: the encoder, and the head on top of it if there is one.
+        has_weights: Whether the highest bits of ids are weights, as in `training_ids` of a
+            vectorizer.
     """
 
     #: Whether all batches of a stream but the last of an epoch have equal shapes, ids apart.
@@ -42,9 +43,12 @@ class StepModel(keras.Model):
     #: The layer that is trained, or that the head is on top of.
     encoder: Any
 
-    def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
+    def __init__(
+        self, layers: Sequence[keras.layers.Layer], *, has_weights: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self._parts = list(layers)
+        self.has_weights = has_weights
         self.step = tf.Variable(
             0,
             dtype=tf.int64,
@@ -154,7 +158,15 @@ class StepModel(keras.Model):
 
     def vectors_of(self, ids: Ids, training: bool) -> tf.Tensor:
         """Returns the vectors of texts; replicas that share a batch encode a part of it each."""
-        encode = partial(self._parts[0], training=training)
+
+        def encode(ids: Ids) -> tf.Tensor:
+            weights = None
+            if self.has_weights and not isinstance(ids, ChunkedIds):
+                values, weights = unpacked(ids.values)
+                ids = ids.with_values(values)
+            inputs = ids if weights is None else WeightedIds(ids, weights)
+            return self._parts[0](inputs, training=training)
+
         return encode_in_shares(encode, ids) if self.shares_batches else encode(ids)
 
     #: `loss_of(*batch, training)` of a subclass: the loss of a batch, without penalties.

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import tensorflow as tf
 
+from tf_charagram._common.weights import MAX_WEIGHTED_ROWS, STEPS_PER_WEIGHT
 from tf_charagram.layers._ops.xla import stored, with_row_gradient
 
 #: Fills up the ids of a chunk. It lies past the end of every table: compiled by XLA, a read there
@@ -25,6 +26,21 @@ class WeightedIds(NamedTuple):
     weights: tf.Tensor
 
 
+def unpacked(packed: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns ids, and the weights in their highest bits; ids without a weight have 1.
+
+    Args:
+        packed: `training_ids` of a vectorizer with weights, int32 of any shape.
+
+    Returns:
+        int32 and float32 of this shape.
+    """
+    ids = packed % MAX_WEIGHTED_ROWS
+    steps = packed // MAX_WEIGHTED_ROWS
+    weights = tf.cast(steps, tf.float32) / STEPS_PER_WEIGHT
+    return ids, tf.where(steps > 0, weights, 1.0)
+
+
 class ChunkedIds(NamedTuple):
     """The ids of a batch, each text cut into chunks of one width.
 
@@ -38,12 +54,14 @@ class ChunkedIds(NamedTuple):
             `(num_chunks, width)`.
         texts: Text of each chunk, int32 `(num_chunks,)`.
         lengths: Number of ids of each text, int32 `(num_texts,)`.
+        weights: The factor of the row of each id, float32 `(num_chunks, width)`; `None` for 1.
     """
 
     rows: tf.Tensor
     slots: tf.Tensor
     texts: tf.Tensor
     lengths: tf.Tensor
+    weights: tf.Tensor | None = None
 
     def row_lengths(self) -> tf.Tensor:
         """Returns the number of ids of each text, as `tf.RaggedTensor.row_lengths` does."""
@@ -65,6 +83,8 @@ class ChunkedIds(NamedTuple):
         vectors = tf.stop_gradient(tf.gather(table, ids))
         rows = tf.gather(table, self.rows)
         vectors = with_row_gradient(vectors, rows, self.slots)
+        if self.weights is not None:
+            vectors *= tf.expand_dims(self.weights, axis=2)
         is_real = tf.expand_dims(self.mask, axis=2)
         return tf.where(is_real, vectors, 0.0)
 

@@ -148,7 +148,7 @@ class SupervisedTask(LabelledSets, Task):
             inputs = tf.constant(model.embedder.encode(texts, batch_size=1000))
             take = tf.gather
         else:
-            inputs = ids_function(model.vectorizer)(texts)
+            inputs = ids_function(model.vectorizer.training_ids)(texts)
             take = gather_ragged
             if is_padded(model.encoder):
                 # The longer side decides how much padding a pair needs.
@@ -181,7 +181,11 @@ class SupervisedTask(LabelledSets, Task):
         """Returns the compiled model that trains encoder and head, or only the head."""
         config = self.config
         is_frozen = config.freeze == "encoder"
-        trainer = SupervisedModel(None if is_frozen else model.encoder, model.head)
+        trainer = SupervisedModel(
+            None if is_frozen else model.encoder,
+            model.head,
+            has_weights=model.vectorizer.has_weights,
+        )
         trainer.compile(
             optimizer,
             class_weights=self._class_weights(),

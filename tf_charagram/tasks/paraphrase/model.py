@@ -17,6 +17,7 @@ from tf_charagram.tasks.paraphrase._corpus.pair_stream import text_keys
 from tf_charagram.tasks.paraphrase.losses import PairBatch, PairLoss
 from tf_charagram.tasks.paraphrase.losses.margin import PairMargin
 from tf_charagram.training._loop.replicas import own_copy, shared_by_replicas
+from tf_charagram.text.base import TextVectorizer
 from tf_charagram.training.step_model import StepModel
 
 _PAIRS_RULE = (
@@ -39,7 +40,7 @@ class ParaphraseModel(StepModel):
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
-        vectorizer: Keras layer from strings to ids, to train on raw pairs.
+        vectorizer: A vectorizer such as `NgramVectorizer`, to train on raw pairs.
 
     Examples:
         >>> from tf_charagram import NgramVectorizer, TextEmbedder
@@ -59,9 +60,11 @@ class ParaphraseModel(StepModel):
     def __init__(
         self,
         encoder: keras.layers.Layer,
-        vectorizer: keras.layers.Layer | None = None,
+        vectorizer: TextVectorizer | None = None,
         **kwargs: Any,
     ) -> None:
+        if vectorizer is not None:
+            kwargs["has_weights"] = vectorizer.has_weights
         super().__init__([encoder], **kwargs)
         self.encoder = encoder
         self.vectorizer = vectorizer
@@ -172,7 +175,7 @@ class ParaphraseModel(StepModel):
         return super().train_step(own_copy(*data))
 
 
-def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None) -> Any:
+def _ids_of_pairs(data: Any, vectorizer: TextVectorizer | None) -> Any:
     """Converts a dataset of string pairs to one of ids; other datasets are returned unchanged.
 
     The ids are computed in the input pipeline, because replicas of a `tf.distribute` strategy
@@ -203,6 +206,6 @@ def _ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None) -> Any:
     def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
         # One call for both sides, so that the graph has the vectorizer once.
         texts = tf.concat([lefts, rights], axis=0)
-        return vectorizer(texts), text_keys(texts)
+        return vectorizer.training_ids(texts), text_keys(texts)
 
     return data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)

@@ -76,7 +76,7 @@ class EmbedderSets:
         negatives = NegativeSampler(
             config.negatives, mask_duplicates=config.mask_duplicates, seed=config.seed
         )
-        trainer = self.trainer_class(model.encoder)
+        trainer = self.trainer_class(model.encoder, has_weights=model.vectorizer.has_weights)
         trainer.compile(
             optimizer,
             margin=config.margin,
@@ -177,7 +177,7 @@ class _ParaphraseTask(EmbedderSets, Task):
         config = self.config
 
         def load() -> Pairs:
-            to_ids = ids_function(model.vectorizer)
+            to_ids = ids_function(model.vectorizer.training_ids)
             return write_pairs(self.corpus, to_ids, folder.path)
 
         return PairStream(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._common.weights import MAX_WEIGHTED_ROWS, STEPS_PER_WEIGHT, WEIGHT_SHIFT
 from tf_charagram.errors import ConfigError
 from tf_charagram.text._algorithm.code_points import SPACE
 from tf_charagram.text._algorithm.flat import (
@@ -22,18 +23,13 @@ from tf_charagram.text._algorithm.flat import (
 from tf_charagram.text._algorithm.hashing import ROW_STEP, ROWS_OF_UNKNOWN, mixed
 from tf_charagram.text._algorithm.keys import ngram_keys, padded_keys
 from tf_charagram.text._algorithm.unicode import is_in_class
-from tf_charagram.text._spelling.dictionary import STEPS_PER_WEIGHT
 from tf_charagram.text.alphabet import OTHER_SYMBOL, UNKNOWN, Alphabet, symbol_bits
 
 #: Maps keys, int64 `(n,)`, to rows, int32 `(n,)`; negative without a row.
 Lookup = Callable[[Array], Array]
 
-# An id and the weight of its position share an int32, so that they are selected together.
-_WEIGHT_SHIFT = np.int32(24)
 #: Returns the id of two characters at each position, -1 without a sign; or `None`.
 Signs = Callable[[Batch], Array | None]
-#: Larger tables cannot have weights of words.
-MAX_WEIGHTED_ROWS = 1 << int(_WEIGHT_SHIFT)
 
 
 class Ngrams(OnExecutor):
@@ -104,12 +100,12 @@ class Ngrams(OnExecutor):
             weights.
         """
         longest_only = self.longest_only or (longest and self._bits is not None)
-        ids = self._packed(batch, longest_only)
+        ids = self.packed(batch, longest_only)
         if batch.weights is None:
             return ids, None
         ops = self._ops
         # Ids are positive, so the highest bits are those of the weight.
-        steps = ops.shift_right(ids.values, _WEIGHT_SHIFT)
+        steps = ops.shift_right(ids.values, WEIGHT_SHIFT)
         weights = ops.cast_to(steps, "float32") * np.float32(1 / STEPS_PER_WEIGHT)
         values = ids.values & np.int32(MAX_WEIGHTED_ROWS - 1)
         return Rows(values, ids.splits), weights
@@ -139,8 +135,11 @@ class Ngrams(OnExecutor):
             yield np.where(is_known, self._table.lookup(prefixes), -1)
         yield np.where(is_unknown, ids, -1)
 
-    def _packed(self, batch: Batch, longest_only: bool) -> Rows:
-        """Returns the ids of each text, with the weights of the batch in the highest bits."""
+    def packed(self, batch: Batch, longest_only: bool) -> Rows:
+        """Returns the ids of each text, int32, with the weights of the batch in the highest bits.
+
+        They share an int32, so that they are selected together.
+        """
         ops = self._ops
         if self._table is None:
             return hashed_ids(ops, batch, self._orders, self.num_rows, self.rows_per_ngram)
@@ -330,7 +329,7 @@ def _with_weights(ops: Ops, ids: Array, batch: Batch, num_columns: int = 1) -> A
         return ids
     # No n-gram starts at the last symbol, the space at the end.
     weights = batch.weights[:-1]
-    highest = ops.shift_left(weights, _WEIGHT_SHIFT)
+    highest = ops.shift_left(weights, WEIGHT_SHIFT)
     if num_columns > 1:
         highest = ops.repeat(highest, num_columns)
     return ids | highest
@@ -389,7 +388,7 @@ def unknown_ids(ops: Ops, batch: Batch, symbol_codes: Array, first_row: int, num
     rows = first_row + _hashed_rows(ops, keys, num_rows, ROWS_OF_UNKNOWN)
     if weights is not None:
         of_chars = ops.take(weights, places)
-        highest = ops.shift_left(of_chars, _WEIGHT_SHIFT)
+        highest = ops.shift_left(of_chars, WEIGHT_SHIFT)
         rows |= ops.repeat(highest, rows_per_char)
     return Rows(rows, splits * rows_per_char)
 

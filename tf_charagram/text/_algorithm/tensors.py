@@ -66,10 +66,16 @@ def tensor_of(texts: Any) -> Any:
     return string_tensor(texts) if are_texts else texts
 
 
-def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:
-    """Returns a compiled function from a list of texts to their ids, int32 `(num_texts, None)`."""
+def ids_function(
+    vectorize: Callable[[tf.Tensor], tf.RaggedTensor],
+) -> Callable[[list[str]], tf.RaggedTensor]:
+    """Compiles a function from a list of texts to their ids, int32 `(num_texts, None)`.
+
+    Args:
+        vectorize: A vectorizer, or its `training_ids`.
+    """
     signature = [tf.TensorSpec([None], tf.string)]
-    function = tf.function(vectorizer.__call__, input_signature=signature, autograph=False)
+    function = tf.function(vectorize.__call__, input_signature=signature, autograph=False)
     return on_cpu(lambda texts: function(string_tensor(texts)))
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tf_charagram._common.weights import STEPS_PER_WEIGHT
 from tf_charagram.text._algorithm.code_points import SPACE
 from tf_charagram.text._algorithm.flat import (
     Array,
@@ -34,7 +35,7 @@ from tf_charagram.text._algorithm.flat import (
 )
 from tf_charagram.text._algorithm.word_boundaries import CAPITAL, LETTER, SMALL, SYMBOL
 from tf_charagram.text._spelling.candidates import CandidateTable
-from tf_charagram.text._spelling.dictionary import STEPS_PER_WEIGHT, Dictionary
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text._spelling.letters import (
     MAX_LETTERS,
     MIN_LETTERS,

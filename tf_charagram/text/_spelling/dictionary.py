@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram._common.weights import STEPS_PER_WEIGHT
 from tf_charagram.errors import ConfigError
 from tf_charagram.text._algorithm.word_boundaries import lowered
 from tf_charagram.text._spelling.sureness import NUM_WEIGHTS
@@ -24,8 +25,7 @@ _LOG_COUNTS = "dictionary_log_counts"
 _ACCEPTED_WORDS = "dictionary_right_words"
 _SURENESS = "dictionary_sureness"
 _WEIGHTS = "dictionary_weights"
-#: A weight is stored as a number of these steps, one byte, less than `MAX_WEIGHT_STEPS`.
-STEPS_PER_WEIGHT = 32
+#: Weights have less than this number of steps, and are stored as bytes.
 MAX_WEIGHT_STEPS = 128
 #: Weights grow with the bits of information of words to this power, between two limits.
 WEIGHT_POWER = 0.3
@@ -115,14 +115,14 @@ class Dictionary:
         """Returns this dictionary with weights of words.
 
         Args:
-            weights: The weight of each word, at least 0 and below 4; words that are missing here
+            weights: The weight of each word, above 0 and below 4; words that are missing here
                 have the weight `other`.
             other: The weight of all words that are not in the dictionary.
         """
         values = [weights.get(word, other) for word in self.words]
         values.append(other)
         steps = np.round(np.array(values) * STEPS_PER_WEIGHT)
-        steps = np.clip(steps, 0, MAX_WEIGHT_STEPS - 1)
+        steps = np.clip(steps, 1, MAX_WEIGHT_STEPS - 1)
         weight_steps = steps.astype(np.uint8)
         return self._of(self.words, self._steps, self.accepted_words, self.sureness, weight_steps)
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram._common.weights import MAX_WEIGHTED_ROWS
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.layers._ops.chunked import PADDING, chunked_ids, cut_into_chunks
+from tf_charagram.layers._ops.chunked import PADDING, chunked_ids, cut_into_chunks, unpacked
 from tf_charagram.layers._ops.row_gradients import keep_if, values_of
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer
 from tf_charagram.training._loop.packing import PackedBatches, Sizes, ids_of, pack
@@ -87,7 +88,7 @@ class CompiledSteps:
             *map(tf.constant, (batches.starts, batches.lengths, *batches.others)),
         )
         if not self._num_distinct:
-            self._num_distinct = _max_distinct(batches)
+            self._num_distinct = _max_distinct(batches, self._model.has_weights)
         first_step, num_done = int(self._model.step), 0
         while True:
             slots = tf.range(self._sizes.at_least("slots", self._num_distinct))
@@ -152,11 +153,14 @@ class CompiledSteps:
             number: tf.Tensor, goes_on: tf.Tensor, is_finite: tf.Tensor, most: tf.Tensor
         ) -> tuple[tf.Tensor, ...]:
             cut = cut_into_chunks(starts[number], lengths[number], offsets, num_chunks)
-            ids = tf.where(cut.is_real, tf.gather(values, cut.positions), PADDING)
+            ids, weights = tf.gather(values, cut.positions), None
+            if self._model.has_weights:
+                ids, weights = unpacked(ids)
+            ids = tf.where(cut.is_real, ids, PADDING)
             chunked, num_distinct = chunked_ids(
                 ids, cut.texts, lengths[number], self._num_rows, num_slots
             )
-            batch = (chunked, *(part[number] for part in others))
+            batch = (chunked._replace(weights=weights), *(part[number] for part in others))
             is_wanted = (limits[0] <= number) & (number < limits[1])
             fits = num_distinct <= num_slots
             is_tried = goes_on & is_wanted & fits
@@ -221,8 +225,10 @@ def _changing_variables(model: StepModel) -> list[tf.Variable]:
     return [each for key, each in distinct.items() if key not in unchanged]
 
 
-def _max_distinct(batches: PackedBatches) -> int:
+def _max_distinct(batches: PackedBatches, has_weights: bool) -> int:
     """Counts the distinct ids of some of the batches; returns the largest number, at least 1."""
     texts = zip(batches.starts[:_NUM_COUNTED], batches.lengths[:_NUM_COUNTED], strict=True)
     ids = (ids_of(TextRanges(batches.values, *ranges)) for ranges in texts)
+    if has_weights:
+        ids = (each % MAX_WEIGHTED_ROWS for each in ids)
     return max(1, *(len(np.unique(each)) for each in ids))

@@ -148,7 +148,7 @@ class DistillStream(Stream):
             neighbors.set_shape([None, 2])
             cosines.set_shape([None])
             keys.set_shape([None])
-            return self._vectorizer(texts), vectors, neighbors, cosines, keys
+            return self._vectorizer.training_ids(texts), vectors, neighbors, cosines, keys
 
         return assemble
 
