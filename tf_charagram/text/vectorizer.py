@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram._common.devices import on_cpu
+from tf_charagram._common.weights import MAX_WEIGHTED_ROWS
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text._algorithm import graph
 from tf_charagram.text._algorithm.flat import Batch, stacked

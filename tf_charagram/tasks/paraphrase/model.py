@@ -16,8 +16,8 @@ from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.tasks.paraphrase._corpus.pair_stream import text_keys
 from tf_charagram.tasks.paraphrase.losses import PairBatch, PairLoss
 from tf_charagram.tasks.paraphrase.losses.margin import PairMargin
-from tf_charagram.training._loop.replicas import own_copy, shared_by_replicas
 from tf_charagram.text.base import TextVectorizer
+from tf_charagram.training._loop.replicas import own_copy, shared_by_replicas
 from tf_charagram.training.step_model import StepModel
 
 _PAIRS_RULE = (

@@ -45,13 +45,16 @@ from tf_charagram.text._spelling.letters import (
 )
 from tf_charagram.text._spelling.patterns import Patterns
 from tf_charagram.text._spelling.sureness import Shares, Sureness, letter_numbers
-from tf_charagram.text._spelling.word_filter import contains, letter_values, powers
+from tf_charagram.text._spelling.word_filter import (
+    contains,
+    letter_values,
+    powers,
+    values_of_no_letter,
+)
 
 # `charagram search --spelling` corrects words, too, in `search/_pairs/spelling`: it ranks all words
 # by their vectors, which finds more errors and takes a search per word. Here, keys are looked up,
 # in the graph and for every batch.
-
-_SEED = 2016
 
 
 class WordCorrector(OnExecutor):
@@ -88,8 +91,7 @@ class WordCorrector(OnExecutor):
             self._width = MIN_LETTERS // 2
         max_windows = math.ceil(MAX_LETTERS / self._width)
         # One factor for the length of a word, and one for each of its windows.
-        random = np.random.default_rng(_SEED)
-        self._factors = random.integers(1, 2**63, 1 + max_windows, np.int64)
+        self._factors = values_of_no_letter(1 + max_windows)
         codes = np.append(code_points, -1)
         read_codes = letter_codes(codes)
         values = letter_values(read_codes)

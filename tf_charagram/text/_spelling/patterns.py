@@ -13,7 +13,13 @@ from tf_charagram.text._algorithm import arrays
 from tf_charagram.text._algorithm.flat import Array, Ops
 from tf_charagram.text._algorithm.hashing import signed
 from tf_charagram.text._spelling.letters import MAX_LETTERS, MIN_LETTERS, VOWELS
-from tf_charagram.text._spelling.word_filter import BASE, letter_values, powers, powers_by_place
+from tf_charagram.text._spelling.word_filter import (
+    BASE,
+    letter_values,
+    powers,
+    powers_by_place,
+    values_of_no_letter,
+)
 
 # Binary logarithms of the probability of a typo relative to a wrong letter, per position, from the
 # 61,615 misspellings of codespell and typos with a single typo. DOUBLED is an extra letter equal
@@ -35,7 +41,6 @@ _LOOK_ALIKE = (("rn", "m"), ("cl", "d"), ("vv", "w"))
 UNKNOWN_WORD = np.float32(-7.5)
 UNKNOWN_LETTER = np.float32(-2.25)
 
-_SEED = 2016
 # The most frequent words: others are seldom written that way, and loading takes time.
 _NUM_WITH_VARIANTS = 30_000
 # Multiplying by them moves letters one place to the right or to the left.
@@ -83,8 +88,7 @@ class Patterns:
             inverses.append(signed(inverse))
         self.inverses = np.array(inverses)
         # Added to the key of a pattern, so that it is not the key of a word.
-        random = np.random.default_rng(_SEED)
-        added = random.integers(1, 2**63, 4)
+        added = values_of_no_letter(4)
         self.wildcard, self.no_vowels, self.look_alike, self.digits = added
         counts = np.exp2(log_counts.astype(np.float64))
         total_count = max(counts.sum(), 1.0)

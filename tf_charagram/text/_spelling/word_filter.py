@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tf_charagram.text._algorithm import arrays
 from tf_charagram.text._algorithm.flat import Array, Ops
 from tf_charagram.text._algorithm.hashing import mixed, signed
+from tf_charagram.text.alphabet import MAX_CODE_POINT
 
 #: Base of the keys of words, which are polynomials of their letters.
 BASE = 0x5851F42D4C957F2D  # odd, so that it has an inverse
@@ -65,6 +66,12 @@ def letter_values(code_points: NDArray[np.integer]) -> NDArray[np.int64]:
     """Returns a well-mixed int64 for each code point."""
     values = mixed(arrays, code_points.astype(np.uint64))
     return values.astype(np.int64)
+
+
+def values_of_no_letter(size: int) -> NDArray[np.int64]:
+    """Returns well-mixed int64, none of which is that of a letter."""
+    # Not random numbers, because importing NumPy's generators takes a twentieth of the start.
+    return letter_values(MAX_CODE_POINT + 1 + np.arange(size))
 
 
 def powers(size: int) -> NDArray[np.int64]:
