@@ -256,7 +256,7 @@ def test_stops_in_the_middle_of_a_program():
 
 def test_a_batch_with_more_distinct_ids_than_others(monkeypatch):
     """There is too little room for the later batches, which a larger program does again."""
-    monkeypatch.setattr(compiled, "_max_distinct", lambda batches: 5)
+    monkeypatch.setattr(compiled, "_max_distinct", lambda *_: 5)
     stream = make_stream()
     models = [make_model("charagram") for _ in range(2)]
     for model, use_xla in zip(models, (False, True), strict=True):
