@@ -75,7 +75,10 @@ def ids_function(
         vectorize: A vectorizer, or its `training_ids`.
     """
     signature = [tf.TensorSpec([None], tf.string)]
-    function = tf.function(vectorize.__call__, input_signature=signature, autograph=False)
+    # A layer is not a function, and TensorFlow cannot refer to `__call__` of a method.
+    function = tf.function(
+        lambda texts: vectorize(texts), input_signature=signature, autograph=False
+    )
     return on_cpu(lambda texts: function(string_tensor(texts)))
 
 
