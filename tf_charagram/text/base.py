@@ -65,8 +65,6 @@ class TextVectorizer(keras.layers.Layer):
 
     #: The words that misspelled ones are corrected to, or `None`.
     dictionary: Dictionary | None = None
-    #: Whether words count differently.
-    has_weights = False
 
     def __init__(
         self, lowercase: bool, unicode_form: str | None, max_chars: int | None, **kwargs: Any
@@ -95,6 +93,11 @@ class TextVectorizer(keras.layers.Layer):
         """
         self._check_adapted()
         return self._num_ids()
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether words count differently."""
+        return False
 
     @abstractmethod
     def _num_ids(self) -> int: ...
