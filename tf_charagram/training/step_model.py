@@ -160,11 +160,11 @@ class StepModel(keras.Model):
         """Returns the vectors of texts; replicas that share a batch encode a part of it each."""
 
         def encode(ids: Ids) -> tf.Tensor:
-            weights = None
+            inputs: Ids | WeightedIds = ids
+            # Chunks are unpacked already.
             if self.has_weights and not isinstance(ids, ChunkedIds):
                 values, weights = unpacked(ids.values)
-                ids = ids.with_values(values)
-            inputs = ids if weights is None else WeightedIds(ids, weights)
+                inputs = WeightedIds(ids.with_values(values), weights)
             return self._parts[0](inputs, training=training)
 
         return encode_in_shares(encode, ids) if self.shares_batches else encode(ids)
