@@ -11,12 +11,15 @@ from tf_charagram.search.linkage._columns.values import code_of, folded
 
 # Words of headers, in lowercase and without accents.
 _IDENTIFYING = frozenset(
-    "number id ref reference invoice order given first forename firstname givenname vorname "
+    "given first forename firstname givenname vorname "
     "prenom voornaam fornamn imie born birth dob birthdate birthday "
     "geburtsdatum geboren geburtstag naissance nacimiento nascita isbn issn ean upc gtin "
     "sku asin serial vin imei iban ssn passport doi color colour farbe couleur size groesse grosse "
     "taille model variant flavor flavour".split()
 )
+# Numbers of things, unless they repeat as much as those of shirts and rooms do.
+_NUMBERING = frozenset("number id ref reference invoice order".split())
+_MIN_DISTINCT_NUMBERS = 0.2
 # Names of things identify, even if most rows of a table are duplicates. Job titles do not.
 _NAMING = frozenset(
     "title titel titre titulo titolo name nom nombre nome firm company organization organisation "
@@ -74,6 +77,8 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
     if not sample:
         return False
     distinct = list(dict.fromkeys(sample))
+    if words & _NUMBERING and len(distinct) >= _MIN_DISTINCT_NUMBERS * len(sample):
+        return True
     if _is_mostly(_SIZE.fullmatch, distinct):
         return True
     if kind == "date":

@@ -52,7 +52,11 @@ def written_otherwise(
         num_agreed = (levels[is_good] <= EQUAL + 1).sum()
         is_rare = num_agreed <= _MAX_AGREED * is_good.sum() and is_good.sum() >= _MIN_PAIRS
         if is_rare and _are_apart(column):
-            column = _translated(column, pairs[is_good])
+            translated = _translated(column, pairs[is_good])
+            # Values that are alike tell something, such as lists in another order.
+            is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED
+            if translated.note != _NEVER or not is_alike:
+                column = translated
         found.append(column)
     return found
 

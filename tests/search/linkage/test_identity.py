@@ -52,3 +52,11 @@ def test_headers_decide(name, expected):
     draw = np.random.default_rng(0)
     cells = [words(50)[place] for place in draw.integers(0, 50, 200)]
     assert identifies(name, "name", cells) is expected
+
+
+@pytest.mark.parametrize(("num_values", "expected"), [(30, False), (400, True)])
+def test_numbers_that_repeat_identify_nothing(num_values, expected):
+    # The number of a shirt, and of an invoice.
+    draw = np.random.default_rng(0)
+    cells = [str(1000 + number) for number in draw.integers(0, num_values, 500)]
+    assert identifies("number", "number", cells) is expected

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.search.linkage.conftest import COLUMNS, f1, misspelled, pairs_of, people
+from tests.texts import words
 from tf_charagram.search import match
 
 SEXES = ["F", "M"]
@@ -94,3 +95,19 @@ def test_twins_stay_apart():
         truth.add((len(left["first"]) - 1, len(right["first"]) - 1))
     found = match(left, right, on=COLUMNS, identifies=["first", "born"])
     assert f1(pairs_of(found), truth) > 0.95
+
+
+def test_a_column_of_values_that_are_alike_is_not_left_out():
+    draw = np.random.default_rng(0)
+    known = words(40)
+    dishes = [draw.choice(known, 6, replace=False).tolist() for _ in range(200)]
+    cooks = [f"{one} {other}" for one, other in draw.choice(words(60, 1), (200, 2))]
+    years = draw.integers(1900, 2000, 200).tolist()
+    # The other table has a part of each list in another order, and another value.
+    left = {"parts": [", ".join(dish) for dish in dishes], "cook": cooks, "year": years}
+    others = draw.choice(known, 200).tolist()
+    parts = ["; ".join([*dish[:1:-1], other]) for dish, other in zip(dishes, others, strict=True)]
+    right = {**left, "parts": parts}
+    found = match(left, right, on=["parts", "cook", "year"], kinds={"parts": "list"})
+    assert not note_of(found, "parts")
+    assert f1(pairs_of(found), {(row, row) for row in range(200)}) > 0.98
