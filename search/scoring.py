@@ -19,6 +19,7 @@ from tf_charagram.search._pairs.similarities import (
     MAX_WORDS,
     Features,
     Texts,
+    bound_letters,
     codes_of,
     compare,
     compare_codes,
@@ -46,7 +47,7 @@ NUM_COLUMNS = 11
 # Cheap similarities come first, so that fewer pairs are left for the others: a function, and the
 # similarities that are still missing after it.
 _STEPS = (
-    (compare_ngrams, ("letters", "words")),
+    (compare_ngrams, ("words",)),
     (compare_letters, ("words",)),
     (compare_words, ()),
 )
@@ -351,6 +352,7 @@ class TextScorer:
             features = compare_wholes(left, right, block)
             rows = np.arange(len(block))
             if self.is_lexical:
+                bound_letters(left, right, block, features)
                 for compare_more, unmeasured in _STEPS:
                     compare_more(left, right, block[rows], features)
                     if self._learned is not None or min_score <= 0:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,16 +203,16 @@ class Texts:
     def letters(self, rows: NDArray[np.integer]) -> list[str]:
         """Returns the first words of some texts as they are written, with spaces between them."""
         known = self._known_letters
-        places = rows.tolist()
-        new = [row for row in dict.fromkeys(places) if known[row] is None]
-        for row, words in zip(new, self.written.strings(new), strict=True):
+        is_new = known[rows] == ""
+        new = np.unique(rows[is_new])
+        for row, words in zip(new.tolist(), self.written.strings(new), strict=True):
             known[row] = " ".join(words)
-        return list(map(known.__getitem__, places))
+        return known[rows].tolist()
 
     @cached_property
-    def _known_letters(self) -> list[Any]:
-        """Strings of `letters`, or `None`: a query needs those of few texts."""
-        return [None] * len(self)
+    def _known_letters(self) -> NDArray[np.object_]:
+        """Strings of `letters`, empty until they are needed: a query needs those of few texts."""
+        return np.full(len(self), "", object)
 
     @cached_property
     def num_letters(self) -> NDArray[np.int64]:
@@ -314,6 +314,20 @@ def compare_ngrams(
     """Fills `ngrams`."""
     left_rows, right_rows = pairs.T
     features.ngrams[:] = row_products(left.ngrams, left_rows, right.ngrams, right_rows)
+
+
+def bound_letters(
+    left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
+) -> None:
+    """Fills `letters` with the most that the lengths of the texts allow."""
+    left_rows, right_rows = pairs.T
+    left_lengths = left.num_letters[left_rows]
+    right_lengths = right.num_letters[right_rows]
+    longer = np.maximum(left_lengths, right_lengths)
+    shorter = np.minimum(left_lengths, right_lengths)
+    features.letters[:] = shorter / np.maximum(longer, 1)
+    # The similarity of long texts is estimated.
+    features.letters[longer > MAX_LETTERS] = 1
 
 
 def compare_letters(

@@ -60,6 +60,7 @@ _UNSPACED_FORMS = (
     "\u5408\u540c\u4f1a\u793e \u5408\u8cc7\u4f1a\u793e \uc8fc\uc2dd\ud68c\uc0ac "
     "\uc720\ud55c\ud68c\uc0ac"
 ).split()
+_UNSPACED_LETTERS = frozenset("".join(_UNSPACED_FORMS)) - {"(", ")"}
 # Articles in front of a title or a name tell nothing, and neither do words for "&".
 _ARTICLES = frozenset("the a an der die das le la les el los il".split())
 _CONJUNCTIONS = frozenset("and und et".split())
@@ -177,14 +178,17 @@ def telling_words(name: str) -> str:
     return joined_without_legal_forms(words, words)
 
 
-def may_have_legal_form(first: str, last: str) -> bool:
-    """Tells whether a text may have a legal form, by its first and last words.
+def may_have_legal_form(text: str, first: str, last: str) -> bool:
+    """Tells whether a text may have a legal form at an end.
 
     Args:
-        first: A word in lowercase, without accents and marks.
-        last: Another one, or the same.
+        text: A text.
+        first: Its first word in lowercase, without accents and marks.
+        last: Its last word, likewise.
     """
-    return first in _LEGAL_STARTS or last in _LEGAL_LAST
+    if first in _LEGAL_STARTS or last in _LEGAL_LAST:
+        return True
+    return not (text.isascii() or _UNSPACED_LETTERS.isdisjoint(text))
 
 
 def joined_without_legal_forms(words: Sequence[str], compared: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from typing import Literal, NamedTuple, cast
 
@@ -221,8 +221,6 @@ def bags_of_words(texts: Iterable[str]) -> list[list[str]]:
     without words, they are separated by white space.
     """
     bags = []
-    # Folding is slow, and most words repeat.
-    fold = cache(_without_accents)
     for text in texts:
         lowercase = text.lower()
         is_ascii = lowercase.isascii()
@@ -231,7 +229,7 @@ def bags_of_words(texts: Iterable[str]) -> list[list[str]]:
         has_signs = patterns.signs.search(lowercase) is not None
         pattern = patterns.signed_word if has_signs else patterns.word
         words = pattern.findall(lowercase) or lowercase.split()
-        bags.append(words if is_ascii else [fold(word) for word in words])
+        bags.append(words if is_ascii else [*map(_without_accents, words)])
     return bags
 
 
@@ -318,6 +316,8 @@ def _forms() -> dict[int, str | int | None]:
     return str.maketrans({**PLAIN, **dict.fromkeys(map(chr, dropped))})
 
 
+# Most words repeat.
+@lru_cache(maxsize=100_000)
 def _without_accents(word: str) -> str:
     """Returns a lowercase word without accents, or the word if nothing would be left of it."""
     decomposed = unicodedata.normalize("NFKD", word)

@@ -67,14 +67,9 @@ class Dictionary:
         for word, count in counts.items():
             if word.isalpha():
                 summed[lowered(word)] += int(count)
-        if not summed:
-            raise ConfigError("A dictionary needs at least one word of letters only.")
         words = sorted(summed)
-        counts_by_word = [summed[word] for word in words]
-        log_counts = np.array(list(map(math.log2, counts_by_word)))
-        steps = np.round(_STEPS_PER_BIT * log_counts)
-        steps = np.minimum(steps, _MAX_STEPS)
-        self._use(words, steps.astype(np.uint8), accepted_words, sureness, None)
+        steps = np.array([_steps_of(summed[word]) for word in words], np.uint8)
+        self._use(words, steps, accepted_words, sureness, None)
 
     def _use(
         self,
@@ -84,6 +79,8 @@ class Dictionary:
         sureness: NDArray[np.int32] | None,
         weight_steps: NDArray[np.uint8] | None,
     ) -> None:
+        if not words:
+            raise ConfigError("A dictionary needs at least one word of letters only.")
         # Negative bytes would wrap around; a stable sort keeps equal counts by code point.
         order = np.argsort(-steps.astype(np.int16), kind="stable")
         self.words = [words[index] for index in order.tolist()]
@@ -121,7 +118,11 @@ class Dictionary:
         """
         values = [weights.get(word, other) for word in self.words]
         values.append(other)
-        steps = np.round(np.array(values) * STEPS_PER_WEIGHT)
+        return self._with_weights(np.array(values))
+
+    def _with_weights(self, weights: NDArray[np.float64]) -> Dictionary:
+        """Returns this dictionary with the weights of its words, and last, of all other words."""
+        steps = np.round(weights * STEPS_PER_WEIGHT)
         steps = np.clip(steps, 1, MAX_WEIGHT_STEPS - 1)
         weight_steps = steps.astype(np.uint8)
         return self._of(self.words, self._steps, self.accepted_words, self.sureness, weight_steps)
@@ -146,10 +147,9 @@ class Dictionary:
         shares = (own + _PRIOR_WORDS * usual) / (own.sum() + _PRIOR_WORDS)
         bits = np.clip(-np.log2(shares), MIN_BITS, MAX_BITS)
         usual_bits = np.clip(-np.log2(usual), MIN_BITS, MAX_BITS)
-        *weights, other = self.weight_steps / STEPS_PER_WEIGHT
-        weights *= (bits / usual_bits) ** WEIGHT_POWER
-        weight_of = dict(zip(self.words, weights.tolist(), strict=True))
-        return self.with_weights(weight_of, other)
+        weights = self.weight_steps / STEPS_PER_WEIGHT
+        weights[:-1] *= (bits / usual_bits) ** WEIGHT_POWER
+        return self._with_weights(weights)
 
     def respelled(self, spell: Callable[[list[str]], list[str]]) -> Dictionary:
         """Respells words with non-ASCII letters; merges words that become equal, adds their counts.
@@ -161,24 +161,26 @@ class Dictionary:
         spelled = spell(words)
         if spelled == words:
             return self
-        spelling = dict(zip(words, spelled, strict=True))
-        log_counts = self.log_counts.tolist()
-        counts: Counter[str] = Counter()
-        for word, log_count in zip(self.words, log_counts, strict=True):
-            new = spelling.get(word, word)
-            counts[new] += round(2**log_count)
-        dictionary = Dictionary(counts, self.accepted_words, self.sureness)
-        dictionary.weight_steps = self._weight_steps_of(dictionary.words)
-        return dictionary
+        steps = dict(zip(self.words, self._steps.tolist(), strict=True))
+        respelled: Counter[str] = Counter()
+        for word, new in zip(words, spelled, strict=True):
+            if word != new:
+                count = _count_of(steps.pop(word))
+                if new.isalpha():
+                    respelled[lowered(new)] += count
+        for word, count in respelled.items():
+            # Of a word that is spelled so already, both counts.
+            step = steps.get(word)
+            steps[word] = _steps_of(count if step is None else count + _count_of(step))
+        return self._with_steps(steps, self.accepted_words, self.sureness)
 
     def _weight_steps_of(self, words: Sequence[str]) -> NDArray[np.uint8] | None:
         """Returns the `weight_steps` of other words; new ones have the weight of other words."""
         if self.weight_steps is None:
             return None
-        *known, other = self.weight_steps.tolist()
-        steps = dict(zip(self.words, known, strict=True))
-        values = [steps.get(word, other) for word in words]
-        return np.array([*values, other], np.uint8)
+        places = {word: place for place, word in enumerate(self.words)}
+        rows = [places.get(word, len(self)) for word in words]
+        return self.weight_steps[[*rows, len(self)]]
 
     def merged(self, other: Dictionary | None) -> Dictionary:
         """Adds the words of another dictionary; for common words, counts of this one are kept.
@@ -188,14 +190,22 @@ class Dictionary:
         """
         if other is None:
             return self
-        steps = dict(zip(other.words, other._steps, strict=True))
-        steps |= dict(zip(self.words, self._steps, strict=True))
-        words = sorted(steps)
-        merged_steps = np.array([steps[word] for word in words], np.uint8)
+        steps = dict(zip(other.words, other._steps.tolist(), strict=True))
+        steps |= dict(zip(self.words, self._steps.tolist(), strict=True))
         accepted_words = self.accepted_words or other.accepted_words
         sureness = other.sureness if self.sureness is None else self.sureness
-        weight_steps = self._weight_steps_of(words)
-        return self._of(words, merged_steps, accepted_words, sureness, weight_steps)
+        return self._with_steps(steps, accepted_words, sureness)
+
+    def _with_steps(
+        self,
+        steps: Mapping[str, int],
+        accepted_words: WordFilter | None,
+        sureness: NDArray[np.int32] | None,
+    ) -> Dictionary:
+        """Returns a dictionary of other words; new ones have the weight of other words."""
+        words = sorted(steps)
+        counts = np.array([steps[word] for word in words], np.uint8)
+        return self._of(words, counts, accepted_words, sureness, self._weight_steps_of(words))
 
     @classmethod
     def _of(cls, *parts: Any) -> Dictionary:
@@ -259,6 +269,15 @@ class Dictionary:
                     f"{MAX_WEIGHT_STEPS}, for each word and for all others"
                 )
         return cls._of(words, steps, accepted_words, sureness, weight_steps)
+
+
+def _count_of(step: int) -> int:
+    """Returns the count that a step stands for."""
+    return round(2 ** (step / _STEPS_PER_BIT))
+
+
+def _steps_of(count: int) -> int:
+    return min(round(_STEPS_PER_BIT * math.log2(count)), _MAX_STEPS)
 
 
 def _is_bytes(array: np.ndarray) -> bool:
