@@ -91,7 +91,7 @@ def options_of(values: Namespace) -> dict[str, Any]:
         if name not in values.on:
             raise not_compared(name, kind)
     return {
-        "model": None if len(values.on) > 1 else model_of(values),
+        "model": model_of(values),
         "on": values.on,
         "kinds": kinds,
         "identifies": None if values.identifies is None else given_names(values.identifies),

@@ -26,7 +26,7 @@ from tf_charagram.search._partitions.files import (
     records_of,
     save_array,
 )
-from tf_charagram.search._partitions.job import Job, input_of
+from tf_charagram.search._partitions.job import Job, has_rivals, input_of
 from tf_charagram.search._partitions.pairing import scored
 from tf_charagram.search.linkage._fellegi_sunter.mixture import mutual_evidence, rival_evidence
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals
@@ -74,7 +74,8 @@ def _pairs_of(records: NDArray[Any], num_rows: int) -> Ids:
 def find_inner(job: Job, number: int) -> None:
     """Finds the pairs that other pairs connect: rows of large groups have more partners."""
     num_rows = len(job.row_files())
-    graph = _Graph.of(_edges(job, "edges"), num_rows)
+    edges = _edges(job, "edges")
+    graph = _Graph.of(_with_rivals(job, edges, edges), num_rows)
     added = missing_pairs(len(graph.rows), graph.pairs, graph.scores, job.threshold)
     left, right = graph.rows[added].T
     keys = left * num_rows + right
@@ -93,7 +94,7 @@ def score_inner(job: Job, number: int) -> None:
 def group(job: Job, number: int) -> None:
     """Groups the rows."""
     num_rows = len(job.row_files())
-    records = _edges(job, "edges", "inner")
+    records = _with_rivals(job, _edges(job, "edges"), _edges(job, "edges", "inner"))
     records = records[np.argsort(records["key"], kind="stable")]
     graph = _Graph.of(records, num_rows)
     threshold = job.threshold
@@ -151,15 +152,11 @@ def best_partners(job: Job, number: int) -> None:
     """Chooses the best right row of each left row; copies have the partner of the first."""
     num_rows = len(job.row_files())
     num_left = job.num_left() or 0
-    records = _edges(job, "edges")
-    left, right = np.divmod(records["key"].astype(np.int64), max(num_rows, 1))
+    edges = _edges(job, "edges")
+    records = _with_rivals(job, edges, edges)
+    left, right = _pairs_of(records, num_rows).T
     scores = records["value"]
     first_rows = load_array(job.path("first.npy"))
-    if job.is_text and job.lexical:
-        hashes = np.concatenate([np.zeros(0, np.uint64), *map(load_array, job.files("hashes"))])
-        texts = np.flatnonzero((first_rows == np.arange(num_rows)) & (hashes != 0))
-        present = texts[texts < num_left], texts[texts >= num_left] - num_left
-        scores = _with_rivals(np.stack([left, right - num_left], axis=1), scores, present)
     is_enough = scores >= job.threshold
     order = np.lexsort((right, -scores, left))
     order = order[is_enough[order]]
@@ -172,17 +169,52 @@ def best_partners(job: Job, number: int) -> None:
     save_array(job.path("partners.npy"), found[first_rows[:num_left]])
 
 
-def _with_rivals(
-    pairs: Ids, scores: NDArray[np.float32], present: tuple[Ids, Ids]
-) -> NDArray[np.float64]:
-    """Returns the probabilities of pairs of texts, which are surer without other good partners."""
-    left, right = pairs.T
-    rows = np.arange(left.max(initial=-1) + 1), np.arange(right.max(initial=-1) + 1)
-    rivals = PairRivals(rows, pairs, scores, is_one_table=False).scores(pairs)
-    log_odds = logit(np.clip(scores.astype(np.float64), _MIN_VALUE, 1 - _MIN_VALUE))
-    alone = expit(log_odds + rival_evidence(log_odds, rivals, 0.0))
-    mutual = mutual_evidence(pairs, alone, present)
-    return expit(log_odds + rival_evidence(log_odds, rivals, mutual))
+def _with_rivals(job: Job, edges: NDArray[Any], records: NDArray[Any]) -> NDArray[Any]:
+    """Returns pairs with their probabilities, which are surer without other good partners.
+
+    Args:
+        job: The job.
+        edges: Candidate pairs, which are the rivals of one another.
+        records: The pairs.
+    """
+    if not has_rivals(job):
+        return records
+    num_rows = len(job.row_files())
+    num_left = job.num_left()
+    # Rows with the same text as a whole are no rivals; copies of texts are no candidates.
+    texts = np.arange(num_rows)
+    if not job.is_text:
+        hashes = np.concatenate([*map(load_array, job.files("row_hashes"))])
+        _, texts = np.unique(hashes, return_inverse=True)
+    first_right = num_left or 0
+    tables = texts[:num_left], texts[first_right:]
+    offset = np.array([0, first_right])
+    rival_pairs = _pairs_of(edges, num_rows) - offset
+    rivals = PairRivals(tables, rival_pairs, edges["value"], is_one_table=num_left is None)
+    pairs = _pairs_of(records, num_rows) - offset
+    log_odds = _log_odds(records)
+    mutual = 0.0
+    if job.is_text:
+        alone = expit(log_odds + rival_evidence(log_odds, rivals.scores(pairs), 0.0))
+        mutual = mutual_evidence(pairs, alone, _present(job))
+    found = records.copy()
+    found["value"] = expit(log_odds + rival_evidence(log_odds, rivals.scores(pairs), mutual))
+    return found
+
+
+def _log_odds(records: NDArray[Any]) -> NDArray[np.float64]:
+    values = records["value"].astype(np.float64)
+    return logit(np.clip(values, _MIN_VALUE, 1 - _MIN_VALUE))
+
+
+def _present(job: Job) -> tuple[Ids, Ids]:
+    """Returns the distinct texts of both tables that have words, by their rows."""
+    hashes = np.concatenate([np.zeros(0, np.uint64), *map(load_array, job.files("hashes"))])
+    first_rows = load_array(job.path("first.npy"))
+    is_text = (first_rows == np.arange(len(hashes))) & (hashes != 0)
+    texts = np.flatnonzero(is_text)
+    num_left = job.num_left() or 0
+    return texts[texts < num_left], texts[texts >= num_left] - num_left
 
 
 def write(job: Job, number: int) -> None:

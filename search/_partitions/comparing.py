@@ -19,7 +19,12 @@ from tf_charagram.search.linkage._columns.columns import MISSING, Column, cells_
 from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
 from tf_charagram.search.linkage._columns.values import is_missing
-from tf_charagram.search.linkage._columns.whole_texts import WholeTexts, read_whole_text
+from tf_charagram.search.linkage._columns.whole_texts import (
+    MIN_BY_COLUMNS,
+    WholeRows,
+    WholeTexts,
+    read_whole_text,
+)
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     EQUAL,
     compare_column,
@@ -30,8 +35,11 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import (
     are_told_by_titles,
     fitted_mixture,
     read_columns,
+    row_texts,
+    telling_columns,
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.text_pairs import MAX_GAIN
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
@@ -51,11 +59,13 @@ class Pairs(NamedTuple):
         values: For each column, the values of the rows, empty if missing.
         pairs: Positions of the rows, `(num_pairs, 2)`.
         num_left: Number of rows of the left table, which come first; or `None` for one table.
+        texts: The rows as a whole, where they are compared.
     """
 
     values: Sequence[Sequence[str]]
     pairs: Ids
     num_left: int | None = None
+    texts: Sequence[str] = ()
 
 
 class TextComparison:
@@ -132,12 +142,6 @@ class ColumnComparison:
         tables: list[Any] = [dict(zip(on, sample, strict=True)) for sample in samples]
         right = tables[1] if len(tables) > 1 else None
         self.columns = read_columns(tables[0], right, on, None, kinds, identifies)
-        if are_told_by_titles(self.columns):
-            raise ConfigError(
-                "Columns of files need a name, a code or a date that identifies a row. Compare "
-                "titles as texts: give one column with --on. Or name the columns that identify a "
-                f"row with --identifies. Received: {', '.join(on)}"
-            )
         self.kinds = tuple(column.kind.name for column in self.columns)
         self._num_present = num_present
         self._sampled = [frequencies(column) for column in self.columns]
@@ -155,6 +159,10 @@ class ColumnComparison:
                 similarities = partial(text_similarities, counted=counted)
                 self.columns[number].kind = column.kind._replace(similarities=similarities)
         self.mixture: Mixture | None = None
+        #: Numbers of the columns that make the row as a whole; none where it is not compared.
+        self.telling: list[int] = []
+        #: Compares rows as a whole, by the words of all rows.
+        self.row_scorer: TextScorer | None = None
         #: Values of the left table by codes of the right one; `None` if both write the same.
         self.recoded: list[dict[str, str] | None] = [None] * len(self.columns)
 
@@ -172,6 +180,14 @@ class ColumnComparison:
         """Returns the values, whose words are separated by spaces."""
         return values
 
+    def texts_of(self, cells: Sequence[Sequence[str]]) -> list[str]:
+        """Returns rows as a whole, as they are compared."""
+        telling = []
+        for number in self.telling:
+            name = self.columns[number].name
+            telling.append(cells_of({name: cells[number]}, name, "rows"))
+        return row_texts(telling)
+
     def columns_of(self, chunk: Pairs, counts: Counts) -> list[Column]:
         """Returns rows as columns of one or two tables, with counts of all rows."""
         found = []
@@ -181,10 +197,10 @@ class ColumnComparison:
                 start = chunk.num_left or 0
                 # The meaning of other codes is not known.
                 own = [*own[:start], *(recoded.get(value, "") for value in own[start:])]
-            values, places = distinct(own)
-            places = np.where([not value for value in values], MISSING, np.arange(len(values)))[
-                places
-            ]
+            # Missing values come first, and become `MISSING`.
+            every, numbers_of = distinct(["", *own])
+            values = every[1:]
+            places = numbers_of[1:] + MISSING
             left = right = places
             sides = counts.of(value_hashes(values, number)).T
             numbers = [sides.sum(axis=0)]
@@ -214,21 +230,30 @@ class ColumnComparison:
             )
         return found
 
-    def fit(self, chunk: Pairs, counts: Counts, num_rows: int, num_others: float) -> list[str]:
+    def fit(
+        self, chunk: Pairs, counts: Counts, num_rows: int, num_others: float, sample: Sample
+    ) -> list[str]:
         """Fits the weights of the columns to candidates.
 
         Args:
-            chunk: The candidates of some left rows.
+            chunk: The candidates of some left rows, and all others of their right rows.
             counts: Counts of all rows.
             num_rows: Number of these left rows.
             num_others: Number of rows that each could be paired with.
+            sample: Which pairs are those of the left rows.
 
         Returns:
             What the user should know about columns that two tables write in two ways.
         """
         columns = self.columns_of(chunk, counts)
         sizes = max(num_rows, 1), int(num_rows * num_others)
-        translated, self.mixture, _ = fitted_mixture(columns, _sided(chunk), sizes=sizes)
+        pairs = _sided(chunk)
+        translated, self.mixture, _ = fitted_mixture(columns, pairs[sample.is_own], sizes=sizes)
+        if are_told_by_titles(self.columns):
+            if chunk.num_left is not None:
+                agreements = compare_columns(translated, pairs)
+                learn_rivals(self.mixture, translated, pairs, agreements, sizes[1], sample)
+            self.telling = telling_columns(translated, self.mixture)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
             if after is not before:
                 values = np.array(["", *after.values], object)
@@ -250,9 +275,15 @@ class ColumnComparison:
         columns = self.columns_of(chunk, counts)
         pairs = _sided(chunk)
         found = np.zeros(len(pairs))
-        chosen = np.flatnonzero(_highest(columns, pairs, self.mixture) >= logit(lowest))
+        least = logit(lowest) if self.row_scorer is None else MIN_BY_COLUMNS
+        chosen = np.flatnonzero(_highest(columns, pairs, self.mixture) >= least)
         agreements = compare_columns(columns, pairs[chosen])
         log_odds = self.mixture.log_odds(agreements)
+        if self.row_scorer is not None:
+            left = chunk.texts[: chunk.num_left]
+            right = chunk.texts[chunk.num_left or 0 :]
+            rows = WholeRows(left, right, self.row_scorer)
+            log_odds = rows.log_odds(log_odds, pairs[chosen])
         found[chosen] = expit(log_odds)
         return found.round(_DECIMALS)
 

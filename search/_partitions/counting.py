@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
+from typing import cast
 
 import numpy as np
 
 from tf_charagram._files.json_files import write_json
+from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import (
     COUNTS,
     load_array,
@@ -16,8 +20,8 @@ from tf_charagram.search._partitions.files import (
     save_array,
     write_rows,
 )
-from tf_charagram.search._partitions.job import Job, comparison_of
-from tf_charagram.search._partitions.keys import atom_counts, row_hashes, slots_of
+from tf_charagram.search._partitions.job import ROW_STATISTICS, Job, comparison_of
+from tf_charagram.search._partitions.keys import atom_counts, row_hashes, slots_of, value_hashes
 from tf_charagram.search.statistics import TextStatistics
 
 # Rows from which kinds of columns are told.
@@ -60,9 +64,7 @@ def count(job: Job, number: int) -> None:
     sides = [numbers if table == side else np.zeros_like(numbers) for table in (0, 1)]
     save_array(job.file("counts", number), records_of(COUNTS, keys, *sides))
     if job.is_text:
-        path = job.path("words", f"{number:05}.npz")
-        path.unlink(missing_ok=True)
-        TextStatistics.of_texts(values[0]).save(path)
+        _save_statistics(job, "words", number, values[0])
     facts = {
         "num_rows": len(values[0]),
         "num_present": [sum(map(bool, column)) for column in values],
@@ -85,21 +87,7 @@ def merge_counts(job: Job, number: int) -> None:
 def merge_words(job: Job, number: int) -> None:
     """Adds up the counts of words, and finds the first of equal rows."""
     if job.is_text:
-        paths = sorted(job.path("words").glob("*.npz"))
-        words = TextStatistics.of_texts([])
-        for path in paths:
-            part = TextStatistics.load(path)
-            part = replace(part, hashes=part.hashes[:0], hash_counts=part.hash_counts[:0])
-            words = TextStatistics.merged([words, part])
-        # Joined words that no text has are most, and tell nothing.
-        parts = [words]
-        for path in paths:
-            part = TextStatistics.load(path)
-            is_word = np.isin(part.hashes, words.word_hashes)
-            joined = part.hashes[is_word], part.hash_counts[is_word]
-            parts.append(TextStatistics(0, [], np.zeros(0, np.int64), *joined))
-        job.path("statistics.npz").unlink(missing_ok=True)
-        TextStatistics.merged(parts).save(job.path("statistics.npz"))
+        _merge_statistics(job, "words", "statistics.npz")
     hashes = np.concatenate([np.zeros(0, np.uint64), *map(load_array, job.files("hashes"))])
     first = np.arange(len(hashes), dtype=np.uint32)
     num_left = job.num_left()
@@ -113,3 +101,52 @@ def merge_words(job: Job, number: int) -> None:
     is_empty = hashes == 0
     first[is_empty] = np.flatnonzero(is_empty)
     save_array(job.path("first.npy"), first)
+
+
+def _save_statistics(job: Job, folder: str, number: int, texts: Sequence[str]) -> None:
+    path = job.path(folder, f"{number:05}.npz")
+    path.unlink(missing_ok=True)
+    TextStatistics.of_texts(texts).save(path)
+
+
+def _merge_statistics(job: Job, folder: str, merged: str) -> None:
+    """Adds up the counts of a folder."""
+    paths = sorted(job.path(folder).glob("*.npz"))
+    words = TextStatistics.of_texts([])
+    for path in paths:
+        part = TextStatistics.load(path)
+        part = replace(part, hashes=part.hashes[:0], hash_counts=part.hash_counts[:0])
+        words = TextStatistics.merged([words, part])
+    # Joined words that no text has are most, and tell nothing.
+    parts = [words]
+    for path in paths:
+        part = TextStatistics.load(path)
+        is_word = np.isin(part.hashes, words.word_hashes)
+        joined = part.hashes[is_word], part.hash_counts[is_word]
+        parts.append(TextStatistics(0, [], np.zeros(0, np.int64), *joined))
+    job.path(merged).unlink(missing_ok=True)
+    TextStatistics.merged(parts).save(job.path(merged))
+
+
+def num_told_rows(job: Job) -> int:
+    """Returns the number of files of rows that are compared as a whole; 0 if they are not."""
+    comparison = comparison_of(job)
+    if isinstance(comparison, ColumnComparison) and comparison.telling:
+        return len(job.row_files("cells").paths)
+    return 0
+
+
+def count_wholes(job: Job, number: int) -> None:
+    """Counts the words of rows as a whole, once for equal rows."""
+    comparison = cast(ColumnComparison, comparison_of(job))
+    cells = [column.to_pylist() for column in job.row_files("cells").read(number).columns]
+    texts = comparison.texts_of(cells)
+    start, stop = job.row_files().starts[number : number + 2]
+    is_first = load_array(job.path("first.npy"))[start:stop] == np.arange(start, stop)
+    _save_statistics(job, "row_words", number, list(compress(texts, is_first)))
+    save_array(job.file("row_hashes", number), value_hashes(texts, 0))
+
+
+def merge_wholes(job: Job, number: int) -> None:
+    """Adds up the words of rows as a whole."""
+    _merge_statistics(job, "row_words", ROW_STATISTICS)

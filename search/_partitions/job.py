@@ -23,6 +23,8 @@ from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 
+#: Counts of the words of rows as a whole.
+ROW_STATISTICS = "row_statistics.npz"
 # Rows of a file of rows.
 _FILE_ROWS = 200_000
 # Formats that are written for formats that are read; others are files of lines.
@@ -163,12 +165,13 @@ def counts_of(job: Job) -> Counts:
 
 def comparison_of(job: Job, is_counted: bool = True) -> TextComparison | ColumnComparison:
     """Returns the comparison of rows, with its weights if they were fitted."""
-    return _made_comparison(job, is_counted, job.path("fit.json").is_file())
+    is_fitted = job.path("fit.json").is_file()
+    return _made_comparison(job, is_counted, is_fitted, job.path(ROW_STATISTICS).is_file())
 
 
 @lru_cache(maxsize=1)
 def _made_comparison(
-    job: Job, is_counted: bool, is_fitted: bool
+    job: Job, is_counted: bool, is_fitted: bool, has_row_words: bool
 ) -> TextComparison | ColumnComparison:
     sides = [[column.to_pylist() for column in table.columns] for table in _samples(job)]
     if job.is_text:
@@ -186,7 +189,20 @@ def _made_comparison(
     if is_fitted:
         comparison.mixture = Linker.load(job.path("linker.json")).mixture
         comparison.recoded = read_json(job.path("recoded.json"))["recoded"]
+        comparison.telling = read_json(job.path("fit.json"))["telling"]
+    if has_row_words:
+        texts = [text for side in sides for text in comparison.texts_of(side)]
+        statistics = TextStatistics.load(job.path(ROW_STATISTICS))
+        comparison.row_scorer = TextScorer(texts, job.model, statistics=statistics)
     return comparison
+
+
+def has_rivals(job: Job) -> bool:
+    """Tells whether the other partners of rows count, as they do in memory."""
+    comparison = comparison_of(job)
+    if isinstance(comparison, ColumnComparison):
+        return comparison.row_scorer is not None
+    return bool(job.right) and job.lexical
 
 
 def _samples(job: Job) -> list[Any]:

@@ -205,7 +205,7 @@ def _batch_keys(slots: Slots, rows: Ids, counts: Counts, num_rows: int) -> tuple
     alone = expected <= _MAX_EXPECTED
     # Rows that share the whole share its parts.
     alone[..., 0] &= ~alone[..., 1:].any(axis=-1)
-    emit(alone, atoms, expected)
+    emit(alone, atoms, expected / num_rows**2)
     covered = alone.copy()
     covered[..., 0] |= alone[..., 1:].any(axis=-1)
     # Both ends of a word, for words that are misspelled in the middle.

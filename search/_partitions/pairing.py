@@ -20,8 +20,10 @@ from tf_charagram.search._partitions.files import (
     runs_of,
     save_array,
 )
-from tf_charagram.search._partitions.job import Job, comparison_of, counts_of
+from tf_charagram.search._partitions.job import Job, comparison_of, counts_of, has_rivals
 from tf_charagram.search._partitions.keys import keys_of, mixed, slots_of
+from tf_charagram.search.linkage._fellegi_sunter.mixture import LEAST_WITH_RIVALS
+from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample
 from tf_charagram.search.linkage.estimates import THRESHOLDS
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.text._algorithm.arrays import positions
@@ -123,7 +125,35 @@ def _chunk(job: Job, pairs: Ids) -> Pairs:
     num_left = job.num_left()
     if num_left is not None:
         num_left = int(np.searchsorted(rows, num_left))
-    return Pairs(job.row_files().take(rows), places.reshape(pairs.shape), num_left)
+    texts: list[str] = []
+    comparison = comparison_of(job)
+    if isinstance(comparison, ColumnComparison) and comparison.row_scorer is not None:
+        texts = comparison.texts_of(job.row_files("cells").take(rows))
+    return Pairs(job.row_files().take(rows), places.reshape(pairs.shape), num_left, texts)
+
+
+def _candidates(job: Job, is_left: NDArray[np.bool_]) -> Ids:
+    """Returns the candidates of some left rows, `(num_pairs, 2)`, sorted."""
+    num_rows = len(job.row_files())
+    parts = [np.zeros(0, PAIRS)]
+    for path in job.files("pairs"):
+        records = load_array(path)
+        parts.append(records[is_left[records["key"] // max(num_rows, 1)]])
+    records = np.concatenate(parts)
+    return _best(records[np.argsort(records["key"], kind="stable")], num_rows)
+
+
+def _other_candidates(job: Job, pairs: Ids, is_left: NDArray[np.bool_]) -> Ids:
+    """Returns the candidates of the right rows of pairs with other left rows."""
+    num_rows = len(job.row_files())
+    is_right = np.zeros(num_rows, bool)
+    is_right[pairs[:, 1]] = True
+    is_near = np.zeros(len(is_left), bool)
+    for path in job.files("pairs"):
+        left, right = np.divmod(load_array(path)["key"], max(num_rows, 1))
+        is_near[left[is_right[right]]] = True
+    others = _candidates(job, is_near & ~is_left)
+    return others[is_right[others[:, 1]]]
 
 
 def fit(job: Job, number: int) -> None:
@@ -133,20 +163,24 @@ def fit(job: Job, number: int) -> None:
     total = num_rows if num_left is None else num_left
     share = min(_NUM_FITTED / max(total, 1), 1)
     is_chosen = mixed(np.arange(total, dtype=np.uint64), 0) <= share * (2**64 - 1)
-    parts = [np.zeros(0, PAIRS)]
-    for path in job.files("pairs"):
-        records = load_array(path)
-        parts.append(records[is_chosen[records["key"] // max(num_rows, 1)]])
-    records = np.concatenate(parts)
-    pairs = _best(records[np.argsort(records["key"], kind="stable")], num_rows)
-    pairs = _with_copies(job, pairs, 0, total)
-    pairs = pairs[is_chosen[pairs[:, 0]]]
     comparison = comparison_of(job)
-    num_others = (num_rows - 1) / 2 if num_left is None else num_rows - num_left
     notes = []
+    telling: list[int] = []
     if isinstance(comparison, ColumnComparison):
+        pairs = _candidates(job, is_chosen)
+        pairs = _with_copies(job, pairs, 0, total)
+        pairs = pairs[is_chosen[pairs[:, 0]]]
+        num_others = (num_rows - 1) / 2
+        if num_left is not None:
+            num_others = num_rows - num_left
+            # The better partners of right rows may be any left rows.
+            pairs = np.concatenate([pairs, _other_candidates(job, pairs, is_chosen)])
         chunk = _chunk(job, pairs)
-        notes = comparison.fit(chunk, counts_of(job), int(is_chosen.sum()), num_others)
+        num_equal = np.bincount(load_array(job.path("first.npy")), minlength=num_rows)
+        of_tables = np.split(num_equal[np.unique(pairs)], [chunk.num_left or 0])
+        sample = Sample(is_chosen[pairs[:, 0]], of_tables)
+        notes = comparison.fit(chunk, counts_of(job), int(is_chosen.sum()), num_others, sample)
+        telling = comparison.telling
         columns = comparison.columns
         linker = Linker(
             job.on,
@@ -159,7 +193,7 @@ def fit(job: Job, number: int) -> None:
         linker.mixture = comparison.mixture
         linker.save(job.path("linker.json"))
         write_json(job.path("recoded.json"), {"recoded": comparison.recoded})
-    write_json(job.path("fit.json"), {"notes": notes})
+    write_json(job.path("fit.json"), {"notes": notes, "telling": telling})
 
 
 def scored(job: Job, pairs: Ids, lowest: float) -> NDArray[Any]:
@@ -184,4 +218,6 @@ def score(job: Job, number: int) -> None:
     records = read_range(job.files("pairs"), PAIRS, first * num_rows, last * num_rows)
     pairs = _with_copies(job, _best(records, num_rows), first, last)
     lowest = 0.0 if job.is_text else min(*THRESHOLDS, job.threshold)
+    if has_rivals(job):
+        lowest = min(lowest, LEAST_WITH_RIVALS)
     save_array(job.file("edges", number), scored(job, pairs, lowest))

@@ -13,8 +13,17 @@ from tf_charagram.search._partitions.answers import (
     score_inner,
     write,
 )
-from tf_charagram.search._partitions.counting import count, merge_counts, merge_words, read, sample
-from tf_charagram.search._partitions.job import Job
+from tf_charagram.search._partitions.counting import (
+    count,
+    count_wholes,
+    merge_counts,
+    merge_wholes,
+    merge_words,
+    num_told_rows,
+    read,
+    sample,
+)
+from tf_charagram.search._partitions.job import ROW_STATISTICS, Job
 from tf_charagram.search._partitions.pairing import emit_keys, fit, pair, score
 
 
@@ -36,6 +45,10 @@ class Step(NamedTuple):
 
 def _one(job: Job) -> int:
     return 1
+
+
+def _one_if_told(job: Job) -> int:
+    return min(num_told_rows(job), 1)
 
 
 def _partitions(job: Job) -> int:
@@ -67,6 +80,8 @@ def steps_of(job: Job) -> Sequence[Step]:
         Step("emitting keys", emit_keys, _row_parts, array("keys")),
         Step("pairing rows", pair, _partitions, array("pairs")),
         Step("fitting weights", fit, _one, file("fit.json")),
+        Step("counting words of rows", count_wholes, num_told_rows, array("row_hashes")),
+        Step("adding up words of rows", merge_wholes, _one_if_told, file(ROW_STATISTICS)),
         Step("comparing pairs", score, _partitions, array("edges")),
     ]
     if job.right:

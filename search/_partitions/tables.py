@@ -43,7 +43,7 @@ def deduplicate_files(
         inputs: Files with the same columns: CSV, TSV, JSON lines, Parquet, or texts.
         output: Folder that gets a file for each input, with the columns `group`, `kept` and
             `score`. While it works, it has a folder of steps, of about ten times the size.
-        model: Model whose vectors compare single texts. Several columns do not use it.
+        model: Model whose vectors compare single texts, and rows where titles tell things apart.
         on: Columns, by name or number from 1. One or none: rows are compared as texts.
         kinds: Kinds of columns, by name. Default: told from a sample of the rows.
         identifies: Names of the columns that identify a thing. Default: told from the sample.
@@ -91,7 +91,7 @@ def match_files(
         right: Other files with the same columns.
         output: Folder that gets a file for each left file, with the columns `score`, `right_row`,
             counted from 0 over all right files, and the compared columns of that row.
-        model: Model whose vectors compare single texts. Several columns do not use it.
+        model: Model whose vectors compare single texts, and rows where titles tell things apart.
         on: Columns, by name or number from 1. One or none: rows are compared as texts.
         on_right: The same of the right files. Default: as `on`.
         kinds: Kinds of columns, by name. Default: told from a sample of the rows.
@@ -148,15 +148,14 @@ def _job(
             raise ConfigError(f"`{name}` is for several columns. Name them with `on`.")
         if model is None and not lexical:
             raise ConfigError("Give a `model`, or leave `lexical` on: there is nothing to compare.")
-        if model is not None:
-            read_config(model)
     else:
         if not lexical:
             raise ConfigError("`lexical` is for texts. Leave it out, or name one column in `on`.")
         for kind in (kinds or {}).values():
             if kind not in KINDS:
                 raise ConfigError(unknown_name("kind of column", kind, KINDS))
-        model = None
+    if model is not None:
+        read_config(model)
     return {
         "left": left,
         "right": right,

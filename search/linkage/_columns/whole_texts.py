@@ -52,7 +52,8 @@ _ROW_CONSTANT = 0.5
 # differ; as if so many more had the words that they should.
 _SURE = 2.0
 _PSEUDO_MATCHES = 20
-_MIN_BY_COLUMNS = -14.0
+#: Rows are not compared as a whole below these log-odds by columns.
+MIN_BY_COLUMNS = -14.0
 _MAX_PROBABILITY = 1 - 1e-6
 
 
@@ -66,12 +67,15 @@ def read_whole_text(text: str) -> str:
     """Returns a text without the legal form of a firm. Marks stay: C++ is not C."""
     # Letters of one width, and the parts of \u3231.
     words = normalize("NFKC", text).casefold().split()
-    ends = [_folded_word(word) for word in (*words[:1], *words[-1:])]
-    if not words or (text.isascii() and not may_have_legal_form(*ends)):
-        return " ".join(words)
+    joined = " ".join(words)
+    if not words or not may_have_legal_form(
+        joined, _folded_word(words[0]), _folded_word(words[-1])
+    ):
+        return joined
     return joined_without_legal_forms(words, list(map(_folded_word, words)))
 
 
+# Names of people and ends of addresses repeat.
 @lru_cache(maxsize=100_000)
 def _folded_word(word: str) -> str:
     return folded(word)
@@ -101,17 +105,14 @@ class WholeTexts:
         cls,
         values: Sequence[str],
         counted: TextStatistics | None = None,
-        model: str | Path | Embedder | None = None,
     ) -> WholeTexts:
-        """Compares texts of one of several columns, which are prepared.
+        """Compares the letters of texts of one of several columns, which are prepared.
 
         Args:
             values: The distinct texts.
             counted: Counts of words in other texts. Default: words are counted in `values`.
-            model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
-                letters only.
         """
-        scorer = TextScorer(values, model, statistics=counted)
+        scorer = TextScorer(values, None, statistics=counted)
         return cls(scorer, scorer.prepare(values), _CONTRADICTION_OF_COLUMNS)
 
     def remember(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> None:
@@ -198,21 +199,28 @@ class WholeRows:
     fitted to the columns of a few rows.
 
     Args:
-        left: The texts of the left rows.
+        left: The texts of the left rows, as `read_whole_text` returns them.
         right: The texts of the right rows.
+        scorer: Scores pairs of texts. Default: one that counts the words of these texts.
         model: Run folder, model folder or name of a model; or an embedder; or `None` to compare
-            letters only.
+            letters only. Without `scorer`.
 
     Attributes:
         texts: The number of the text of each left row, and of each right row.
     """
 
     def __init__(
-        self, left: Sequence[str], right: Sequence[str], model: str | Path | Embedder | None
+        self,
+        left: Sequence[str],
+        right: Sequence[str],
+        scorer: TextScorer | None = None,
+        model: str | Path | Embedder | None = None,
     ) -> None:
-        rows = [read_whole_text(text) for text in (*left, *right)]
-        self._values, text_of_row = distinct(rows)
-        self._texts = WholeTexts.of_values(self._values, model=model)
+        self._values, text_of_row = distinct([*left, *right])
+        if scorer is None:
+            scorer = TextScorer(self._values, model)
+        prepared = scorer.prepare(self._values)
+        self._texts = WholeTexts(scorer, prepared, _CONTRADICTION_OF_COLUMNS)
         self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
         # Log-odds by rows of pairs that match by their columns, ascending.
         self._of_matches = np.zeros(0)
@@ -237,7 +245,7 @@ class WholeRows:
         """
         by_rows = np.full(len(pairs), -np.inf)
         # To compare all others would take most of the time.
-        chosen = np.flatnonzero(by_columns > _MIN_BY_COLUMNS)
+        chosen = np.flatnonzero(by_columns > MIN_BY_COLUMNS)
         by_rows[chosen] = self._by_rows(pairs[chosen])
         # Words are no more evidence against a pair than matches with such words are rare.
         num_matches = np.searchsorted(self._of_matches, by_rows, side="right")

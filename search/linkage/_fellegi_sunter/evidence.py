@@ -46,6 +46,11 @@ class Agreement(NamedTuple):
     similarities: NDArray[np.float32]
     log_frequencies: NDArray[np.float32]
 
+    def of(self, chosen: NDArray[np.bool_] | slice) -> Agreement:
+        """Returns the agreement of some pairs."""
+        levels, similarities, log_frequencies = self
+        return Agreement(levels[chosen], similarities[chosen], log_frequencies[chosen])
+
 
 def num_levels(column: Column) -> int:
     """Returns the number of levels of a column, with `ABSENT`."""

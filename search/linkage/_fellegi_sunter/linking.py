@@ -24,7 +24,7 @@ from tf_charagram.search.linkage._columns.columns import Column, cells_of, make_
 from tf_charagram.search.linkage._columns.kinds import ColumnKind
 from tf_charagram.search.linkage._columns.recoding import written_otherwise
 from tf_charagram.search.linkage._columns.values import folded
-from tf_charagram.search.linkage._columns.whole_texts import WholeRows
+from tf_charagram.search.linkage._columns.whole_texts import WholeRows, read_whole_text
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
@@ -43,7 +43,7 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     mutual_evidence,
     rival_evidence,
 )
-from tf_charagram.search.linkage._fellegi_sunter.rivals import learn_rivals
+from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
 from tf_charagram.search.linkage._fellegi_sunter.text_pairs import link_texts
 
@@ -460,14 +460,16 @@ def _column_links(
     """Finds the links of rows with several columns, or with one of numbers, codes or dates."""
     pairs = candidate_pairs(columns, first=first)
     columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
+    if fitted is None and columns[0].left is not columns[0].right:
+        _, num_all = _sizes(columns)
+        learn_rivals(mixture, columns, pairs, agreements, num_all, Sample.of_all(columns))
     links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
     if are_told_by_titles(columns):
-        telling = _telling_columns(columns, mixture)
-        left = joined_cells([column.left_cells for column in telling])
-        right = joined_cells([column.right_cells for column in telling])
-        rows = WholeRows(left, right, model)
-        rows.fit(mixture.log_odds(agreements), pairs)
-        links.rows = rows
+        telling = [columns[number] for number in telling_columns(columns, mixture)]
+        left = row_texts([column.left_cells for column in telling])
+        right = row_texts([column.right_cells for column in telling])
+        links.rows = WholeRows(left, right, model=model)
+        links.rows.fit(mixture.log_odds(agreements), pairs)
         # Before the rivals are there: these are the rivals' own probabilities.
         probabilities = links.probabilities_of(pairs, agreements)
         links.rivals = PairRivals(
@@ -486,16 +488,24 @@ def are_told_by_titles(columns: Sequence[Column]) -> bool:
     return kinds == {"text"} or (not kinds and any(column.is_whole for column in columns))
 
 
-def _telling_columns(columns: Sequence[Column], mixture: Mixture) -> list[Column]:
-    """Returns the columns whose words make the row as a whole: what matches mostly have in common.
+def telling_columns(columns: Sequence[Column], mixture: Mixture) -> list[int]:
+    """Finds the columns whose words make the row as a whole: what matches mostly have in common.
 
     Descriptions with other words in each table would hide the title.
+
+    Returns:
+        Their numbers.
     """
     telling = []
-    for column, shares in zip(columns, mixture.match, strict=True):
+    for number, (column, shares) in enumerate(zip(columns, mixture.match, strict=True)):
         if column.kind.name in _WORDS and not column.note and shares[-1] < _MAX_OTHER_WORDS:
-            telling.append(column)
-    return telling or list(columns)
+            telling.append(number)
+    return telling or list(range(len(columns)))
+
+
+def row_texts(table: Sequence[Sequence[str]]) -> list[str]:
+    """Returns the rows of some columns as texts that `WholeRows` compares."""
+    return [read_whole_text(text) for text in joined_cells(table)]
 
 
 def fitted_mixture(
@@ -517,8 +527,6 @@ def fitted_mixture(
         The columns, of which the right table's may be translated; the model; and how the pairs
         agree in each column.
     """
-    # The rivals of a right row are not known if only some left rows have candidates.
-    has_rivals = sizes is None and columns[0].left is not columns[0].right
     num_rows, num_all = _sizes(columns) if sizes is None else sizes
     samples = random_pairs(columns)
     agreements = compare_columns(columns, pairs)
@@ -550,8 +558,6 @@ def fitted_mixture(
         probabilities = expit(mixture.log_odds(agreements))
         translated, agreements = count_things(translated, pairs, agreements, probabilities)
         mixture = fit()
-    if has_rivals and fitted is None:
-        learn_rivals(mixture, translated, pairs, agreements, num_all)
     return translated, mixture, agreements
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,31 @@ _MIN_OUTDONE = 20
 _MIN_FREE = 10
 
 
+class Sample(NamedTuple):
+    """What candidate pairs are of all candidate pairs.
+
+    Attributes:
+        is_own: The pairs to fit to, `(num_pairs,)`: all candidates of both of their rows are there.
+        num_equal: For each table, how many equal rows each row stands for, `(num_rows,)`.
+    """
+
+    is_own: NDArray[np.bool_] | slice
+    num_equal: Sequence[NDArray[np.integer]]
+
+    @classmethod
+    def of_all(cls, columns: Sequence[Column]) -> Sample:
+        """Returns the sample that is all pairs, and all rows of both tables."""
+        tables = columns[0].left, columns[0].right
+        return cls(slice(None), [np.ones(len(table), np.int64) for table in tables])
+
+
 def learn_rivals(
     mixture: Mixture,
     columns: Sequence[Column],
     pairs: NDArray[np.int64],
     agreements: Sequence[Agreement],
     num_all_pairs: float,
+    sample: Sample,
 ) -> None:
     """Fits the rivals of a mixture to the pairs of two tables that better pairs outdo.
 
@@ -42,29 +62,33 @@ def learn_rivals(
         columns: The columns of two tables.
         pairs: Candidate pairs of rows, `(num_pairs, 2)`.
         agreements: Their agreements, one per column.
-        num_all_pairs: Number of pairs of rows, candidates or not.
+        num_all_pairs: Number of pairs of rows, candidates or not, of the rows of the sample.
+        sample: What the candidate pairs are of all.
     """
+    is_own = sample.is_own
+    own = [agreement.of(is_own) for agreement in agreements]
     is_weak = np.array(
         [column.kind.name == "text" or not column.is_identifying for column in columns]
     )
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements, any_relation=True)
-        is_outdone = _outdone(mixture, columns, pairs, log_odds)
+        is_outdone = _outdone(mixture, columns, pairs, log_odds, sample.num_equal)
         if is_outdone is None or not drop_supported(
-            mixture, agreements, is_outdone, is_weak, num_all_pairs
+            mixture, own, is_outdone[is_own], is_weak, num_all_pairs
         ):
             break
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements)
-        is_outdone = _outdone(mixture, columns, pairs, log_odds)
-        if is_outdone is None or is_outdone.sum() < _MIN_OUTDONE:
+        is_outdone = _outdone(mixture, columns, pairs, log_odds, sample.num_equal)
+        if is_outdone is None:
             return
-        num_free = ((log_odds > 0) & ~is_outdone).sum()
-        if num_free < _MIN_FREE:
+        is_outdone = is_outdone[is_own]
+        num_free = ((log_odds[is_own] > 0) & ~is_outdone).sum()
+        if is_outdone.sum() < _MIN_OUTDONE or num_free < _MIN_FREE:
             return
         # Of the pairs that are no matches, so many are known to be none.
-        known = is_outdone.sum() / (len(pairs) - num_free)
-        fit_rivals(mixture, agreements, is_outdone, num_all_pairs, max(float(known), 0.05))
+        known = is_outdone.sum() / (len(is_outdone) - num_free)
+        fit_rivals(mixture, own, is_outdone, num_all_pairs, max(float(known), 0.05))
 
 
 def _outdone(
@@ -72,6 +96,7 @@ def _outdone(
     columns: Sequence[Column],
     pairs: NDArray[np.int64],
     log_odds: NDArray[np.float64],
+    num_equal: Sequence[NDArray[np.integer]],
 ) -> NDArray[np.bool_] | None:
     """Finds pairs of which a row has a better partner, `(num_pairs,)`; `None` if it has copies."""
     is_outdone = np.zeros(len(pairs), bool)
@@ -93,7 +118,10 @@ def _outdone(
         alike = mixture.log_odds(compare_columns(inner, partners))
         is_copy = np.zeros(len(best), bool)
         is_copy[has_two] = alike > log_odds[best][has_two] - _MARGIN
-        if is_copy.sum() > _MAX_COPIES * (log_odds[best] > 0).sum():
+        has_partner = log_odds[best] > 0
+        is_copy |= has_partner & (num_equal[1 - side][pairs[best, 1 - side]] > 1)
+        num_rows = num_equal[side][rows[best]]
+        if num_rows[is_copy].sum() > _MAX_COPIES * num_rows[has_partner].sum():
             continue
         num_sides += 1
         best_of_row = np.full(rows.max(initial=0) + 1, -np.inf)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from tests.commands import call
+from tests.search.linkage.conftest import f1, products
 from tests.search.partitions.conftest import ON, groups_in, people
-from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.errors import DataError, RunError
 from tf_charagram.search import deduplicate, deduplicate_files, match, match_files
 from tf_charagram.search._partitions import run
 
@@ -50,13 +52,7 @@ class TestColumns:
         right = people(300, seed=2)
         # Half of the left rows are on the right, too, from row 300 on.
         right = {name: cells + left[name][::2] for name, cells in right.items()}
-        paths = []
-        for name, rows in (("left", left), ("right", right)):
-            paths.append(tmp_path / f"{name}.csv")
-            with open(paths[-1], "w", newline="") as file:
-                writer = csv.writer(file)
-                writer.writerow(ON)
-                writer.writerows(zip(*rows.values(), strict=True))
+        paths = [write(tmp_path / "left.csv", left), write(tmp_path / "right.csv", right)]
         match_files(paths[:1], paths[1:], tmp_path / "out", on=ON, num_partitions=3)
         with open(tmp_path / "out" / "left.csv", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -70,12 +66,61 @@ class TestColumns:
             assert partner in rights
             assert rows[number]["right_name"] == right["name"][partner]
 
-    def test_titles_are_no_columns(self, tmp_path):
-        path = tmp_path / "songs.csv"
-        titles = [f"{first} {second}" for first in ON for second in "abcdefghij"]
-        path.write_text("title,album\n" + "".join(f"{each} of,{each} la\n" for each in titles))
-        with pytest.raises(ConfigError, match="give one column with --on"):
-            deduplicate_files([path], tmp_path / "out", on=["title", "album"])
+
+class TestTitles:
+    """Tables whose rows only titles identify are compared as a whole, too."""
+
+    on = ("brand", "title", "price")
+
+    @pytest.fixture
+    def tables(self):
+        left, right, truth = products(0)
+        # Numbers that are missing.
+        left["price"] = ["" if row % 7 == 0 else cell for row, cell in enumerate(left["price"])]
+        return left, right, truth
+
+    @pytest.mark.parametrize("num_partitions", [1, 4])
+    def test_partners_are_those_in_memory(self, tables, tmp_path, num_partitions):
+        left, right, truth = tables
+        paths = [write(tmp_path / "left.csv", left), write(tmp_path / "right.csv", right)]
+        match_files(
+            paths[:1],
+            paths[1:],
+            tmp_path / "out",
+            None,
+            on=self.on,
+            num_partitions=num_partitions,
+        )
+        with open(tmp_path / "out" / "left.csv", newline="") as file:
+            rights = [row["right_row"] for row in csv.DictReader(file)]
+        found = {(row, int(right)) for row, right in enumerate(rights) if right}
+        in_memory = {(pair.left, pair.right) for pair in match(left, right, None, on=self.on).pairs}
+        assert f1(found, in_memory) > 0.97
+        assert f1(found, truth) > 0.97
+
+    def test_groups_are_those_in_memory(self, tables, tmp_path):
+        left, right, _ = tables
+        table = {name: left[name] + right[name] for name in self.on}
+        path = write(tmp_path / "all.csv", table)
+        deduplicate_files([path], tmp_path / "out", None, on=self.on, num_partitions=2)
+        with open(tmp_path / "out" / "all.csv", newline="") as file:
+            numbers = [int(row["group"] or 0) or None for row in csv.DictReader(file)]
+        found = pairs_in(groups_in(numbers))
+        in_memory = deduplicate(table, None, on=self.on)
+        assert f1(found, pairs_in(group.rows for group in in_memory.groups)) > 0.97
+
+
+def write(path, table):
+    """Writes a table as CSV; returns the path."""
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
+    return path
+
+
+def pairs_in(groups):
+    return {pair for rows in groups for pair in combinations(sorted(rows), 2)}
 
 
 @pytest.fixture(scope="module")
