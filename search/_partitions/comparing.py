@@ -249,10 +249,10 @@ class ColumnComparison:
         sizes = max(num_rows, 1), int(num_rows * num_others)
         pairs = _sided(chunk)
         translated, self.mixture, _ = fitted_mixture(columns, pairs[sample.is_own], sizes=sizes)
+        if chunk.num_left is not None:
+            agreements = compare_columns(translated, pairs)
+            learn_rivals(self.mixture, translated, pairs, agreements, sizes[1], sample)
         if are_told_by_titles(self.columns):
-            if chunk.num_left is not None:
-                agreements = compare_columns(translated, pairs)
-                learn_rivals(self.mixture, translated, pairs, agreements, sizes[1], sample)
             self.telling = telling_columns(translated, self.mixture)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
             if after is not before:

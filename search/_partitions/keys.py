@@ -16,8 +16,9 @@ from tf_charagram.text._algorithm.arguments import distinct
 
 Hashes = NDArray[np.uint64]
 # A key is emitted if so many rows are expected to have it, by the counts of its two halves. More
-# would compare rows that share little.
+# would compare rows that share little; in small tables, that costs nothing.
 _MAX_EXPECTED = 5.0
+_SMALL = 20_000
 # Keys of a row, and its rarest words and values of which they are made.
 _MAX_KEYS = 24
 _MAX_SLOTS = 8
@@ -202,19 +203,21 @@ def _batch_keys(slots: Slots, rows: Ids, counts: Counts, num_rows: int) -> tuple
         chosen = np.nonzero(is_key)
         found.append((chosen[0], keys[chosen], numbers[chosen]))
 
-    alone = expected <= _MAX_EXPECTED
+    max_expected = max(_MAX_EXPECTED, _SMALL / num_rows)
+    alone = expected <= max_expected
     # Rows that share the whole share its parts.
     alone[..., 0] &= ~alone[..., 1:].any(axis=-1)
+    # What few rows are known to have comes before what they are expected to have.
     emit(alone, atoms, expected / num_rows**2)
     covered = alone.copy()
     covered[..., 0] |= alone[..., 1:].any(axis=-1)
     # Both ends of a word, for words that are misspelled in the middle.
     both = expected[..., 1] * expected[..., 2] / num_rows
-    is_key = (both <= _MAX_EXPECTED) & ~covered[..., 1:].any(axis=-1)
+    is_key = (both <= max_expected) & ~covered[..., 1:].any(axis=-1)
     emit(is_key, atoms[..., 1] + atoms[..., 2], both)
     for one, other in combinations(range(_MAX_SLOTS), 2):
         number = expected[:, one, :, np.newaxis] * expected[:, other, np.newaxis, :] / num_rows
-        is_key = number <= _MAX_EXPECTED
+        is_key = number <= max_expected
         is_key &= ~covered[:, one, :, np.newaxis] & ~covered[:, other, np.newaxis, :]
         is_part = columns[:, one] == columns[:, other]
         is_part &= are_values[:, one] | are_values[:, other]

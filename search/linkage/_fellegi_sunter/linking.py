@@ -460,7 +460,8 @@ def _column_links(
     """Finds the links of rows with several columns, or with one of numbers, codes or dates."""
     pairs = candidate_pairs(columns, first=first)
     columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
-    if fitted is None and columns[0].left is not columns[0].right:
+    is_one_table = columns[0].left is columns[0].right
+    if fitted is None and not is_one_table:
         _, num_all = _sizes(columns)
         learn_rivals(mixture, columns, pairs, agreements, num_all, Sample.of_all(columns))
     links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
@@ -472,12 +473,7 @@ def _column_links(
         links.rows.fit(mixture.log_odds(agreements), pairs)
         # Before the rivals are there: these are the rivals' own probabilities.
         probabilities = links.probabilities_of(pairs, agreements)
-        links.rivals = PairRivals(
-            links.rows.texts,
-            pairs,
-            probabilities,
-            is_one_table=columns[0].left is columns[0].right,
-        )
+        links.rivals = PairRivals(links.rows.texts, pairs, probabilities, is_one_table=is_one_table)
     links.probabilities = links.probabilities_of(pairs, agreements)
     return links
 

@@ -52,6 +52,7 @@ _MIN_RELATIVES = 5
 # Classes of rivals, such as songs of an album and songs of a singer, and steps to fit them.
 _NUM_RIVALS = 2
 _NUM_RIVAL_STEPS = 30
+_LOG_NEVER = -20.0
 # Equal values fall into bins of their log frequency, so that few patterns are fitted.
 _BIN = 0.25
 # Equal texts may be different things.
@@ -222,6 +223,10 @@ class Mixture:
         """
         classes = np.tile(self.log_rivals, (len(ratios), 1))
         if len(self.log_rivals):
+            levels = list(levels)
+            # Rivals differ in something; classes tell that of each column alone.
+            is_equal = np.all([of_column == EQUAL for of_column in levels], axis=0)
+            classes[is_equal] += _LOG_NEVER
             classes += ratios.sum(axis=1, keepdims=True)
             for match, rivals, of_column in zip(self.match, self.rivals, levels, strict=True):
                 # Equal values count by their frequency, as among matches.
@@ -449,7 +454,7 @@ def _likely_relatives(mixture: Mixture, patterns: _Patterns, num_all_pairs: floa
     if num_columns < _MIN_COLUMNS:
         return np.zeros((0, num_columns))
     ratios = mixture.ratios(patterns.levels.T, patterns.log_frequencies.T)
-    is_good = np.maximum(ratios, 0).sum(axis=1) > np.log(num_all_pairs)
+    is_good = np.maximum(ratios, 0).sum(axis=1) > np.log(max(num_all_pairs, 1))
     differs = (ratios < 0) & (patterns.levels != ABSENT)
     is_candidate = (differs & mixture.is_identifying).any(axis=1) | _is_namesake(mixture, differs)
     is_candidate &= is_good

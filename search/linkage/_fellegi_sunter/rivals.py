@@ -15,7 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search.linkage._columns.columns import Column
-from tf_charagram.search.linkage._fellegi_sunter.evidence import Agreement, compare_columns
+from tf_charagram.search.linkage._fellegi_sunter.evidence import (
+    EQUAL,
+    Agreement,
+    compare_columns,
+)
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, drop_supported, fit_rivals
 
 # A better pair is better by so much.
@@ -115,9 +119,10 @@ def _outdone(
         for column in columns:
             ids = getattr(column, table)
             inner.append(replace(column, left=ids, right=ids))
-        alike = mixture.log_odds(compare_columns(inner, partners))
+        agreements = compare_columns(inner, partners)
+        alike = mixture.log_odds(agreements) > log_odds[best][has_two] - _MARGIN
         is_copy = np.zeros(len(best), bool)
-        is_copy[has_two] = alike > log_odds[best][has_two] - _MARGIN
+        is_copy[has_two] = alike | _differ_by_typos(columns, agreements)
         has_partner = log_odds[best] > 0
         is_copy |= has_partner & (num_equal[1 - side][pairs[best, 1 - side]] > 1)
         num_rows = num_equal[side][rows[best]]
@@ -128,3 +133,15 @@ def _outdone(
         best_of_row[rows[best]] = np.where(is_copy, -np.inf, log_odds[best])
         is_outdone |= best_of_row[rows] > np.maximum(log_odds + _MARGIN, 0)
     return is_outdone if num_sides else None
+
+
+def _differ_by_typos(
+    columns: Sequence[Column], agreements: Sequence[Agreement]
+) -> NDArray[np.bool_]:
+    """Tells whether all values of pairs are equal, missing or, but for texts, near."""
+    differ = np.zeros(len(agreements[0].levels), bool)
+    for column, agreement in zip(columns, agreements, strict=True):
+        # Texts that are near may be other songs or sizes.
+        most = EQUAL if column.kind.name == "text" else EQUAL + len(column.kind.cutoffs)
+        differ |= agreement.levels > most
+    return ~differ

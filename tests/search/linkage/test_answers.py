@@ -428,11 +428,44 @@ def test_titles_are_compared_by_vectors():
     assert scores[0] != scores[1]
 
 
+@pytest.mark.parametrize("seed", some_now(range(4), 0, 1))
+def test_tables_with_copies(seed):
+    """The second copy of a row, with a typo, is the same thing as the first."""
+    draw = np.random.default_rng(seed)
+    names = words(120, seed)
+    people = []
+    for _ in range(600):
+        name = f"{names[draw.integers(15)]} {draw.choice(names)}"
+        people.append([name, person(draw, names)[-1]])
+    sides = []
+    for entities in (range(400), range(200, 600)):
+        rows, numbers = [], []
+        for entity in entities:
+            for _ in range(draw.geometric(0.8)):
+                row = list(people[entity])
+                if draw.random() < 0.5:
+                    column = draw.integers(2)
+                    row[column] = misspelled(draw, row[column])
+                rows.append(row)
+                numbers.append(entity)
+        sides.append((as_table(rows, ["name", "born"]), np.array(numbers)))
+    (left, left_entities), (right, right_entities) = sides
+    found = np.array(sorted(pairs_of(match(left, right, on=["name", "born"]))))
+    is_right = left_entities[found[:, 0]] == right_entities[found[:, 1]]
+    assert is_right.mean() > 0.95
+    num_shared = np.isin(left_entities, right_entities).sum()
+    assert len(np.unique(found[is_right, 0])) > 0.95 * num_shared
+
+
 def test_odd_tables():
     empty = {"a": [], "b": []}
     some = {"a": ["x", ""], "b": ["", None]}
     assert match(empty, some, on=["a", "b"]).pairs == match(some, empty, on=["a", "b"]).pairs == []
     assert deduplicate(empty, on=["a", "b"]).groups == []
+    one = {"a": ["x"], "b": ["y"], "c": ["z"]}
+    assert deduplicate(one, on=["a", "b", "c"]).kept == [0]
+    nothing = {"a": [], "b": [], "c": []}
+    assert match(one, nothing, on=["a", "b", "c"]).pairs == []
     blank = {"a": ["", "-"], "b": [None, "NULL"]}
     assert deduplicate(blank, on=["a", "b"]).kept == [0, 1]
     assert match(blank, blank, on=["a", "b"]).pairs == []

@@ -130,6 +130,9 @@ def test_probabilities_are_those_of_the_classes():
         weighed = np.exp(mixture.log_priors) * [*classes, chance.prod()]
         # Missing values have no level; rivals that are equal have a value as often as all rows do.
         of_rivals = np.exp(mixture.log_rivals) * np.prod(rivals, axis=0)
+        # Rivals differ in something.
+        if all(agreement.levels[pair] == EQUAL for agreement in agreements):
+            of_rivals = np.zeros(1)
         expected = weighed[0] / (weighed.sum() + of_rivals.sum())
         np.testing.assert_allclose(links.probabilities[pair], expected, rtol=1e-6)
 
