@@ -163,6 +163,8 @@ class ColumnComparison:
         self.telling: list[int] = []
         #: Compares rows as a whole, by the words of all rows.
         self.row_scorer: TextScorer | None = None
+        #: Log-odds by rows of pairs that match by their columns, ascending.
+        self.row_matches = np.zeros(0)
         #: Values of the left table by codes of the right one; `None` if both write the same.
         self.recoded: list[dict[str, str] | None] = [None] * len(self.columns)
 
@@ -280,12 +282,26 @@ class ColumnComparison:
         agreements = compare_columns(columns, pairs[chosen])
         log_odds = self.mixture.log_odds(agreements)
         if self.row_scorer is not None:
-            left = chunk.texts[: chunk.num_left]
-            right = chunk.texts[chunk.num_left or 0 :]
-            rows = WholeRows(left, right, self.row_scorer)
-            log_odds = rows.log_odds(log_odds, pairs[chosen])
+            log_odds = self._rows(chunk).log_odds(log_odds, pairs[chosen])
         found[chosen] = expit(log_odds)
         return found.round(_DECIMALS)
+
+    def fit_rows(self, chunk: Pairs, counts: Counts) -> None:
+        """Learns from candidates how different the words of rows may be that match by columns."""
+        if self.mixture is None:
+            raise ConfigError("Call `fit` first.")
+        pairs = _sided(chunk)
+        agreements = compare_columns(self.columns_of(chunk, counts), pairs)
+        rows = self._rows(chunk)
+        rows.fit(self.mixture.log_odds(agreements), pairs)
+        self.row_matches = rows.of_matches
+
+    def _rows(self, chunk: Pairs) -> WholeRows:
+        left = chunk.texts[: chunk.num_left]
+        right = chunk.texts[chunk.num_left or 0 :]
+        rows = WholeRows(left, right, self.row_scorer)
+        rows.of_matches = self.row_matches
+        return rows
 
 
 def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Scores:

@@ -25,6 +25,8 @@ from tf_charagram.search.statistics import TextStatistics
 
 #: Counts of the words of rows as a whole.
 ROW_STATISTICS = "row_statistics.npz"
+#: Log-odds by rows of pairs that match by their columns.
+ROW_MATCHES = "row_matches.npy"
 # Rows of a file of rows.
 _FILE_ROWS = 200_000
 # Formats that are written for formats that are read; others are files of lines.
@@ -165,13 +167,13 @@ def counts_of(job: Job) -> Counts:
 
 def comparison_of(job: Job, is_counted: bool = True) -> TextComparison | ColumnComparison:
     """Returns the comparison of rows, with its weights if they were fitted."""
-    is_fitted = job.path("fit.json").is_file()
-    return _made_comparison(job, is_counted, is_fitted, job.path(ROW_STATISTICS).is_file())
+    files = (job.path(name).is_file() for name in ("fit.json", ROW_STATISTICS, ROW_MATCHES))
+    return _made_comparison(job, is_counted, *files)
 
 
 @lru_cache(maxsize=1)
 def _made_comparison(
-    job: Job, is_counted: bool, is_fitted: bool, has_row_words: bool
+    job: Job, is_counted: bool, is_fitted: bool, has_row_words: bool, has_row_matches: bool
 ) -> TextComparison | ColumnComparison:
     sides = [[column.to_pylist() for column in table.columns] for table in _samples(job)]
     if job.is_text:
@@ -194,6 +196,8 @@ def _made_comparison(
         texts = [text for side in sides for text in comparison.texts_of(side)]
         statistics = TextStatistics.load(job.path(ROW_STATISTICS))
         comparison.row_scorer = TextScorer(texts, job.model, statistics=statistics)
+    if has_row_matches:
+        comparison.row_matches = load_array(job.path(ROW_MATCHES))
     return comparison
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,13 @@ from tf_charagram.search._partitions.files import (
     runs_of,
     save_array,
 )
-from tf_charagram.search._partitions.job import Job, comparison_of, counts_of, has_rivals
+from tf_charagram.search._partitions.job import (
+    ROW_MATCHES,
+    Job,
+    comparison_of,
+    counts_of,
+    has_rivals,
+)
 from tf_charagram.search._partitions.keys import keys_of, mixed, slots_of
 from tf_charagram.search.linkage._fellegi_sunter.mixture import LEAST_WITH_RIVALS
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample
@@ -143,6 +149,23 @@ def _candidates(job: Job, is_left: NDArray[np.bool_]) -> Ids:
     return _best(records[np.argsort(records["key"], kind="stable")], num_rows)
 
 
+def _fitted_rows(job: Job) -> NDArray[np.bool_]:
+    """Chooses the left rows to whose candidates weights are fitted."""
+    num_left = job.num_left()
+    total = len(job.row_files()) if num_left is None else num_left
+    share = min(_NUM_FITTED / max(total, 1), 1)
+    is_chosen: NDArray[np.bool_] = mixed(np.arange(total, dtype=np.uint64), 0) <= share * (
+        2**64 - 1
+    )
+    return is_chosen
+
+
+def _fitted_pairs(job: Job, is_left: NDArray[np.bool_]) -> Ids:
+    """Returns the candidates of some left rows, and these rows themselves if they have copies."""
+    pairs = _with_copies(job, _candidates(job, is_left), 0, len(is_left))
+    return pairs[is_left[pairs[:, 0]]]
+
+
 def _other_candidates(job: Job, pairs: Ids, is_left: NDArray[np.bool_]) -> Ids:
     """Returns the candidates of the right rows of pairs with other left rows."""
     num_rows = len(job.row_files())
@@ -160,16 +183,12 @@ def fit(job: Job, number: int) -> None:
     """Fits the weights of columns to the candidates of some rows."""
     num_rows = len(job.row_files())
     num_left = job.num_left()
-    total = num_rows if num_left is None else num_left
-    share = min(_NUM_FITTED / max(total, 1), 1)
-    is_chosen = mixed(np.arange(total, dtype=np.uint64), 0) <= share * (2**64 - 1)
+    is_chosen = _fitted_rows(job)
     comparison = comparison_of(job)
     notes = []
     telling: list[int] = []
     if isinstance(comparison, ColumnComparison):
-        pairs = _candidates(job, is_chosen)
-        pairs = _with_copies(job, pairs, 0, total)
-        pairs = pairs[is_chosen[pairs[:, 0]]]
+        pairs = _fitted_pairs(job, is_chosen)
         num_others = (num_rows - 1) / 2
         if num_left is not None:
             num_others = num_rows - num_left
@@ -194,6 +213,14 @@ def fit(job: Job, number: int) -> None:
         linker.save(job.path("linker.json"))
         write_json(job.path("recoded.json"), {"recoded": comparison.recoded})
     write_json(job.path("fit.json"), {"notes": notes, "telling": telling})
+
+
+def fit_rows(job: Job, number: int) -> None:
+    """Learns how different the words of rows that match may be."""
+    comparison = cast(ColumnComparison, comparison_of(job))
+    pairs = _fitted_pairs(job, _fitted_rows(job))
+    comparison.fit_rows(_chunk(job, pairs), counts_of(job))
+    save_array(job.path(ROW_MATCHES), comparison.row_matches)
 
 
 def scored(job: Job, pairs: Ids, lowest: float) -> NDArray[Any]:

@@ -23,8 +23,8 @@ from tf_charagram.search._partitions.counting import (
     read,
     sample,
 )
-from tf_charagram.search._partitions.job import ROW_STATISTICS, Job
-from tf_charagram.search._partitions.pairing import emit_keys, fit, pair, score
+from tf_charagram.search._partitions.job import ROW_MATCHES, ROW_STATISTICS, Job
+from tf_charagram.search._partitions.pairing import emit_keys, fit, fit_rows, pair, score
 
 
 class Step(NamedTuple):
@@ -82,6 +82,7 @@ def steps_of(job: Job) -> Sequence[Step]:
         Step("fitting weights", fit, _one, file("fit.json")),
         Step("counting words of rows", count_wholes, num_told_rows, array("row_hashes")),
         Step("adding up words of rows", merge_wholes, _one_if_told, file(ROW_STATISTICS)),
+        Step("fitting rows", fit_rows, _one_if_told, file(ROW_MATCHES)),
         Step("comparing pairs", score, _partitions, array("edges")),
     ]
     if job.right:

@@ -207,6 +207,7 @@ class WholeRows:
 
     Attributes:
         texts: The number of the text of each left row, and of each right row.
+        of_matches: Log-odds by rows of pairs that match by their columns, ascending.
     """
 
     def __init__(
@@ -222,8 +223,7 @@ class WholeRows:
         prepared = scorer.prepare(self._values)
         self._texts = WholeTexts(scorer, prepared, _CONTRADICTION_OF_COLUMNS)
         self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
-        # Log-odds by rows of pairs that match by their columns, ascending.
-        self._of_matches = np.zeros(0)
+        self.of_matches = np.zeros(0)
 
     def fit(self, by_columns: NDArray[np.float64], pairs: NDArray[np.int64]) -> None:
         """Learns how different the words of rows may be that match by their columns.
@@ -232,7 +232,7 @@ class WholeRows:
             by_columns: The log-odds of candidate pairs by their columns.
             pairs: Rows of both tables, `(num_pairs, 2)`.
         """
-        self._of_matches = np.sort(self._by_rows(pairs[by_columns > _SURE]))
+        self.of_matches = np.sort(self._by_rows(pairs[by_columns > _SURE]))
 
     def log_odds(
         self, by_columns: NDArray[np.float64], pairs: NDArray[np.int64]
@@ -248,8 +248,8 @@ class WholeRows:
         chosen = np.flatnonzero(by_columns > MIN_BY_COLUMNS)
         by_rows[chosen] = self._by_rows(pairs[chosen])
         # Words are no more evidence against a pair than matches with such words are rare.
-        num_matches = np.searchsorted(self._of_matches, by_rows, side="right")
-        share = (num_matches + 1) / (len(self._of_matches) + _PSEUDO_MATCHES)
+        num_matches = np.searchsorted(self.of_matches, by_rows, side="right")
+        share = (num_matches + 1) / (len(self.of_matches) + _PSEUDO_MATCHES)
         return by_columns + np.maximum(by_rows, np.log(share)) + _ROW_CONSTANT
 
     def _by_rows(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -462,7 +462,7 @@ def _column_links(
     columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
     is_one_table = columns[0].left is columns[0].right
     if fitted is None and not is_one_table:
-        _, num_all = _sizes(columns)
+        num_all = max(_sizes(columns)[1], 1)
         learn_rivals(mixture, columns, pairs, agreements, num_all, Sample.of_all(columns))
     links = Links(columns, mixture, pairs, np.zeros(len(pairs)))
     if are_told_by_titles(columns):
