@@ -181,14 +181,19 @@ class Links:
         if min(is_match.sum(), (~is_match).sum()) < _MIN_OF_EACH:
             return
         self.model = None
-        plain = self.probabilities_of(rows[:, :2])
+        found = self.probabilities_of(rows[:, :2])
         if self.learner is None:
             self.learner = LearnedLinks(self.columns, self._plain_log_odds, self.pairs, model)
-        others = self._outdone(rows[:, :2], rows[is_match, :2])
-        held_out = self.learner.learn(rows[:, :2], is_match, others)
-        if predicts_better(held_out, plain, is_match):
-            self.model = self.learner
-        found = plain if self.model is None else held_out
+        outdone = self._outdone(rows[:, :2], rows[is_match, :2])
+        best = self.learner.weights, self.learner.means
+        # Where things have several rows, the other partners of a match are matches, too.
+        for others in (outdone, outdone[:0]):
+            held_out = self.learner.learn(rows[:, :2], is_match, others)
+            if predicts_better(held_out, found, is_match):
+                self.model = self.learner
+                found = held_out
+                best = self.learner.weights, self.learner.means
+        self.learner.weights, self.learner.means = best
         self.learned = best_threshold(found, is_match)
         self.probabilities = self.probabilities_of(self.pairs)
 
