@@ -154,9 +154,8 @@ def _fitted_rows(job: Job) -> NDArray[np.bool_]:
     num_left = job.num_left()
     total = len(job.row_files()) if num_left is None else num_left
     share = min(_NUM_FITTED / max(total, 1), 1)
-    is_chosen: NDArray[np.bool_] = mixed(np.arange(total, dtype=np.uint64), 0) <= share * (
-        2**64 - 1
-    )
+    hashes = mixed(np.arange(total, dtype=np.uint64), 0)
+    is_chosen: NDArray[np.bool_] = hashes <= share * (2**64 - 1)
     return is_chosen
 
 

@@ -15,11 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search.linkage._columns.columns import Column
-from tf_charagram.search.linkage._fellegi_sunter.evidence import (
-    EQUAL,
-    Agreement,
-    compare_columns,
-)
+from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL, Agreement, compare_columns
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, drop_supported, fit_rivals
 
 # A better pair is better by so much.
@@ -138,7 +134,7 @@ def _outdone(
 def _differ_by_typos(
     columns: Sequence[Column], agreements: Sequence[Agreement]
 ) -> NDArray[np.bool_]:
-    """Tells whether all values of pairs are equal, missing or, but for texts, near."""
+    """Tells pairs whose values are all equal, missing or, but for texts, near, `(num_pairs,)`."""
     differ = np.zeros(len(agreements[0].levels), bool)
     for column, agreement in zip(columns, agreements, strict=True):
         # Texts that are near may be other songs or sizes.
