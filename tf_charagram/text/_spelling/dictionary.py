@@ -178,7 +178,7 @@ class Dictionary:
         """Returns the `weight_steps` of other words; new ones have the weight of other words."""
         if self.weight_steps is None:
             return None
-        places = {word: place for place, word in enumerate(self.words)}
+        places = dict(zip(self.words, range(len(self)), strict=True))
         rows = [places.get(word, len(self)) for word in words]
         return self.weight_steps[[*rows, len(self)]]
 
