@@ -345,6 +345,8 @@ class TextScorer:
             pairs: Rows of both, `(num_pairs, 2)`.
             min_score: Pairs that cannot reach this score may get 0.
         """
+        # Learned weights may be negative.
+        may_skip = self._learned is None and min_score > 0
         scores = np.zeros(len(pairs), np.float32)
         rarest = np.zeros(len(pairs), np.float32)
         for start in range(0, len(pairs), _MAX_PAIRS):
@@ -352,11 +354,11 @@ class TextScorer:
             features = compare_wholes(left, right, block)
             rows = np.arange(len(block))
             if self.is_lexical:
-                bound_letters(left, right, block, features)
+                if may_skip:
+                    bound_letters(left, right, block, features)
                 for compare_more, unmeasured in _STEPS:
                     compare_more(left, right, block[rows], features)
-                    if self._learned is not None or min_score <= 0:
-                        # Learned weights may be negative.
+                    if not may_skip:
                         continue
                     highest = np.ones(len(rows), np.float32)
                     best = features._replace(**dict.fromkeys(unmeasured, highest))
