@@ -22,6 +22,7 @@ from tf_charagram.search._partitions.files import (
     PAIRS,
     Ids,
     load_array,
+    load_arrays,
     read_range,
     records_of,
     save_array,
@@ -62,9 +63,7 @@ class _Graph(NamedTuple):
 
 
 def _edges(job: Job, *steps: str) -> NDArray[Any]:
-    return np.concatenate(
-        [np.zeros(0, PAIRS), *(load_array(path) for step in steps for path in job.files(step))]
-    )
+    return load_arrays((path for step in steps for path in job.files(step)), PAIRS)
 
 
 def _pairs_of(records: NDArray[Any], num_rows: int) -> Ids:
@@ -184,7 +183,7 @@ def _with_rivals(job: Job, edges: NDArray[Any], records: NDArray[Any]) -> NDArra
     # Rows with the same text as a whole are no rivals; copies of texts are no candidates.
     texts = np.arange(num_rows)
     if not job.is_text:
-        hashes = np.concatenate([*map(load_array, job.files("row_hashes"))])
+        hashes = load_arrays(job.files("row_hashes"), np.uint64)
         _, texts = np.unique(hashes, return_inverse=True)
     first_right = num_left or 0
     tables = texts[:num_left], texts[first_right:]
@@ -192,24 +191,21 @@ def _with_rivals(job: Job, edges: NDArray[Any], records: NDArray[Any]) -> NDArra
     rival_pairs = _pairs_of(edges, num_rows) - offset
     rivals = PairRivals(tables, rival_pairs, edges["value"], is_one_table=num_left is None)
     pairs = _pairs_of(records, num_rows) - offset
-    log_odds = _log_odds(records)
+    scores = rivals.scores(pairs)
+    values = records["value"].astype(np.float64)
+    log_odds = logit(np.clip(values, _MIN_VALUE, 1 - _MIN_VALUE))
     mutual = 0.0
     if job.is_text:
-        alone = expit(log_odds + rival_evidence(log_odds, rivals.scores(pairs), 0.0))
+        alone = expit(log_odds + rival_evidence(log_odds, scores, 0.0))
         mutual = mutual_evidence(pairs, alone, _present(job))
     found = records.copy()
-    found["value"] = expit(log_odds + rival_evidence(log_odds, rivals.scores(pairs), mutual))
+    found["value"] = expit(log_odds + rival_evidence(log_odds, scores, mutual))
     return found
-
-
-def _log_odds(records: NDArray[Any]) -> NDArray[np.float64]:
-    values = records["value"].astype(np.float64)
-    return logit(np.clip(values, _MIN_VALUE, 1 - _MIN_VALUE))
 
 
 def _present(job: Job) -> tuple[Ids, Ids]:
     """Returns the distinct texts of both tables that have words, by their rows."""
-    hashes = np.concatenate([np.zeros(0, np.uint64), *map(load_array, job.files("hashes"))])
+    hashes = load_arrays(job.files("hashes"), np.uint64)
     first_rows = load_array(job.path("first.npy"))
     is_text = (first_rows == np.arange(len(hashes))) & (hashes != 0)
     texts = np.flatnonzero(is_text)

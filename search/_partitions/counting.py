@@ -14,6 +14,7 @@ from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import (
     COUNTS,
     load_array,
+    load_arrays,
     read_range,
     records_of,
     runs_of,
@@ -88,7 +89,7 @@ def merge_words(job: Job, number: int) -> None:
     """Adds up the counts of words, and finds the first of equal rows."""
     if job.is_text:
         _merge_statistics(job, "words", "statistics.npz")
-    hashes = np.concatenate([np.zeros(0, np.uint64), *map(load_array, job.files("hashes"))])
+    hashes = load_arrays(job.files("hashes"), np.uint64)
     first = np.arange(len(hashes), dtype=np.uint32)
     num_left = job.num_left()
     sides = [slice(0, len(hashes))]

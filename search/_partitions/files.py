@@ -46,6 +46,11 @@ def load_array(path: Path) -> NDArray[Any]:
     return array
 
 
+def load_arrays(paths: Iterable[Path], dtype: Any) -> NDArray[Any]:
+    """Returns arrays of a type, one after the other."""
+    return np.concatenate([np.zeros(0, dtype), *map(load_array, paths)])
+
+
 def read_range(paths: Iterable[Path], dtype: np.dtype[Any], first: int, last: int) -> NDArray[Any]:
     """Returns the records with keys from `first` to before `last`, by key, then by file."""
     parts = [np.zeros(0, dtype)]

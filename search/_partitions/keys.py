@@ -207,7 +207,7 @@ def _batch_keys(slots: Slots, rows: Ids, counts: Counts, num_rows: int) -> tuple
     alone = expected <= max_expected
     # Rows that share the whole share its parts.
     alone[..., 0] &= ~alone[..., 1:].any(axis=-1)
-    # What few rows are known to have comes before what they are expected to have.
+    # Keys that few rows are known to share come before pairs of keys.
     emit(alone, atoms, expected / num_rows**2)
     covered = alone.copy()
     covered[..., 0] |= alone[..., 1:].any(axis=-1)

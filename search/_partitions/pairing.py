@@ -28,7 +28,7 @@ from tf_charagram.search._partitions.job import (
     has_rivals,
 )
 from tf_charagram.search._partitions.keys import keys_of, mixed, slots_of
-from tf_charagram.search.linkage._fellegi_sunter.mixture import LEAST_WITH_RIVALS
+from tf_charagram.search.linkage._fellegi_sunter.mixture import MIN_WITH_RIVALS
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample
 from tf_charagram.search.linkage.estimates import THRESHOLDS
 from tf_charagram.search.linkage.linker import Linker
@@ -245,5 +245,5 @@ def score(job: Job, number: int) -> None:
     pairs = _with_copies(job, _best(records, num_rows), first, last)
     lowest = 0.0 if job.is_text else min(*THRESHOLDS, job.threshold)
     if has_rivals(job):
-        lowest = min(lowest, LEAST_WITH_RIVALS)
+        lowest = min(lowest, MIN_WITH_RIVALS)
     save_array(job.file("edges", number), scored(job, pairs, lowest))

@@ -60,7 +60,7 @@ _MAX_TEXT = 0.98
 # Fitted to the same labelled pairs as the weights of texts.
 _RIVAL_WEIGHT = 0.6
 #: Rivals change nothing about less probable pairs.
-LEAST_WITH_RIVALS = 1 - _MAX_TEXT
+MIN_WITH_RIVALS = 1 - _MAX_TEXT
 # Log-odds of a pair that is the best one of both of its rows, for each unit of the log-odds that a
 # row has a partner; and their limit. Chosen on products, firms and papers.
 _MUTUAL = 1.5

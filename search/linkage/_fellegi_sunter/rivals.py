@@ -30,7 +30,7 @@ _MIN_FREE = 10
 
 
 class Sample(NamedTuple):
-    """What candidate pairs are of all candidate pairs.
+    """The part that candidate pairs are of all candidate pairs.
 
     Attributes:
         is_own: The pairs to fit to, `(num_pairs,)`: all candidates of both of their rows are there.
@@ -63,7 +63,7 @@ def learn_rivals(
         pairs: Candidate pairs of rows, `(num_pairs, 2)`.
         agreements: Their agreements, one per column.
         num_all_pairs: Number of pairs of rows, candidates or not, of the rows of the sample.
-        sample: What the candidate pairs are of all.
+        sample: The part that these pairs are of all candidate pairs.
     """
     is_own = sample.is_own
     own = [agreement.of(is_own) for agreement in agreements]

@@ -106,7 +106,7 @@ def test_labels_of_the_best_pairs_do_not_mislead():
         return {(pair.left, pair.right) for pair in matches_of(links, 0.5).pairs}
 
     plain = f1(found(), truth)
-    # Users label what they see: the best partner of each left row.
+    # Users label the pairs that are shown: the best partner of each left row.
     best = [links.pairs[:, 0] == row for row in range(60)]
     labels = []
     for is_of_row in best:
