@@ -33,7 +33,8 @@ class RowSums:
         self._stored = stored
         self.dim = dim
         self._ngram_ids = ngram_ids
-        self._has_read_many = False
+        # Rows that were restored so far, with repetitions.
+        self._num_restored = 0
 
     def sums(self, ids: Rows, weights: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
         """Sums the rows of each text, float32 `(num_texts, dim)`.
@@ -42,20 +43,20 @@ class RowSums:
             ids: The rows of the longest n-grams of each text.
             weights: The factor of each row, float32 `(num_ids,)`. Default: 1.
         """
-        num_rows = len(self._stored.rows)
-        is_many = len(ids.values) > num_rows
         if weights is None:
             weights = np.ones(len(ids.values), np.float32)
-        if is_many and self._has_read_many:
+        num_rows = len(self._stored.rows)
+        # The whole table takes much memory, and as long as all its rows one by one.
+        if self._num_restored > num_rows:
             return _products(ids, weights, self._summed)
-        # Restoring the whole table takes longer than one batch, and much memory.
-        self._has_read_many |= is_many
         is_read = np.zeros(num_rows, bool)
         is_read[ids.values] = True
-        table = self._rows_with_prefixes(np.flatnonzero(is_read))
+        read = np.flatnonzero(is_read)
+        self._num_restored += len(read)
+        table = self._rows_with_prefixes(read)
         places = np.cumsum(is_read, dtype=np.int32) - 1
         rows = places[ids.values]
-        if is_many:
+        if len(rows) > num_rows:
             return _products(Rows(rows, ids.splits), weights, table)
         num_texts = len(ids.splits) - 1
         sums = np.zeros((num_texts, self.dim), np.float32)
