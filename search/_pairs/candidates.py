@@ -321,7 +321,8 @@ def _candidates(
     keys = [_same_texts(left, right, rows), *_by_vectors_of(scorer, left, right, rows, k)]
     if word_keys is not None:
         max_postings = max(_max_postings(num_right), int(_PART_OF_TEXTS * num_right))
-        found_words = product(left.ones[rows], word_keys)
+        ones = left.ones if len(rows) == len(left) else left.ones[rows]
+        found_words = product(ones, word_keys)
         rare_words = rare_keys(found_words, right.num_texts_of_word, max_postings)
         min_cosines = 0.6 * scorer.least_ngrams(left, rows, min_score)
         lengths = np.maximum(left.lengths[rows], 1e-6)

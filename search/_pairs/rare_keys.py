@@ -87,12 +87,28 @@ def row_products(
     """Multiplies corresponding rows of two matrices.
 
     Args:
-        left: `(num_left, num_columns)`.
+        left: `(num_left, num_columns)`, with sorted columns in each row.
         left_rows: Rows, `(num_pairs,)`.
         right: `(num_right, num_columns)`.
         right_rows: Rows, `(num_pairs,)`.
     """
-    return left[left_rows].multiply(right[right_rows]).sum(axis=1)
+    if left.shape[0] > _FEW_ROWS:
+        return left[left_rows].multiply(right[right_rows]).sum(axis=1)
+    # Seven matrices of SciPy would take longer than all else.
+    starts = right.indptr[right_rows]
+    stops = right.indptr[right_rows + 1]
+    places = positions(starts, stops)
+    pairs = np.repeat(np.arange(len(right_rows)), stops - starts)
+    # One integer for each entry; a last one that is larger than all.
+    width = left.shape[1]
+    left_keys = np.append(row_numbers(left) * width + left.indices, left.shape[0] * width)
+    keys = left_rows[pairs] * width + right.indices[places]
+    left_places = np.searchsorted(left_keys, keys)
+    is_common = left_keys[left_places] == keys
+    values = left.data[left_places[is_common]] * right.data[places[is_common]]
+    sums = np.zeros(len(right_rows), np.float32)
+    np.add.at(sums, pairs[is_common], values)
+    return sums
 
 
 def row_numbers(matrix: sparse.csr_array) -> NDArray[np.int64]:

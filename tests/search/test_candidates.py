@@ -134,6 +134,8 @@ def test_products_of_few_rows():
         assert found.indices.dtype == found.indptr.dtype
         found = row_products(keys[:num_rows], pairs[0], by_row, pairs[1])
         np.testing.assert_allclose(found, expected[*pairs], rtol=1e-6)
+        # Hits of a query do not depend on the other queries.
+        assert (found == row_products(keys, pairs[0], by_row, pairs[1])).all()
 
 
 @pytest.mark.parametrize("num_right", [0, 3, 700, 9000])
