@@ -11,6 +11,7 @@ from typing import Any
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.models._storage.stored_model import read_dictionary
+from tf_charagram.text._algorithm.batches import bounded_batches
 from tf_charagram.text._algorithm.symbols import Symbols
 from tf_charagram.text._algorithm.word_boundaries import words_of
 from tf_charagram.text._spelling.dictionary import Dictionary
@@ -93,12 +94,12 @@ class WordCounts:
         self.counts: Counter[str] = Counter()
 
     def of(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yields the texts, and counts their words."""
-        for text in texts:
-            self.counts.update(self._words_of((text,)))
+        """Yields the texts after their words are counted."""
+        for batch in bounded_batches(texts):
+            self.counts.update(self._words_of(batch))
             if len(self.counts) > _MAX_WORDS:
                 self.counts = Counter(dict(self.counts.most_common(_MAX_WORDS // 2)))
-            yield text
+            yield from batch
 
     def own_words(self, known: Dictionary) -> dict[str, int]:
         """Returns the frequent words that a dictionary lacks, with their counts.

@@ -19,7 +19,9 @@ R = TypeVar("R")
 _MISSING = {"None", "nan", "NaT", "<NA>"}
 
 
-def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Iterator[list[T]]:
+def bounded_batches(
+    texts: Iterable[T], max_texts: int = 1000, max_chars: int = 1_000_000
+) -> Iterator[list[T]]:
     """Splits a stream of texts into batches, in order.
 
     Args:

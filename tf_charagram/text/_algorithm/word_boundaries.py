@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
-from tf_charagram.text._algorithm.batches import decoded
+from tf_charagram.text._algorithm.batches import bounded_batches, decoded
 from tf_charagram.text._algorithm.code_points import normalized_code_points
 from tf_charagram.text._algorithm.forms import INVISIBLE, PLAIN, TATWEEL
 from tf_charagram.text._algorithm.unicode import is_in_class, optional_marks, unicode_ranges
@@ -82,14 +82,17 @@ def words_of(texts: Iterable[str | bytes]) -> Iterator[str]:
 
 def tokens_of(texts: Iterable[str | bytes]) -> Iterator[str]:
     """Yields the lowercased words and numbers of texts."""
-    for text in map(decoded, texts):
-        if text.isascii():
-            # Most texts are, and a regular expression is faster than a look at each character.
-            yield from _ASCII_RUN.findall(text.lower())
-            continue
-        for run in _runs(text):
-            if is_in_word(run[0]):
-                yield lowered(run)
+    # Calls for each text would take most of the time.
+    for batch in bounded_batches(map(decoded, texts)):
+        for is_ascii, group in groupby(batch, str.isascii):
+            text = "\n".join(group)
+            if is_ascii:
+                # Most texts are, and a regular expression is faster than a look at each character.
+                yield from _ASCII_RUN.findall(text.lower())
+                continue
+            for run in _runs(text):
+                if is_in_word(run[0]):
+                    yield lowered(run)
 
 
 def replaced_words(text: str, others: Mapping[str, str]) -> str:

@@ -178,9 +178,10 @@ class Dictionary:
         """Returns the `weight_steps` of other words; new ones have the weight of other words."""
         if self.weight_steps is None:
             return None
-        places = dict(zip(self.words, range(len(self)), strict=True))
-        rows = [places.get(word, len(self)) for word in words]
-        return self.weight_steps[[*rows, len(self)]]
+        num_words = len(self)
+        places = dict(zip(self.words, range(num_words), strict=True))
+        rows = [places.get(word, num_words) for word in words]
+        return self.weight_steps[[*rows, num_words]]
 
     def merged(self, other: Dictionary | None) -> Dictionary:
         """Adds the words of another dictionary; for common words, counts of this one are kept.
