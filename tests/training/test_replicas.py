@@ -8,8 +8,6 @@ import sys
 import pytest
 
 from tests.commands import assert_close_weights, config_flag, environment
-from tf_charagram.errors import ConfigError
-from tf_charagram.training._loop.workers import make_strategy
 
 # Trains on one device, and on three that share each batch. Arguments: the run folders without this
 # number, then flags of `train`.
@@ -20,12 +18,12 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
 from functools import partialmethod
 from tf_charagram.cli import main
-from tf_charagram.training._loop import workers
+from tf_charagram.training._loop import replicas
 from tf_charagram.training.run import TrainingRun
 TrainingRun.run = partialmethod(TrainingRun.run, export=False)
 out, *flags = sys.argv[1:]
 for number in (1, 3):
-    workers._gpus = lambda: [f"CPU:{i}" for i in range(number)]
+    replicas._gpus = lambda: [f"CPU:{i}" for i in range(number)]
     if status := main(["train", *flags, "--quiet", "--output", f"{out}{number}"]):
         sys.exit(status)
 """
@@ -75,10 +73,3 @@ def test_a_head_alone_trains_on_one_device(trained, tmp_path):
     done = train(tmp_path, "--task", "entailment", "--freeze=encoder", "--init", trained.folder)
     assert done.returncode == 1
     assert "`freeze` trains a head on one device only" in done.stderr
-
-
-@pytest.mark.parametrize("value", ["{", '{"cluster": {"worker": 1}}'])
-def test_bad_clusters(value, monkeypatch):
-    monkeypatch.setenv("TF_CONFIG", value)
-    with pytest.raises(ConfigError, match="`TF_CONFIG` must be JSON such as"):
-        make_strategy()

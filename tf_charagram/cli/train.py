@@ -55,10 +55,6 @@ def _train(config: RunConfig, values: dict[str, Any]) -> int:
     # With --json, standard output has only the line of JSON.
     console = table_console(stderr=values["json"])
     run = TrainingRun(make_task(config), resume=values["resume"], overwrite=values["overwrite"])
-    if not run.workers.is_chief:
-        with quiet():
-            run.run(resume=values["resume"])
-        return 0
     if not is_quiet():
         _introduce(run, console)
     try:

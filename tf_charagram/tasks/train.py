@@ -94,9 +94,7 @@ def train(
 
         run = TrainingRun(make_task(config), resume=resume, overwrite=overwrite)
         metrics = run.run(resume=resume)
-    # In several processes, only the chief has scores.
-    scores = metrics.get("scores", {})
-    return TrainedRun(run.model, run.folder.read_history(), scores, run.folder.path)
+    return TrainedRun(run.model, run.folder.read_history(), metrics["scores"], run.folder.path)
 
 
 def _files(task: str, name: str, values: Data, folder: Path) -> Any:

@@ -7,7 +7,6 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import keras
@@ -18,9 +17,9 @@ from tf_charagram.errors import TrainingError, check_name
 from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.training._loop.building import check_options
 from tf_charagram.training._loop.loop import Scores, TrainingLoop, total_steps
-from tf_charagram.training._loop.run_folder import RunFolder, run_config, shared_identity
+from tf_charagram.training._loop.replicas import make_strategy
+from tf_charagram.training._loop.run_folder import RunFolder, run_config
 from tf_charagram.training._loop.stream import Stream
-from tf_charagram.training._loop.workers import FollowingLoop, Workers, make_strategy
 from tf_charagram.training.settings import LAST, RunConfig
 from tf_charagram.training.task import Scoring, Task
 
@@ -43,7 +42,7 @@ class TrainingRun:
         folder: The run folder.
         model: The model that is trained.
         stream: The batches.
-        workers: The processes that train the model together.
+        strategy: Trains on all GPUs of this machine.
         loop: The training loop.
 
     Raises:
@@ -52,20 +51,18 @@ class TrainingRun:
 
     def __init__(self, task: Task, *, resume: bool, overwrite: bool) -> None:
         self.task = task
-        self.workers = Workers(make_strategy())
+        self.strategy = make_strategy()
         #: Called when a run is resumed, with whether there was a checkpoint.
         self.on_resume: Callable[[bool], object] = lambda has_checkpoint: None
         self.config = config = task.config = task.prepared(task.config)
         check_options(config)
-        with self.workers.strategy.scope():
+        with self.strategy.scope():
             optimizer = make_optimizer(config.optimizer, config.learning_rate)
         identity = self._claim_folder(resume=resume, overwrite=overwrite)
-        self.workers.check_equal(shared_identity(identity))
         self._build(optimizer)
         # Nothing is written or deleted before settings and files are checked.
         self.folder.begin(identity)
-        loop_class = TrainingLoop if self.workers.is_chief else FollowingLoop
-        self.loop = loop_class(
+        self.loop = TrainingLoop(
             config,
             self.model,
             self._trainer,
@@ -73,7 +70,6 @@ class TrainingRun:
             self._run_segment,
             self._quick_scores,
             self.folder,
-            self.workers.interrupt(),
         )
 
     def _claim_folder(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
@@ -83,12 +79,7 @@ class TrainingRun:
         set_names = [LAST, *task.find_sets()]
         check_name("set to select by", config.select, set_names)
         name = f"{config.task}-{config.encoder}"
-        if self.workers.is_chief:
-            self.folder = RunFolder.open(config.output, name, resume=resume, overwrite=overwrite)
-        else:
-            # Only the chief writes to the run folder, which workers may share.
-            self._temporary = TemporaryDirectory()
-            self.folder = RunFolder(self._temporary.name)
+        self.folder = RunFolder.open(config.output, name, resume=resume, overwrite=overwrite)
         identity = run_config(config.to_dict(), task.input_files(config))
         self.folder.check_config(identity)
         return identity
@@ -97,13 +88,13 @@ class TrainingRun:
         """Reads the data; builds the model, its batches and its trainer."""
         task = self.task
         task.read()
-        with self.workers.strategy.scope():
+        with self.strategy.scope():
             self.model = task.build()
         self.model.task = self.config.task
         self.stream = task.make_stream(self.model, self.folder)
         if task.bad_lines.count:
             logger.warning("%s", task.bad_lines.summary())
-        with self.workers.strategy.scope():
+        with self.strategy.scope():
             self._trainer = task.make_trainer(self.model, optimizer)
         self._run_segment = task.make_steps(self._trainer, self.stream)
         set_decay(optimizer, self.config, self.stream)
@@ -125,7 +116,7 @@ class TrainingRun:
     def run(
         self, *, resume: bool, num_resamples: int | None = None, export: bool = True
     ) -> dict[str, Any]:
-        """Trains and exports; returns the content of `metrics.json`, only its paths if no chief.
+        """Trains and exports; returns the content of `metrics.json`.
 
         Args:
             resume: Go on from the newest checkpoint.
@@ -136,7 +127,6 @@ class TrainingRun:
         start = time.perf_counter()
         with self.folder.lock:
             has_checkpoint = resume and self.loop.resume()
-            self.workers.share(self.loop.state)
             if resume:
                 self.on_resume(has_checkpoint)
             self.folder.problem.unlink(missing_ok=True)
@@ -149,8 +139,6 @@ class TrainingRun:
             except TrainingError as error:
                 self.folder.note_problem(error)
                 raise
-            if not self.workers.is_chief:
-                return {"paths": {}}
             return self._finish(start, num_resamples, export=export)
 
     def _finish(self, start: float, num_resamples: int | None, *, export: bool) -> dict[str, Any]:

@@ -46,7 +46,6 @@ class TrainingLoop:
         score: Scores the current weights; calls its argument often, which raises an error to stop
             the run.
         folder: The run folder.
-        interrupt: Handles Ctrl-C. Default: an `Interrupt`.
 
     Attributes:
         checkpoint_at_end: Whether the end writes a checkpoint, from which a longer run can go on.
@@ -62,7 +61,6 @@ class TrainingLoop:
         run_segment: RunSegment,
         score: Callable[[Callable[[], None]], Scores],
         folder: RunFolder,
-        interrupt: Interrupt | None = None,
     ) -> None:
         self.config = config
         self.model = model
@@ -72,7 +70,7 @@ class TrainingLoop:
         self._run_segment = run_segment
         self._score = score
         self._kept = KeptModel(product, folder, config.select)
-        self._interrupt = Interrupt() if interrupt is None else interrupt
+        self._interrupt = Interrupt()
         self._seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         self.state = [*model.checkpoint_variables, self._seconds]
         self.checkpoints = Checkpoints(folder.checkpoints, self.state)

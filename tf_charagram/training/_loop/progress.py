@@ -60,13 +60,6 @@ class Interrupt:
     def __exit__(self, *error: object) -> None:
         self._leave()
 
-    def agreed(self, seconds: float) -> float:
-        """Returns the seconds of training that decide when to stop.
-
-        Overridden if several processes have to stop after the same step.
-        """
-        return seconds
-
     def check(self) -> None:
         """Raises `KeyboardInterrupt` if Ctrl-C was pressed."""
         if self.is_wanted:
@@ -152,7 +145,7 @@ class TrainingProgress(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Moves the line, and stops training if it is interrupted or out of time."""
         now = time.perf_counter()
-        self.seconds = self._interrupt.agreed(self.seconds + now - self._clock)
+        self.seconds += now - self._clock
         self._clock = now
         self._step = int(self.model.step.numpy())
         self.model.stop_training = self.is_out_of_time or self._interrupt.is_wanted

@@ -1,25 +1,33 @@
-"""Several GPUs or machines: replicas encode a share of a batch, and see all vectors."""
+"""Several GPUs: replicas encode a share of a batch, and see all vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import RunError
 from tf_charagram.layers._ops.ragged import gather_ragged
 from tf_charagram.layers._ops.row_gradients import Gradient, sum_equal_rows
 
 _PADDING = -1
 
 
-class MeanLoss(keras.metrics.Mean):
-    """Mean over batches and replicas, which a process can read without asking the others.
+def make_strategy() -> tf.distribute.Strategy:
+    """Returns the strategy that trains on all GPUs of this machine."""
+    gpus = _gpus()
+    return tf.distribute.MirroredStrategy(gpus) if len(gpus) > 1 else tf.distribute.get_strategy()
 
-    Keras' own keeps a sum for each replica, so that the chief could not write a checkpoint alone.
+
+def _gpus() -> list[str]:
+    return [device.name for device in tf.config.list_logical_devices("GPU")]
+
+
+class MeanLoss(keras.metrics.Mean):
+    """Mean over batches and replicas, which can be assigned outside of the replicas.
+
+    Keras' own keeps a sum for each replica, to which TensorFlow adds inside of replicas only.
     """
 
     def add_variable(
@@ -71,18 +79,6 @@ def own_copy(
         return ids, numbers
     unpadded = tf.RaggedTensor.from_tensor(ids[0], padding=_PADDING)
     return tf.cast(unpadded, tf.int32), numbers[0]
-
-
-@contextmanager
-def lost_workers() -> Iterator[None]:
-    """Raises a `RunError` if another worker of the run has ended."""
-    try:
-        yield
-    except tf.errors.UnavailableError as error:
-        raise RunError(
-            "Another worker of `TF_CONFIG` has ended; its output says why. Start all workers again "
-            "with --resume."
-        ) from error
 
 
 def encode_in_shares(

@@ -229,16 +229,6 @@ def run_config(settings: dict[str, Any], data_files: Iterable[Path]) -> dict[str
     }
 
 
-def shared_identity(identity: dict[str, Any]) -> dict[str, Any]:
-    """Returns the part of an identity that all workers of a run must have in common."""
-    own = {"settings": _MAY_CHANGE_ON_RESUME, "versions": ("platform", "cpus")}
-    shared = {}
-    for part, values in identity.items():
-        left_out = own.get(part, ())
-        shared[part] = {name: value for name, value in values.items() if name not in left_out}
-    return shared
-
-
 def _checksums(files: Iterable[Path]) -> dict[str, str]:
     """Returns path -> checksum.
 

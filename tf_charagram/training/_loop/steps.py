@@ -12,7 +12,6 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.training._loop.compiled import CompiledSteps
-from tf_charagram.training._loop.replicas import lost_workers
 from tf_charagram.training._loop.stream import Segment, Stream
 from tf_charagram.training.step_model import StepModel
 
@@ -78,9 +77,6 @@ def run_watched(
 class SharedSteps:
     """Runs the steps of a `StepModel` on batches that all replicas share.
 
-    Every process computes every batch in full, so that processes exchange vectors and gradients
-    only.
-
     Args:
         model: The compiled model.
         stream: The batches.
@@ -96,9 +92,8 @@ class SharedSteps:
         iterator = iter(self._stream.dataset(segment))
         steps = iter(range(segment.num))
         while group := list(islice(steps, self._model.steps_per_execution)):
-            with lost_workers():
-                for _ in group:
-                    self._step(iterator)
+            for _ in group:
+                self._step(iterator)
             yield self._model.loss_tracker.result()
 
     def _step_on_next(self, iterator: Any) -> None:
@@ -132,7 +127,7 @@ class FeatureSteps:
         if model.distribute_strategy.num_replicas_in_sync > 1:
             raise ConfigError(
                 "`freeze` encoder trains a head on one device only, because a step takes less time "
-                "than an exchange. Set CUDA_VISIBLE_DEVICES=0, and leave out TF_CONFIG."
+                "than an exchange. Set CUDA_VISIBLE_DEVICES=0."
             )
         self._model = model
         self._stream = stream
