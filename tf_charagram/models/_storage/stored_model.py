@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,12 +27,47 @@ NGRAM_ENCODER = "charagram"
 _DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError)
 
 
+class _Vocabulary(NamedTuple):
+    """What a vectorizer knows, which nobody changes.
+
+    Attributes:
+        arrays: Its arrays, without those of the dictionary.
+        dictionary: Its dictionary, or `None`.
+    """
+
+    arrays: dict[str, np.ndarray]
+    dictionary: Dictionary | None
+
+
+def _read_vocabulary(path: Path) -> _Vocabulary:
+    """Reads the file of a vectorizer.
+
+    Raises:
+        OSError: It cannot be read.
+        KeyError: An array is missing.
+        ValueError: It is damaged.
+    """
+    status = path.stat()
+    return _vocabulary_of(path.absolute(), status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+# A program may load a model for each list that it matches, and its words take half of that time.
+@lru_cache(maxsize=2)
+def _vocabulary_of(path: Path, *_status: int) -> _Vocabulary:
+    arrays = read_arrays(path, "iu")
+    dictionary = Dictionary.from_arrays(arrays)
+    own = without_dictionary(arrays)
+    for array in own.values():
+        array.flags.writeable = False
+    return _Vocabulary(own, dictionary)
+
+
 class StoredModel:
     """The contents of a model folder.
 
     Args:
         config: Its settings.
-        state: The arrays of the vectorizer, with those of a dictionary.
+        vocabulary: The arrays and the dictionary of the vectorizer.
         weights: The arrays of encoder and head, while the file is open.
         correct_spelling: Whether to use the dictionary, if any.
         kept: Words to add to the dictionary.
@@ -47,27 +82,25 @@ class StoredModel:
     def __init__(
         self,
         config: dict[str, Any],
-        state: dict[str, np.ndarray],
+        vocabulary: _Vocabulary,
         weights: ArrayFile,
         correct_spelling: bool,
         kept: Dictionary | None,
         word_counts: Mapping[str, int] | None,
     ) -> None:
         self.config = config
-        self.state = without_dictionary(state)
+        self.state = vocabulary.arrays
         self.weights = weights
-        # Without its arrays, the model has no dictionary.
-        self._state = state if correct_spelling else {}
+        self._own = vocabulary.dictionary if correct_spelling else None
         self._kept = kept
         self._word_counts = word_counts
 
     @cached_property
     def dictionary(self) -> Dictionary | None:
         """The words of the model and the kept words; `None` for a model that corrects no words."""
-        own = Dictionary.from_arrays(self._state)
-        if own is None:
+        if self._own is None:
             return None
-        dictionary = own.merged(self._kept)
+        dictionary = self._own.merged(self._kept)
         return dictionary.weighed_by(self._word_counts) if self._word_counts else dictionary
 
 
@@ -107,9 +140,9 @@ def stored_model(
     vocabulary = folder / FILES.vocabulary
     table = folder / FILES.weights
     with _damage(folder, damages):
-        state = read_arrays(vocabulary, "iu")
+        known = _read_vocabulary(vocabulary)
         with open_arrays(table) as weights:
-            yield StoredModel(config, state, weights, correct_spelling, kept, word_counts)
+            yield StoredModel(config, known, weights, correct_spelling, kept, word_counts)
         if config[ARRAYS] != fingerprint(vocabulary, table):
             raise ValueError("its files belong to different models")
 
@@ -158,4 +191,4 @@ def read_dictionary(path: str | Path) -> Dictionary | None:
     read_config(path)
     file = model_folder(path) / FILES.vocabulary
     with _damage(file):
-        return Dictionary.from_arrays(read_arrays(file, "iu"))
+        return _read_vocabulary(file).dictionary
