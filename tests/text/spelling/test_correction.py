@@ -38,10 +38,9 @@ texts = st.lists(pieces, max_size=8).map("".join)
 
 
 def read_as(vectorizer, text):
-    read, _ = vectorizer.spans(text)
+    """Reads a text in NumPy, as the graph does: `test_equals_reference` compares them."""
     symbols, _ = in_numpy(vectorizer)
-    assert symbols.string(symbols([text])) == read
-    return read.strip(" ")
+    return symbols.string(symbols([text])).strip(" ")
 
 
 def lowered(counts):
@@ -68,6 +67,7 @@ def test_equals_reference(counts, raws, is_exact, right):
     known = {word: count for word, count in lowered(counts).items() if {*word} <= alphabet}
     for raw in raws:
         text, read = normalize(raw, lower=False, pad=False), read_as(vectorizer, raw)
+        assert vectorizer.spans(raw)[0].strip(" ") == read
         found = () if right is None else Filter(right)
         assert reference.is_reading(text, read, known, alphabet, found), (text, read)
 
@@ -150,7 +150,9 @@ def test_words_are_told_apart_whatever_the_alphabet(num_characters):
     vectorizer = NgramVectorizer(vocabulary=ngrams, dictionary=dictionary)
     for word in (*words[:20], *words[-20:]):
         assert read_as(vectorizer, word) == word
-    assert read_as(vectorizer, first * 3 + letters[1] + last) == first * 4 + last
+    misspelled = first * 3 + letters[1] + last
+    assert read_as(vectorizer, misspelled) == first * 4 + last
+    assert vectorizer.spans(misspelled)[0] == f" {first * 4 + last} "
 
 
 @pytest.mark.parametrize("char", [*"\U0001f600\u2605!,\u2026\x00"])
