@@ -24,7 +24,6 @@ EXTRAS = {
     "hub": ["huggingface_hub>=1.0"],
     "parquet": ["pyarrow>=17"],
     "ray": ["ray[data]>=2.60"],
-    "teacher": ["sentence-transformers>=5"],
     "mteb": ["mteb>=2.26,<3"],
     "bayesian": ["scikit-learn>=1.6"],
     "completion": ["argcomplete>=3.5"],
@@ -56,7 +55,7 @@ BENCH = [
     "gensim>=4.4",
     "fasttext>=0.9.3",
     *EXTRAS["sklearn"],
-    *EXTRAS["teacher"],
+    "sentence-transformers>=5",
 ]
 
 setup(

@@ -11,8 +11,14 @@ train_on() {
         --batch-size 250 --neighbor-batch-size 250 "$@"
 }
 
+# Embeds lines with a teacher: lines, file to write, model.
+embed() {
+    python "$recipes/teacher_vectors.py" "$1" "$2" --model "$3"
+}
+
 python "$recipes/english_lines.py" data/lines.txt --texts data/texts/*.gz --pairs data/pairs/* --number 671000 \
     --words data/words.tsv --misspellings data/pairs/misspellings.tsv --misspelled "$recipes/misspelled.txt"
+embed data/lines.txt data/minilm.npy sentence-transformers/all-MiniLM-L6-v2
 charagram train --config "$recipes/english.yaml" --output runs/whole
 python "$recipes/prune.py" runs/whole runs/pruned --max-ngrams 72000 --count-power 0.35
 for seed in 0 1 2 3; do
@@ -25,10 +31,11 @@ python "$recipes/ship.py" runs/average english --words data/words.txt --facts "$
 
 # What came out is trained on four times more, slowly, with a second teacher.
 head -n 220000 data/lines.txt > data/some-lines.txt
+embed data/some-lines.txt data/some-minilm.npy sentence-transformers/all-MiniLM-L6-v2
+embed data/some-lines.txt data/some-mpnet.npy sentence-transformers/all-mpnet-base-v2
 for seed in 0 1 2 3; do
     train_on --init runs/english --output "runs/again-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
-        --data data/some-lines.txt \
-        --second-teacher sentence-transformers:sentence-transformers/all-mpnet-base-v2
+        --data data/some-lines.txt --teacher data/some-minilm.npy --second-teacher data/some-mpnet.npy
 done
 python "$recipes/average.py" runs/again runs/again-0 runs/again-1 runs/again-2 runs/again-3
 python "$recipes/ship.py" runs/again second --words data/words.txt --facts "$recipes/english-facts.yaml" \
@@ -38,8 +45,9 @@ python "$recipes/ship.py" runs/again second --words data/words.txt --facts "$rec
 for run in 0:1,220000 1:1,220000 4:220001,440000 5:220001,440000 8:440001,671000 9:440001,671000; do
     seed=${run%:*}
     sed -n "${run#*:}p" data/lines.txt > data/third.txt
+    embed data/third.txt data/third.npy sentence-transformers/all-MiniLM-L6-v2
     train_on --init runs/second --output "runs/third-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
-        --data data/third.txt --typos 0.1 --neighbors-weight 0.25
+        --data data/third.txt --teacher data/third.npy --typos 0.1 --neighbors-weight 0.25
 done
 python "$recipes/average.py" runs/third runs/third-[0-9]
 python "$recipes/ship.py" runs/third before --words data/words.txt --texts data/some-lines.txt \
@@ -54,9 +62,9 @@ train_jointly() {
     train_on --l2 3e-5 --data data/lines.txt --teacher data/joint.npy --typos 0.1 --neighbors-weight 0.25 "$@"
 }
 sed 's/^/query: /' data/lines.txt > data/queries.txt
+embed data/queries.txt data/e5.npy intfloat/multilingual-e5-small
 python "$recipes/joint_teacher.py" data/joint.npy --dim 384 --like runs/form \
-    --teacher data/lines.txt sentence-transformers:sentence-transformers/all-MiniLM-L6-v2 \
-    --teacher data/queries.txt sentence-transformers:intfloat/multilingual-e5-small
+    --teacher data/lines.txt data/minilm.npy --teacher data/queries.txt data/e5.npy
 train_jointly --init runs/form --output runs/joint-0 --seed 0 --epochs 3 --learning-rate 0.0015
 train_jointly --init runs/joint-0 --output runs/joint-1 --seed 1 --epochs 4 --learning-rate 0.002
 train_jointly --init runs/form --output runs/joint-2 --seed 2 --epochs 3 --learning-rate 0.0015

@@ -1,8 +1,7 @@
 r"""Joins the vectors of several teachers; the cosines of the joint vectors are the mean of theirs.
 
     python recipes/joint_teacher.py data/joint.npy --dim 384 --like runs/form \
-        --teacher data/lines.txt sentence-transformers:sentence-transformers/all-MiniLM-L6-v2 \
-        --teacher data/queries.txt sentence-transformers:intfloat/multilingual-e5-small
+        --teacher data/lines.txt data/minilm.npy --teacher data/queries.txt data/e5.npy
 
 The vectors of each teacher lose their mean, without which those of e5 all have cosines above 0.7,
 and get unit length. Then they are concatenated, and projected onto their principal directions.
@@ -12,18 +11,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import run_command
-from tf_charagram.data.download import cache_folder
 from tf_charagram.errors import ConfigError
 from tf_charagram.models._answers.vectors import unit_rows
 from tf_charagram.tasks.distillation._teachers.lines import TeacherLines
-from tf_charagram.tasks.distillation._teachers.teacher import find_teacher
 
 Floats = NDArray[np.float32]
 
@@ -88,7 +84,7 @@ def make_parser() -> Parser:
     parser = Parser(prog="python recipes/joint_teacher.py", description=__doc__)
     parser.add_argument("out", help="file .npy to write, a row of float16 for each line")
     parser.add_argument(
-        "--teacher", nargs=2, action="append", required=True, metavar=("LINES", "TEACHER"),
+        "--teacher", nargs=2, action="append", required=True, metavar=("LINES", "VECTORS"),
         help="its lines, with a prompt if it needs one, and its vectors as for `train --teacher`; "
         "repeatable",
     )  # fmt: skip
@@ -100,8 +96,7 @@ def make_parser() -> Parser:
 def run(arguments: Sequence[str]) -> int:
     """Runs the script; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    teachers = [_teacher(*names) for names in values.teacher]
-    find_teacher.cache_clear()
+    teachers = [TeacherLines([lines], [vectors]) for lines, vectors in values.teacher]
     joint = JointTeacher(teachers, values.dim)
     if values.like is not None:
         joint.rotate_to(_vectors_of(values.like, teachers[0].texts[: len(joint.sample)]))
@@ -112,12 +107,6 @@ def run(arguments: Sequence[str]) -> int:
         out[numbers] = joint.vectors(numbers)
     out.flush()
     return 0
-
-
-def _teacher(lines: str, teacher: str) -> TeacherLines:
-    is_file = teacher.endswith((".npy", ".parquet"))
-    source: Any = [teacher] if is_file else find_teacher(teacher)
-    return TeacherLines([lines], source, cache_folder=cache_folder() / "teachers")
 
 
 def _vectors_of(model: str, texts: Sequence[str]) -> Floats:

@@ -12,7 +12,7 @@ from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.writing import check_is_file
 from tf_charagram.data._tables.lines import BadLines, read_lines
 from tf_charagram.errors import DataError
-from tf_charagram.tasks.distillation._teachers.teacher import read_vectors
+from tf_charagram.tasks.distillation._teachers.vectors import read_vectors
 
 TextVectors = tuple[list[str], NDArray[np.floating[Any]]]
 

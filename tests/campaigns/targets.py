@@ -25,7 +25,7 @@ from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.data.readers.words import load_word_vectors, scan_word_vectors
 from tf_charagram.data.readers.wordsim import read_wordsim
-from tf_charagram.tasks.distillation._teachers.teacher import read_vectors
+from tf_charagram.tasks.distillation._teachers.vectors import read_vectors
 from tf_charagram.tasks.labels.treebank import read_labelled_texts, read_trees
 from tf_charagram.tasks.tagging._conllu.data import read_tagged
 from tf_charagram.text._algorithm.batches import to_bytes

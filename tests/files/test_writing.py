@@ -173,19 +173,6 @@ def test_a_second_lock_is_refused_until_the_first_is_released(tmp_path, monkeypa
         pass
 
 
-def test_on_wait_waits_and_is_called_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("tf_charagram._files.writing._PATIENCE_S", 0.0)
-    lock, calls = FolderLock(tmp_path), []
-    lock.acquire()
-
-    def on_wait():
-        calls.append("waiting")
-        threading.Timer(0.2, lock.release).start()
-
-    FolderLock(tmp_path).acquire(on_wait=on_wait)
-    assert calls == ["waiting"]
-
-
 def test_lock_ends_with_its_process(tmp_path, monkeypatch):
     code = (
         "import sys; from tf_charagram._files.writing import FolderLock; "

@@ -238,11 +238,8 @@ class FolderLock:
         self._folder = Path(folder)
         self._descriptor: int | None = None
 
-    def acquire(self, *, on_wait: Callable[[], object] | None = None) -> None:
+    def acquire(self) -> None:
         """Locks the folder, unless this object has locked it already.
-
-        Args:
-            on_wait: If given, waits for other processes, and calls it once before.
 
         Raises:
             RunError: Another process has locked the folder, or it cannot be created.
@@ -256,10 +253,7 @@ class FolderLock:
             descriptor = os.open(self._folder, os.O_RDONLY)
         end = time.monotonic() + _PATIENCE_S
         while not _lock(descriptor):
-            if on_wait is not None:
-                on_wait()
-                on_wait, end = None, float("inf")
-            elif time.monotonic() > end:
+            if time.monotonic() > end:
                 os.close(descriptor)
                 raise RunError(
                     f"{self._folder} is in use: another process writes to it. Wait until it ends, "

@@ -11,22 +11,15 @@ from tf_charagram.tasks.distillation._teachers import lines as module
 from tf_charagram.tasks.distillation._teachers.lines import TeacherLines, nearest_lines
 
 
-class Sizes:
-    name, dim = "sizes", 2
-
-    def encode(self, texts):
-        return np.array([[len(text), 1.0] for text in texts])
-
-
 def write(tmp_path, name, lines, vectors):
     (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
     np.save(tmp_path / f"{name}.npy", np.array(vectors, np.float32))
 
 
-def read(tmp_path, names, *, teacher=None):
-    sources = teacher or [tmp_path / f"{name}.npy" for name in names]
+def read(tmp_path, names):
+    sources = [tmp_path / f"{name}.npy" for name in names]
     paths = [tmp_path / f"{name}.txt" for name in names]
-    return TeacherLines(paths, sources, cache_folder=tmp_path / "cache")
+    return TeacherLines(paths, sources)
 
 
 def test_two_files_without_their_blank_lines(tmp_path):
@@ -35,13 +28,6 @@ def test_two_files_without_their_blank_lines(tmp_path):
     lines = read(tmp_path, "ab")
     assert lines.texts == ["one", "two", "three"]
     assert_allclose(lines.vectors(np.array([2, 0, 1])), [[0.5**0.5] * 2, [1, 0], [0, 1]], rtol=1e-6)
-
-
-def test_a_teacher_computes_them_once(tmp_path):
-    write(tmp_path, "a", ["xx", "", "x", "xx"], [])
-    lines = read(tmp_path, "a", teacher=Sizes())
-    assert lines.texts == ["xx", "x", "xx"]
-    assert_allclose(lines.vectors(np.arange(3))[:, 0], [0.8944, 0.7071, 0.8944], atol=1e-3)
 
 
 def test_as_many_vectors_as_lines(tmp_path):

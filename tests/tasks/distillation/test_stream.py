@@ -26,7 +26,7 @@ PAIRS = [(f"left {number}", f"Right  {number}") for number in range(NUM_PAIRS)]
 def lines_with(vectors, folder):
     (folder / "a.txt").write_text("".join(f"{line}\n" for line in LINES))
     np.save(folder / "a.npy", vectors)
-    return TeacherLines([folder / "a.txt"], [folder / "a.npy"], cache_folder=folder)
+    return TeacherLines([folder / "a.txt"], [folder / "a.npy"])
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch,
      (["--neighbor-batch-size=-1"], "`neighbor_batch_size` must be at least 0"),
      ([*NEIGHBORS, *(f"--second-teacher={name}.npy" for name in "ab")],
       "`second_teacher` must have one file"),
-     ([*NEIGHBORS, "--second-teacher", "gpt"], "sentence-transformers:NAME_OR_FOLDER. Received: ")],
+     ([*NEIGHBORS, "--second-teacher", "gpt"], "gpt: no such file")],
 )  # fmt: skip
 def test_what_is_wrong_is_said(files, tmp_path, capsys, arguments, problem):
     assert train(files, tmp_path / "run", *arguments) == 1

@@ -29,14 +29,13 @@ class DistillConfig(EmbedderConfig):
     )
     teacher: tuple[str, ...] = option(
         (),
-        "vectors of the lines, .npy or .parquet, one file for each --data; or "
-        "sentence-transformers:NAME_OR_FOLDER, which embeds them once; repeatable",
+        "vectors of the lines, .npy or .parquet, one file for each --data; repeatable",
         "data",
         is_repeatable=True,
     )
     second_teacher: tuple[str, ...] = option(
         (),
-        "another teacher, like --teacher, of any width: nearest lines and their cosines are then "
+        "vectors of another teacher, of any width: nearest lines and their cosines are then "
         "the mean of both; repeatable",
         "data",
         is_repeatable=True,

@@ -9,7 +9,6 @@ from typing import Any
 
 from tf_charagram._files.writing import check_is_file
 from tf_charagram.data._tables.lines import BadLines
-from tf_charagram.data.download import cache_folder
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
@@ -17,11 +16,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.distillation._teachers.lines import MeanOfTeachers, TeacherLines
 from tf_charagram.tasks.distillation._teachers.step import DistillModel
 from tf_charagram.tasks.distillation._teachers.stream import DistillStream, PairTexts
-from tf_charagram.tasks.distillation._teachers.teacher import (
-    SENTENCE_TRANSFORMERS,
-    find_teacher,
-    read_vectors,
-)
+from tf_charagram.tasks.distillation._teachers.vectors import read_vectors
 from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.tasks.paraphrase._corpus.corpus import PairCorpus, pairs_files, pairs_reader
 from tf_charagram.tasks.paraphrase.task import EmbedderSets
@@ -70,7 +65,8 @@ class Distill(EmbedderSets, Task):
         """
         if config.dim is not None:
             return config
-        return config.replace(dim=_width(config))
+        first, *_ = _vector_files(config, "teacher")
+        return config.replace(dim=int(read_vectors(first).shape[1]))
 
     @classmethod
     def input_files(cls, config: Any) -> list[Path]:
@@ -84,13 +80,11 @@ class Distill(EmbedderSets, Task):
         return [*files, *cls.model_inputs(config)]
 
     def read(self) -> None:
-        """Reads lines, vectors and pairs, and computes vectors that are not in files."""
+        """Reads lines, vectors and pairs."""
         config = self.config
         self.lines = self._taught_by("teacher")
         if config.second_teacher:
             self._judge = MeanOfTeachers(self.lines, self._taught_by("second_teacher"))
-        # Training needs the memory.
-        find_teacher.cache_clear()
         if config.pairs:
             corpus = self._corpus()
             # The survey counts the pairs, which iterating over them needs.
@@ -104,11 +98,7 @@ class Distill(EmbedderSets, Task):
 
     def _taught_by(self, name: str) -> TeacherLines:
         """Returns the lines with the vectors of the teacher in the setting `name`."""
-        return TeacherLines(
-            self.data_names(self.config),
-            _vector_files(self.config, name) or find_teacher(getattr(self.config, name)[0]),
-            cache_folder=cache_folder() / "teachers",
-        )
+        return TeacherLines(self.data_names(self.config), _vector_files(self.config, name))
 
     def _corpus(self) -> PairCorpus:
         config = self.config
@@ -174,31 +164,18 @@ class Distill(EmbedderSets, Task):
         }
 
 
-def _vector_files(config: DistillConfig, name: str) -> tuple[str, ...]:
-    """Returns the files of vectors in the setting `name`; empty if a teacher computes them.
+def _vector_files(config: Any, name: str) -> tuple[str, ...]:
+    """Returns the files of vectors in the setting `name`.
 
     Raises:
         ConfigError: There is no first teacher, or not one file for each file of texts.
     """
     names: tuple[str, ...] = getattr(config, name)
     if name == "teacher" and not names:
-        raise ConfigError(
-            "The task 'distill' needs --teacher: files of vectors, .npy or .parquet, or "
-            f"{SENTENCE_TRANSFORMERS}NAME_OR_FOLDER."
-        )
-    if len(names) == 1 and not names[0].endswith((".npy", ".parquet")):
-        return ()
+        raise ConfigError("The task 'distill' needs --teacher: files of vectors, .npy or .parquet.")
     if names and len(names) != len(config.data):
         raise ConfigError(
             f"`{name}` must have one file of vectors for each --data, in the same order. Received: "
             f"{len(names)} for {len(config.data)} --data."
         )
     return names
-
-
-def _width(config: Any) -> int:
-    """Returns the width of the vectors of the first teacher."""
-    files = _vector_files(config, "teacher")
-    if files:
-        return int(read_vectors(files[0]).shape[1])
-    return find_teacher(config.teacher[0]).dim

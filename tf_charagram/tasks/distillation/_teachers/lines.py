@@ -13,11 +13,7 @@ from scipy.cluster.vq import kmeans2
 
 from tf_charagram.data._tables.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.tasks.distillation._teachers.teacher import (
-    SentenceTransformer,
-    VectorCache,
-    read_vectors,
-)
+from tf_charagram.tasks.distillation._teachers.vectors import read_vectors
 
 _CHUNK = 50_000
 # Vectors from which the principal directions are computed.
@@ -53,32 +49,24 @@ class MeanOfTeachers:
 
 
 class TeacherLines:
-    """Texts in memory and their vectors, on disk if they are in files.
+    """Texts in memory and their vectors on disk.
 
     Blank lines are skipped, along with their vectors.
 
     Args:
         paths: Files of texts, one per line.
-        sources: Files of vectors, one per file of texts; or a teacher that computes them.
-        cache_folder: Folder where computed vectors are kept.
+        sources: Files of vectors, one per file of texts.
 
     Attributes:
         texts: The texts.
         dim: Width of the vectors.
 
     Raises:
-        ConfigError: A package is not installed.
+        ConfigError: A file is Parquet, and pyarrow is not installed.
         DataError: A file cannot be read, a vector is zero or not finite, or there are no texts.
-        RunError: The cache cannot be written.
     """
 
-    def __init__(
-        self,
-        paths: Sequence[str | Path],
-        sources: Sequence[str | Path] | SentenceTransformer,
-        *,
-        cache_folder: str | Path,
-    ) -> None:
+    def __init__(self, paths: Sequence[str | Path], sources: Sequence[str | Path]) -> None:
         lines: list[str] = []
         num_lines: list[int] = []
         for path in paths:
@@ -90,13 +78,8 @@ class TeacherLines:
             raise DataError(paths[0], "no texts found: all lines are blank")
         self.texts = [lines[number] for number in visible.tolist()]
         # The vectors lie in parts, one after the other; `_rows` are positions in all of them.
-        if isinstance(sources, Sequence):
-            self._parts = _read_parts(sources, paths, num_lines)
-            self._rows = visible
-        else:
-            cache = VectorCache(cache_folder, sources, self.texts)
-            self._parts = [cache.vectors()]
-            self._rows = cache.rows
+        self._parts = _read_parts(sources, paths, num_lines)
+        self._rows = visible
         self.dim = self._parts[0].shape[1]
         self._splits = np.cumsum([0, *map(len, self._parts)])
         bad = np.flatnonzero(~self._are_good(self._rows))
