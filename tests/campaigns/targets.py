@@ -97,7 +97,6 @@ _CONLLU = (
     b"2\tcat\tcat\tNOUN\tNN\t_\t5\tnsubj\t_\t_\n3-4\tcan't\t_\t_\t_\t_\t_\t_\t_\t_\n"
     b"3\tca\tcan\tAUX\tMD\t_\t5\taux\t_\t_\n4\tn't\tnot\tPART\tRB\t_\t5\tadvmod\t_\t_\n\n"
 )
-_TREES = b"( (S (NP-SBJ (DT The) (NN cat)) (VP (VBZ sits) (NP (-NONE- *T*))) (. .)) )\n"
 _SST = b"(3 (2 It) (4 (2 sings) (3 -LRB- -RRB-)))\n(1 (2 It) (0 (1 stinks) (2 .)))\n"
 _SICK = (
     b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\tSemEval_set\n"
@@ -117,7 +116,6 @@ READERS = [
                 (b" ||| ", b"=", b"PPDB2.0Score", b"Equivalence", b"\n")),
     file_target("reader.conllu", "tags.conllu", _both(read_tagged), [_CONLLU],
                 (b"\t", b"\n\n", b"_", b"# ", b"3-4\t", b"8.1\t")),
-    file_target("reader.trees", "wsj.mrg", _both(read_tagged), [_TREES], (b"(", b")", b"-NONE-")),
     file_target("reader.sst", "sst.txt", _both(partial(read_trees, phrases=True)), [_SST],
                 (b"(", b")", b"(2 x)", b"-LRB-")),
     file_target("reader.sts", "sts.tsv", _both(read_sts), [b"4.5\tA cat.\tThe cat\n0\tA\tB\n"]),

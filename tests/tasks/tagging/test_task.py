@@ -12,7 +12,6 @@ from tests.variants import some_now
 from tf_charagram.cli import main
 from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.tagging.model import Tagger
-from tf_charagram.text.splitting import split_tokens
 from tf_charagram.training.run import TrainingRun
 
 QUICK = ["--task", "pos", "--dim", "16", "--hidden-dim", "8", "--epochs", "3",
@@ -81,22 +80,6 @@ def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     )  # fmt: skip
     TrainingRun(make_task(config), resume=False, overwrite=False)
     assert "skipped 1 bad line; first: " in caplog.text
-
-
-def test_words_of_the_penn_treebank_are_split_as_raw_text(tmp_path):
-    data = tmp_path / "x.mrg"
-    leaves = [("-LRB-", "-LRB-"), ("CC", "and\\/or"), ("JJ", "well-known"), ("CD", "1\\/2"),
-              ("CD", "3\\*"), ("NNP", "U.S."), ("''", "''"), ("-RRB-", "-RRB-")]  # fmt: skip
-    data.write_text("(S " + " ".join(f"({tag} {word})" for tag, word in leaves) + ")\n")
-    config = make_settings(
-        "pos", data=(str(data),), dim=4, hidden_dim=4, output=str(tmp_path / "run")
-    )
-    task = make_task(config)
-    [sentence] = task.read_file(data, "train", "x").sentences
-    assert sentence.text == '( and/or well-known 1/2 3* U.S. " )'
-    tokens = split_tokens(tf.constant([sentence.text]))[0]
-    assert [word.encode() for word in sentence.words] == tokens.to_list()[0]
-    assert dict(zip(sentence.words, sentence.tags, strict=True))["/"] == "CC"
 
 
 @pytest.mark.parametrize(

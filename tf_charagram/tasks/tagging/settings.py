@@ -29,7 +29,7 @@ class TaggingConfig(LabelledConfig):
     task: str = option("pos", "what to train")
     data: tuple[str, ...] = option(
         (),
-        "sentences: CoNLL-U, word TAB tag, word/TAG, trees, or starter; repeatable [starter]",
+        "sentences: CoNLL-U, word TAB tag, or starter; repeatable [starter]",
     )
     optimizer: Literal["adam", "adagrad", "sgd"] = option(
         "sgd", "adam and adagrad are row-sparse; sgd has momentum"

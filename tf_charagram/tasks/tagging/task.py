@@ -31,7 +31,6 @@ from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.text._algorithm.tensors import ids_function, string_tensor
-from tf_charagram.text.splitting import split_tokens
 from tf_charagram.training._loop.building import make_vectorizer
 from tf_charagram.training._loop.run_folder import RunFolder
 from tf_charagram.training._loop.stream import ExampleStream
@@ -45,31 +44,6 @@ class _TaggedSet:
 
     name: str
     sentences: list[TaggedSentence]
-
-
-def _split_as_raw(sentences: list[TaggedSentence]) -> list[TaggedSentence]:
-    """Splits the words of the Penn Treebank that a tagger splits in raw text; parts have their tag.
-
-    The treebank has `and/or` and `well-known` as words, of which a tagger would never see a part.
-    """
-    words = list({word for each in sentences if each.is_penn for word in each.words})
-    if not words:
-        return sentences
-    parts = {}
-    for word, tokens in zip(words, split_tokens(string_tensor(words))[0].to_list(), strict=True):
-        parts[word] = [token.decode() for token in tokens] or [word]
-    found = []
-    for each in sentences:
-        if each.is_penn:
-            pairs = zip(each.words, each.tags, strict=True)
-            split = [(part, tag) for word, tag in pairs for part in parts[word]]
-            each = replace(
-                each,
-                words=tuple(part for part, _ in split),
-                tags=tuple(tag for _, tag in split),
-            )
-        found.append(each)
-    return found
 
 
 class Tagging(LabelledSets, Task):
@@ -108,7 +82,7 @@ class Tagging(LabelledSets, Task):
     def read_file(self, path: Path, split: str, name: str) -> _TaggedSet:
         """Reads tagged sentences; a file is one split."""
         sentences = read_tagged(path, column=self.config.column, on_bad_line=self.bad_lines)
-        return _TaggedSet(name, _split_as_raw(list(sentences)))
+        return _TaggedSet(name, list(sentences))
 
     def take_examples(self, examples: Sequence[_TaggedSet]) -> None:
         """Stores the sentences to train on, one set per `--data`."""
