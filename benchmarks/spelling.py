@@ -21,15 +21,11 @@ from dataclasses import dataclass
 
 import common
 import numpy as np
+from misspellings import MisspellingQueries, cosine_blocks, recalls
 from scipy.optimize import minimize
 
 from tf_charagram.data.readers.misspellings import Misspelling, read_misspellings
 from tf_charagram.data.typos import add_typos
-from tf_charagram.evaluation._scores.misspellings import (
-    MisspellingQueries,
-    cosine_blocks,
-    score_ranks,
-)
 from tf_charagram.models._answers.vectors import nearest
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search._pairs.spelling import (
@@ -149,11 +145,11 @@ def main() -> None:
         tried = {", ".join(names): fit(fitted, names) for names in TRIED} | {"WEIGHTS": WEIGHTS}
         print(f"{model}: fitted on {len(fitted.right):,}, measured on {len(measured.right):,}")
         for name, weights in tried.items():
-            recalls = score_ranks(measured.ranks(np.array(weights)), num_resamples=0).metrics
+            found = recalls(measured.ranks(np.array(weights)))
             result[model][name] = {
-                metric: common.Sample([recall], "%") for metric, recall in recalls.items()
+                metric: common.Sample([recall], "%") for metric, recall in found.items()
             }
-            cells = "  ".join(f"{recall:6.2f}" for recall in recalls.values())
+            cells = "  ".join(f"{recall:6.2f}" for recall in found.values())
             print(f"{cells}  {name}  {list(weights)}", flush=True)
         result[model]["weights"] = tried[", ".join(CorrectionWeights._fields)]._asdict()
     common.finish("spelling", result, arguments)

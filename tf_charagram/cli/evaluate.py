@@ -1,4 +1,4 @@
-"""`charagram evaluate`: scores models on pairs of texts, or on misspellings."""
+"""`charagram evaluate`: scores models on pairs of texts, or on the files of their task."""
 
 from __future__ import annotations
 
@@ -58,14 +58,6 @@ def _make_parser() -> Parser:
         help="the first line of a CSV or TSV file is a row, and columns have numbers from 1",
     )
     parser.add_argument(
-        "--misspellings", help="list of wrong and right forms: scores corrections, not pairs"
-    )
-    parser.add_argument(
-        "--vocabulary",
-        help="words that --misspellings corrects to, one per line, most frequent first [those of "
-        "the first model]",
-    )
-    parser.add_argument(
         "--typos",
         type=_typos,
         default=0,
@@ -106,17 +98,9 @@ def evaluate(arguments: Sequence[str]) -> int:
         # `--typos` can be the name of a kind, and `--bootstrap` can be missing.
         if isinstance(value, int) and value < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
-    if values.misspellings is None:
-        parser.refuse(values, ("vocabulary",), "is for --misspellings")
-    else:
-        others = ("eval_data", "columns", "no_header", "typos", "baseline", "keep_words")
-        parser.refuse(values, others, "does not go with --misspellings")
     check_input_flags(values, *([] if values.eval_data is None else [values.eval_data]))
     bad_lines = BadLines(values.on_bad_line)
-    if values.misspellings is not None:
-        result, titled_tables = _evaluate_misspellings(values, bad_lines)
-    else:
-        result, titled_tables = _evaluate_pairs(parser, values, bad_lines)
+    result, titled_tables = _evaluate(parser, values, bad_lines)
     if bad_lines.count:
         sys.stderr.write(f"{bad_lines.summary()}\n")
     if values.json:
@@ -131,21 +115,7 @@ def evaluate(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
-    from tf_charagram.evaluation._scores.misspellings import evaluate_misspellings
-
-    result = evaluate_misspellings(
-        values.model,
-        values.misspellings,
-        values.vocabulary,
-        bad_lines=bad_lines,
-        seed=values.seed,
-        num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
-    )
-    return result.to_dict(), [("", [result.table()])]
-
-
-def _evaluate_pairs(parser: Parser, values: Any, bad_lines: BadLines) -> _Output:
+def _evaluate(parser: Parser, values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.models._storage.locations import EMBEDDER, read_kind
 
     kinds = {model: read_kind(model) for model in values.model}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from misspellings import RECALL_AT, MisspellingQueries, edit_blocks, recalls
 
 from tests.reference import spelling as reference
 from tf_charagram.data.readers.misspellings import Misspelling
-from tf_charagram.evaluation._scores.misspellings import RECALL_AT, MisspellingQueries, score_ranks
 
 VOCABULARY = ["the", "there", "their", "form"]
 
@@ -34,9 +34,9 @@ def test_ranks_by_hand():
     """`the` is before `their` by its score, `there` by its position; no word answers itself."""
     queries = queries_of(("ther", ("their",)), ("there", ("their",)))
     scores = np.array([[0.9, 0.5, 0.5, 0.1], [0.9, 1.0, 0.5, 0.1]])
-    assert queries.ranks(scores).tolist() == [2, 1]
-    assert queries.ranks(scores[1:], start=1).tolist() == [1]
-    assert queries_of(("the", ("their",))).ranks(scores[:1]).tolist() == [1]
+    assert queries.ranks([(0, scores)]).tolist() == [2, 1]
+    assert queries.ranks([(1, scores[1:])]).tolist() == [1]
+    assert queries_of(("the", ("their",))).ranks([(0, scores[:1])]).tolist() == [1]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -52,17 +52,18 @@ def test_ranks_equal_reference(seed, kind):
         reference.rank(row, set(right), own)
         for row, right, own in zip(scores, queries.right, queries.own, strict=True)
     ]
-    assert queries.ranks(scores).tolist() == expected
-    score = score_ranks(np.array(expected), num_resamples=0)
-    recalls = [reference.recall(expected, k) for k in RECALL_AT]
-    assert list(score.metrics.values()) == pytest.approx(recalls)
-    assert score.intervals == {}
+    assert queries.ranks([(0, scores)]).tolist() == expected
+    by_reference = [reference.recall(expected, k) for k in RECALL_AT]
+    assert list(recalls(np.array(expected)).values()) == pytest.approx(by_reference)
 
 
 def test_recall_by_hand():
     """Ranks 0, 0, 9, 10: half are first, three of four among ten, all among fifty."""
-    score = score_ranks(np.array([0, 0, 9, 10]), num_resamples=200)
-    assert dict(score.metrics) == {"recall_at_1": 50, "recall_at_10": 75, "recall_at_50": 100}
-    low, high = score.intervals["recall_at_1"]
-    assert low < 50 < high and score.intervals["recall_at_50"] == (100, 100)
-    assert score.to_dict()["intervals"]["recall_at_1"] == (low, high)
+    found = recalls(np.array([0, 0, 9, 10]))
+    assert found == {"recall_at_1": 50, "recall_at_10": 75, "recall_at_50": 100}
+
+
+def test_edit_distance_equals_reference():
+    [(_, scores)] = edit_blocks(["thier", "x"], VOCABULARY)
+    expected = [[255 - reference.osa_distance(a, b) for b in VOCABULARY] for a in ("thier", "x")]
+    assert scores.tolist() == expected
