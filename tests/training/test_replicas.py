@@ -72,4 +72,4 @@ def test_labels(task, tmp_path):
 def test_a_head_alone_trains_on_one_device(trained, tmp_path):
     done = train(tmp_path, "--task", "entailment", "--freeze=encoder", "--init", trained.folder)
     assert done.returncode == 1
-    assert "`freeze` trains a head on one device only" in done.stderr
+    assert "`freeze` encoder trains a head on one device only" in done.stderr

@@ -167,7 +167,9 @@ class StepModel(keras.Model):
                 inputs = WeightedIds(ids.with_values(values), weights)
             return self._parts[0](inputs, training=training)
 
-        return encode_in_shares(encode, ids) if self.shares_batches else encode(ids)
+        # A head is adapted outside of the replicas, where there are no shares.
+        has_share = self.shares_batches and not tf.distribute.in_cross_replica_context()
+        return encode_in_shares(encode, ids) if has_share else encode(ids)
 
     #: `loss_of(*batch, training)` of a subclass: the loss of a batch, without penalties.
     loss_of: Callable[..., tf.Tensor]
