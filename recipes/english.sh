@@ -11,9 +11,9 @@ train_on() {
         --batch-size 250 --neighbor-batch-size 250 "$@"
 }
 
-# Embeds lines with a teacher: lines, file to write, model.
+# Embeds lines with a teacher, once: lines, file to write, model.
 embed() {
-    python "$recipes/teacher_vectors.py" "$1" "$2" --model "$3"
+    [ -e "$2" ] || python "$recipes/teacher_vectors.py" "$1" "$2" --model "$3"
 }
 
 python "$recipes/english_lines.py" data/lines.txt --texts data/texts/*.gz --pairs data/pairs/* --number 671000 \
@@ -44,10 +44,11 @@ python "$recipes/ship.py" runs/again second --words data/words.txt --facts "$rec
 # And twice on each third of the lines. Fewer typing errors are needed, for now it corrects words.
 for run in 0:1,220000 1:1,220000 4:220001,440000 5:220001,440000 8:440001,671000 9:440001,671000; do
     seed=${run%:*}
-    sed -n "${run#*:}p" data/lines.txt > data/third.txt
-    embed data/third.txt data/third.npy sentence-transformers/all-MiniLM-L6-v2
+    lines=${run#*:}
+    sed -n "${lines}p" data/lines.txt > data/third.txt
+    embed data/third.txt "data/third-$lines.npy" sentence-transformers/all-MiniLM-L6-v2
     train_on --init runs/second --output "runs/third-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
-        --data data/third.txt --teacher data/third.npy --typos 0.1 --neighbors-weight 0.25
+        --data data/third.txt --teacher "data/third-$lines.npy" --typos 0.1 --neighbors-weight 0.25
 done
 python "$recipes/average.py" runs/third runs/third-[0-9]
 python "$recipes/ship.py" runs/third before --words data/words.txt --texts data/some-lines.txt \

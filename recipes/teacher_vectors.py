@@ -6,6 +6,7 @@ python recipes/teacher_vectors.py data/lines.txt data/minilm.npy \
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.cli.commands import run_command
 from tf_charagram.data._tables.lines import read_lines
+from tf_charagram.errors import DataError
 
 _CHUNK = 10_000
 
@@ -36,6 +38,8 @@ def run(arguments: Sequence[str]) -> int:
     # Twice the speed on machines that support it; the vectors differ in the third digit.
     teacher = SentenceTransformer(values.model, model_kwargs={"dtype": "bfloat16"})
     lines = [text for _, text in read_lines(values.lines)]
+    # The file gets its name when it is complete, so that a stopped run leaves no zeros.
+    partial = f"{values.out}.part"
     out = None
     with ProgressLine(len(lines)) as progress:
         for first in range(0, len(lines), _CHUNK):
@@ -44,9 +48,13 @@ def run(arguments: Sequence[str]) -> int:
             vectors = teacher.encode(texts, normalize_embeddings=True)
             if out is None:
                 shape = (len(lines), vectors.shape[1])
-                out = np.lib.format.open_memmap(values.out, "w+", np.float16, shape)
+                out = np.lib.format.open_memmap(partial, "w+", np.float16, shape)
             out[first : first + _CHUNK] = vectors
             progress.update("teacher", [f"{len(lines):,} texts"], advance=len(texts))
+    if out is None:
+        raise DataError(values.lines, "no texts found: the file is empty")
+    out.flush()
+    os.replace(partial, values.out)
     return 0
 
 

@@ -234,6 +234,15 @@ def test_adapt_takes_ids_and_vectors():
         assert setup.head.scale.value.ref() in values
 
 
+def test_adapt_outside_of_the_replicas_of_several_gpus(monkeypatch):
+    monkeypatch.setattr(SupervisedModel, "shares_batches", True)
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        setup = Setup("charagram")
+        setup.model.adapt(setup.inputs)
+    size = np.sqrt(np.mean(np.square(setup.encoder(ragged(ROWS)))))
+    assert_allclose(setup.head.scale, size, rtol=1e-5)
+
+
 @pytest.mark.parametrize("task", some_now(TASKS, "entailment"))
 def test_an_empty_batch_changes_nothing(task):
     setup = Setup("charagram", task)
