@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
-from scipy.special import expit
+from scipy.special import betainc, expit
 
 from tf_charagram.errors import ConfigError
 
 _NUM_FOLDS = 5
-# A single label does not decide.
-_MIN_PROBABILITY = 0.01
+# Chance that weights which are no better would be taken for better.
+_MAX_CHANCE = 0.05
 
 
 class Learned(NamedTuple):
@@ -137,26 +137,23 @@ def predicts_better(
     is_match: NDArray[np.bool_],
     threshold: float = 0.5,
 ) -> bool:
-    """Tells whether probabilities fit labels better than others, and give no worse answer.
+    """Tells whether probabilities answer more labels than others do, and not by chance.
 
-    F1 alone changes by chance: of 50 labels, few are near the threshold. The mean log-probability
-    of the labels must be larger by more than its standard error.
+    This is a sign test on the labels that only one of them answers. Most labels are of easy pairs,
+    on which both agree: their mean log-probability grows although the answer does not change.
 
     Args:
         probabilities: Held-out probabilities of the labelled pairs, `(num_pairs,)`.
         others: Probabilities that were not learned from the labels.
-        is_match: Whether they match, both at least once.
+        is_match: Whether they match, `(num_pairs,)`.
         threshold: Minimum probability of a match.
     """
-    logs, scores = [], []
-    for each in (probabilities, others):
-        of_label = np.where(is_match, each, 1 - each)
-        logs.append(np.log(np.maximum(of_label, _MIN_PROBABILITY)))
-        is_found = each >= threshold
-        scores.append(2 * (is_found & is_match).sum() / (is_found.sum() + is_match.sum()))
-    gains = logs[0] - logs[1]
-    is_sure = gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains))
-    return bool(is_sure and scores[0] >= scores[1])
+    is_right = (probabilities >= threshold) == is_match
+    was_right = (others >= threshold) == is_match
+    num_won = (is_right & ~was_right).sum()
+    num_lost = (was_right & ~is_right).sum()
+    # The chance of so many heads or more, if coins are tossed.
+    return bool(num_won and betainc(num_won, num_lost + 1, 0.5) <= _MAX_CHANCE)
 
 
 def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:

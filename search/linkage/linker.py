@@ -17,6 +17,7 @@ from tf_charagram.search._pairs.grouping import check_groups
 from tf_charagram.search._pairs.learning import Learned
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind
 from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
+from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedWeights
 from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,
     Label,
@@ -95,7 +96,7 @@ class Linker:
         self.groups = groups
         self.model = model
         self.mixture: Mixture | None = None
-        self._learned: tuple[np.ndarray, np.ndarray, Learned] | None = None
+        self._learned: tuple[LearnedWeights, Learned] | None = None
         self._links: Links | None = None
 
     @property
@@ -149,7 +150,7 @@ class Linker:
         links.learn_from(labels, self.model)
         self._learned = None
         if links.model is not None and links.learned is not None:
-            self._learned = links.model.weights, links.model.means, links.learned
+            self._learned = links.model.fitted, links.learned
         return links.learned
 
     def match(self, left: Any = None, right: Any = None, *, one_to_one: bool = False) -> Matches:
@@ -245,8 +246,9 @@ class Linker:
         mixture = {each.name: _packed(getattr(self.mixture, each.name)) for each in fields(Mixture)}
         learned = None
         if self._learned is not None:
-            weights, means, scores = self._learned
-            learned = {"weights": _packed(weights), "means": _packed(means), "scores": scores}
+            fitted, scores = self._learned
+            learned = {name: _packed(value) for name, value in fitted._asdict().items()}
+            learned["scores"] = scores
         written = {"format": _FORMAT, "version": _VERSION, "tf_charagram": __version__}
         write_json(path, {**written, "settings": settings, "mixture": mixture, "learned": learned})
 
@@ -276,10 +278,9 @@ class Linker:
             values = {name: _unpacked(value) for name, value in saved["mixture"].items()}
             linker.mixture = Mixture(**values)
             if saved["learned"] is not None:
-                weights, means = (
-                    _unpacked(saved["learned"][name]) for name in ("weights", "means")
-                )
-                linker._learned = weights, means, Learned(*saved["learned"]["scores"])
+                learned = saved["learned"]
+                arrays = [_unpacked(learned[name]) for name in LearnedWeights._fields]
+                linker._learned = LearnedWeights(*arrays), Learned(*learned["scores"])
         except (OSError, ValueError, LookupError, TypeError, ConfigError) as error:
             raise RunError(f"{path} cannot be read as a linker: {error}") from error
         return linker

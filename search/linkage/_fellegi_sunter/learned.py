@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,20 @@ _FEATURE_SCALE = 3.0
 _MAX_LOG_ODDS = 10
 _LOG_ODDS_SCALE = 0.2
 _MIN_SIMILARITY = 0.002
+
+
+class LearnedWeights(NamedTuple):
+    """What labels taught.
+
+    Attributes:
+        weights: Weights of the features, `(num_features,)`.
+        means: Means of the features of the labelled pairs, `(num_features,)`.
+        limits: The lowest and the highest log-odds without labels of the labelled pairs, `(2,)`.
+    """
+
+    weights: Array
+    means: Array
+    limits: Array
 
 
 class LearnedLinks:
@@ -63,8 +78,7 @@ class LearnedLinks:
         self._rivals = PairRivals(
             (left_texts, right_texts), pairs, scores, is_one_table=is_one_table
         )
-        self.weights: Array = np.zeros(0)
-        self.means: Array = np.zeros(0)
+        self.fitted = LearnedWeights(np.zeros(0), np.zeros(0), np.zeros(2))
 
     def learn(
         self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_], others: NDArray[np.int64]
@@ -81,13 +95,23 @@ class LearnedLinks:
         prior = np.zeros(features.shape[1])
         # Few labels change the answer without labels little.
         prior[0] = 1 / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
-        self.weights, held_out = learn_weights(features, is_match, prior, of_others)
-        self.means = features.mean(axis=0)
+        weights, held_out = learn_weights(features, is_match, prior, of_others)
+        plain = features[:, 0] / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
+        limits = np.array([plain.min(), plain.max()])
+        self.fitted = LearnedWeights(weights, features.mean(axis=0), limits)
         return held_out
 
     def log_odds(self, pairs: NDArray[np.int64]) -> Array:
-        """Returns the log-odds of matches, `(num_pairs,)`."""
-        return np.concatenate(self._blocks(pairs), axis=1) @ self.weights
+        """Returns the log-odds of matches, `(num_pairs,)`.
+
+        Labels of uncertain pairs tell nothing about pairs that are surer than all of them: their
+        log-odds are those without labels.
+        """
+        features = np.concatenate(self._blocks(pairs), axis=1)
+        plain = features[:, 0] / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
+        lowest, highest = self.fitted.limits
+        is_known = (plain >= lowest) & (plain <= highest)
+        return np.where(is_known, features @ self.fitted.weights, plain)
 
     def evidence(self, pair: NDArray[np.int64]) -> tuple[float, Array]:
         """Splits the log-odds of a pair.
@@ -101,9 +125,10 @@ class LearnedLinks:
         """
         blocks = self._blocks(pair)
         stops = np.cumsum([block.shape[1] for block in blocks])
-        changes = (np.concatenate(blocks, axis=1)[0] - self.means) * self.weights
+        weights, means, _ = self.fitted
+        changes = (np.concatenate(blocks, axis=1)[0] - means) * weights
         parts = np.split(changes, stops[:-1])
-        share = self.weights[0] * _FEATURE_SCALE * _LOG_ODDS_SCALE
+        share = weights[0] * _FEATURE_SCALE * _LOG_ODDS_SCALE
         return float(share), np.array([part.sum() for part in parts[1:-1]])
 
     def _blocks(self, pairs: NDArray[np.int64]) -> list[Array]:

@@ -35,7 +35,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     count_things,
     random_pairs,
 )
-from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedLinks
+from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedLinks, LearnedWeights
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
     TextOdds,
@@ -185,15 +185,18 @@ class Links:
         if self.learner is None:
             self.learner = LearnedLinks(self.columns, self._plain_log_odds, self.pairs, model)
         outdone = self._outdone(rows[:, :2], rows[is_match, :2])
-        best = self.learner.weights, self.learner.means
-        # Where things have several rows, the other partners of a match are matches, too.
-        for others in (outdone, outdone[:0]):
-            held_out = self.learner.learn(rows[:, :2], is_match, others)
-            if predicts_better(held_out, found, is_match):
-                self.model = self.learner
-                found = held_out
-                best = self.learner.weights, self.learner.means
-        self.learner.weights, self.learner.means = best
+        held_out = self.learner.learn(rows[:, :2], is_match, outdone)
+        if len(outdone):
+            # Where things have several rows, the other partners of a match are matches, too.
+            best = self.learner.fitted
+            without_others = self.learner.learn(rows[:, :2], is_match, outdone[:0])
+            if predicts_better(without_others, held_out, is_match):
+                held_out = without_others
+            else:
+                self.learner.fitted = best
+        if predicts_better(held_out, found, is_match):
+            self.model = self.learner
+            found = held_out
         self.learned = best_threshold(found, is_match)
         self.probabilities = self.probabilities_of(self.pairs)
 
@@ -216,22 +219,19 @@ class Links:
 
     def use_weights(
         self,
-        weights: NDArray[np.float64],
-        means: NDArray[np.float64],
+        fitted: LearnedWeights,
         learned: Learned,
         model: str | Path | Embedder | None,
     ) -> None:
         """Compares the rows by weights that were learned from other tables.
 
         Args:
-            weights: Weights of the features.
-            means: Means of the features of the labelled pairs.
+            fitted: The weights.
             learned: Precision and recall on held-out labels.
             model: The model that compares the rows as a whole, or `None`.
         """
         self.model = LearnedLinks(self.columns, self._plain_log_odds, self.pairs, model)
-        self.model.weights = weights
-        self.model.means = means
+        self.model.fitted = fitted
         self.learned = learned
         self.probabilities = self.probabilities_of(self.pairs)
 

@@ -119,6 +119,20 @@ def test_labels_of_the_best_pairs_do_not_mislead():
     assert f1(found(), truth) >= plain - 0.01
 
 
+def test_pairs_surer_than_all_labels_keep_their_answer():
+    left, right = products(0)
+    links = find_links(read_columns({"name": left}, {"name": right}, ["name"]))
+    plain = np.clip(links._plain_log_odds(links.pairs), -10, 10)
+    is_asked = np.abs(plain) < 2
+    asked = links.pairs[is_asked]
+    model = LearnedLinks(links.columns, links._plain_log_odds, links.pairs, None)
+    model.learn(asked, asked[:, 0] == asked[:, 1], links.pairs[:0])
+    found = model.log_odds(links.pairs)
+    is_surer = (plain < plain[is_asked].min()) | (plain > plain[is_asked].max())
+    np.testing.assert_allclose(found[is_surer], plain[is_surer])
+    assert is_surer.sum() > 10 and np.abs(found - plain)[is_asked].max() > 0.1
+
+
 def test_words_are_no_more_evidence_than_matches_show():
     rows = [f"firm {number} ltd" for number in range(40)]
     others = [f"firm {number} ltd" if number % 2 else "gone away" for number in range(40)]
