@@ -160,6 +160,7 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
         unseen=links.unseen,
         rows=links.pairs[chosen],
         num_rows=(len(column.left), len(column.right)),
+        texts=(column.left, column.right) if links.unseen is None else None,
     )
     chosen = chosen[probabilities[chosen] >= threshold]
     order = np.lexsort((~is_same[chosen], -probabilities[chosen], links.pairs[chosen, 0]))

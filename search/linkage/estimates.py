@@ -55,6 +55,7 @@ def estimate(
     unseen: float | None = 0.0,
     rows: NDArray[np.integer] | None = None,
     num_rows: tuple[int, int] = (0, 0),
+    texts: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
 ) -> list[Estimate]:
     """Estimates precision and recall.
 
@@ -69,9 +70,15 @@ def estimate(
             cannot be known.
         rows: Rows of two tables that are shown, `(num_shown, 2)`, or `None` for groups.
         num_rows: Number of rows of both tables.
+        texts: The text of each row of two lists, equal texts as the same number, negative without
+            a text.
     """
     error = _LOG_ODDS_ERROR_OF_TEXT if unseen is None else _LOG_ODDS_ERROR
     lower_total, upper_total = (values.sum() for values in _bounds(candidates, error, error))
+    # Equal texts may be different things, of which a row is one at most.
+    namesakes: Array = np.ones(len(shown))
+    if texts is not None and rows is not None:
+        namesakes = _num_namesakes(rows, texts)
     estimates = []
     for threshold in thresholds:
         is_chosen = shown >= threshold
@@ -85,12 +92,12 @@ def estimate(
         if num_pairs:
             precision = found / num_pairs
             fewest = lower
-            if unseen is None and rows is not None:
-                # Equal texts may be different things, of which a row is one at most.
-                fewest = (lowest / _num_partners(rows[is_chosen])).sum()
-            most = _bounds(chosen, error, _MAX_LOG_ODDS_ERROR)[1].sum()
+            if texts is not None and rows is not None:
+                most = np.maximum(namesakes[is_chosen], _num_partners(rows[is_chosen]))
+                fewest = (lowest / most).sum()
+            highest = _bounds(chosen, error, _MAX_LOG_ODDS_ERROR)[1]
             # One pair may be an accident.
-            precision_bounds = _widened((fewest - 1) / num_pairs, (most + 1) / num_pairs)
+            precision_bounds = _widened((fewest - 1) / num_pairs, (highest.sum() + 1) / num_pairs)
         if unseen is not None and candidates.sum() > 0:
             recall = min(found / candidates.sum(), 1)
             num_unseen = unseen * upper_total
@@ -114,6 +121,31 @@ def _num_partners(rows: NDArray[np.integer]) -> NDArray[np.integer]:
     for side in rows.T:
         counts.append(np.bincount(side)[side])
     return np.maximum(*counts)
+
+
+def _num_namesakes(
+    rows: NDArray[np.integer], texts: tuple[NDArray[np.integer], NDArray[np.integer]]
+) -> Array:
+    """Returns how many things may have the text of a row of each pair, `(num_pairs,)`.
+
+    Where many rows of both lists share their texts, things that are in neither list do, too. If it
+    is one list, it may have copies.
+
+    Args:
+        rows: Rows of two lists, `(num_pairs, 2)`.
+        texts: The text of each row of both lists.
+    """
+    num_texts = max(side.max(initial=0) for side in texts) + 1
+    most = np.ones(len(rows), np.int64)
+    alone = 0.0
+    for side in texts:
+        counts = np.bincount(side[side >= 0], minlength=num_texts)
+        num_rows = max(counts.sum(), 1)
+        # One row at least, as far as is known.
+        alone = max(alone, (counts == 1).sum() / num_rows, 1 / num_rows)
+        for own, row in zip(texts, rows.T, strict=True):
+            most = np.maximum(most, counts[own[row]])
+    return most / alone
 
 
 def _num_free(rows: NDArray[np.integer], num_rows: tuple[int, int]) -> int:

@@ -131,6 +131,19 @@ def test_the_truth_is_between_the_bounds(make, on, min_f1, seed):
         assert upper - lower < (0.4 if len(on) > 3 else 0.75)
 
 
+def test_namesakes_lower_the_bound():
+    """Branches of a chain have one name: of n rows with it, one matches."""
+    random = np.random.default_rng(0)
+    chains = [f"{one} {two}" for one in ("North", "Grand", "Old") for two in ("Inn", "Hotel")]
+    branches = random.choice(chains, 60).tolist()
+    # The last 20 of the 40 left branches are the first 20 of the right ones.
+    found = match(branches[:40], branches[20:], None)
+    hits = [pair.left == pair.right + 20 for pair in found.pairs]
+    [chosen] = [each for each in found.estimates if each.threshold == 0.9]
+    assert chosen.num_pairs == len(hits) >= 40
+    assert chosen.precision_bounds[0] <= np.mean(hits) < 0.2
+
+
 @pytest.mark.parametrize(
     ("make", "on"),
     [
