@@ -13,7 +13,7 @@ from tf_charagram._common.lazy import load_tensorflow
 from tf_charagram._common.reporting import is_quiet, quiet
 from tf_charagram.cli._flags.run_flags import make_run_parser, parse_run
 from tf_charagram.cli._flags.settings_parser import QUIET, SettingsParser, settings_flags, switch
-from tf_charagram.errors import ConfigError, TrainingError
+from tf_charagram.errors import TrainingError
 from tf_charagram.settings import types_of
 from tf_charagram.tasks import make_task
 from tf_charagram.tuning._search.search import Search, SearchFolder, TuneConfig, make_search
@@ -92,10 +92,7 @@ def tune(arguments: Sequence[str]) -> int:
 
 
 def _tune(search: Search, values: dict[str, Any]) -> int:
-    """Shows the space, works for a chief, or runs a search."""
-    from tf_charagram.tuning._search.trials import TrialTuner
-    from tf_charagram.tuning._search.workers import role, run_with_others, wait_for_chief
-
+    """Shows the space, or runs a search."""
     # Names of folders and sets may contain markup.
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     # Hyperband decides on the number while it runs.
@@ -106,14 +103,6 @@ def _tune(search: Search, values: dict[str, Any]) -> int:
         for name, choices in search.space.items():
             labels = [label(choice) for choice in choices]
             console.print(f"  {name:24}  {'  '.join(labels)}")
-        return 0
-    if role() == "worker":
-        if values["output"] is None:
-            raise ConfigError("A worker needs --output, the folder of the chief.")
-        folder = SearchFolder(values["output"])
-        wait_for_chief(folder)
-        folder.check_config(search.identity())
-        run_with_others(TrialTuner(search, folder))
         return 0
     folder = _open(search, values)
     if not is_quiet():
@@ -149,20 +138,15 @@ def _open(search: Search, values: dict[str, Any]) -> SearchFolder:
 
 
 def run_search(search: Search, folder: SearchFolder) -> None:
-    """Runs all trials that have not ended, or serves them to workers.
+    """Runs all trials that have not ended.
 
     Raises:
         CharagramError: An error that does not depend on the values of a trial.
         KeyboardInterrupt: The search can be resumed.
     """
     from tf_charagram.tuning._search.trials import TrialTuner, write_results
-    from tf_charagram.tuning._search.workers import role, run_with_others
 
-    tuner = TrialTuner(search, folder)
-    if role():
-        run_with_others(tuner)
-    else:
-        tuner.search()
+    TrialTuner(search, folder).search()
     write_results(search, folder)
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import socket
-
 import pytest
 
 from tests.commands import call
 from tests.search.conftest import save_model
-from tf_charagram.tuning._search import workers
 
 
 def tune(data, *more):
@@ -65,44 +62,6 @@ def test_plan(data, tmp_path, capsys, monkeypatch):
     assert "12 trials of 12 combinations, grid" in said
     assert ["l2", "0.0001", "1e-05", "1e-06"] in [line.split() for line in said.splitlines()]
     assert list(tmp_path.iterdir()) == []
-
-
-class TestRoles:
-    @pytest.fixture
-    def variables(self, monkeypatch):
-        def set_variables(tuner_id, port):
-            names = (workers.ID, workers.IP, workers.PORT)
-            for name, value in zip(names, (tuner_id, "127.0.0.1", port), strict=True):
-                monkeypatch.setenv(name, str(value))
-
-        return set_variables
-
-    def test_some_variables_are_missing(self, data, capsys, monkeypatch):
-        monkeypatch.setenv(workers.IP, "127.0.0.1")
-        assert tune(data) == 1
-        assert '"KERASTUNER_ORACLE_PORT" was not' in capsys.readouterr().err
-
-    def test_a_port_in_use(self, data, tmp_path, capsys, variables):
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            variables("chief", taken.getsockname()[1])
-            assert tune(data, "--output", tmp_path / "search") == 1
-        assert "Cannot serve at 127.0.0.1:" in capsys.readouterr().err
-
-    def test_a_worker_without_a_chief(
-        self, data, tmp_path, capsys, variables, monkeypatch, untrained
-    ):
-        monkeypatch.setattr(workers, "_TIMEOUT_S", 0.2)
-        assert tune(data, "--output", tmp_path / "search", "--max-trials", 1) == 0
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            free = server.getsockname()[1]
-        variables("worker-0", free)
-        assert tune(data, "--output", tmp_path / "search") == 1
-        expected = f"The chief at 127.0.0.1:{free} has failed, or does not answer within 0.2 s"
-        assert expected in capsys.readouterr().err
-        assert tune(data, "--output", tmp_path / "other") == 1
-        assert "other has no search. Start the chief first." in capsys.readouterr().err
-        assert tune(data) == 1
-        assert "A worker needs --output, the folder of the chief." in capsys.readouterr().err
 
 
 def test_the_model_to_start_from_is_not_overwritten(data, tmp_path, capsys):

@@ -62,7 +62,7 @@ class _SafeOracle(keras_tuner.Oracle):
 class _GridOracle(_SafeOracle):
     """Tries all combinations in order, the last setting fastest.
 
-    KerasTuner's grid cannot be resumed, and lets all workers but one wait.
+    KerasTuner's own grid cannot be resumed.
     """
 
     def populate_space(self, trial_id: str) -> dict[str, Any]:

@@ -72,8 +72,6 @@ class _TrialResult:
 class TrialTuner(BaseTuner):
     """Runs the trials of a search, from the state in which it was stopped.
 
-    In a process with KerasTuner's variables of a worker, the trials come from the chief.
-
     Raises:
         RunError: The state of the search is damaged.
         ConfigError: scikit-learn is missing.
@@ -87,8 +85,7 @@ class TrialTuner(BaseTuner):
             directory=str(folder.path),
             project_name=folder.oracle.name,
         )
-        # The chief has the state; its workers ask for trials.
-        if Path(oracle._get_oracle_fname()).is_file() and not self._is_worker():
+        if Path(oracle._get_oracle_fname()).is_file():
             oracle.reload()
         self._search = search
         self._folder = folder
