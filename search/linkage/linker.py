@@ -134,7 +134,7 @@ class Linker:
     def learn(self, labels: Iterable[Label]) -> Learned | None:
         """Learns from labelled pairs of the fitted tables.
 
-        The weights stay as they are if the answer without labels is better on held-out labels.
+        The weights stay as they are unless held-out labels are answered better by more than chance.
 
         Args:
             labels: Left row, right row, and 1 or 0 each.

@@ -170,8 +170,8 @@ class Links:
             labels: Two rows, and 1 or 0 each.
             model: The model that compares the rows as a whole, or `None` to compare letters only.
 
-        Nothing changes if there are fewer than two matches or two others, or if the answer without
-        labels is better on labels that were held out.
+        Nothing changes if there are fewer than two matches or two others, or if held-out labels are
+        not answered better by more than chance.
 
         Raises:
             ConfigError: A row does not exist, or a label is not 1 or 0.
