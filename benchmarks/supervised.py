@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Callable
+from functools import partial
 
 import common
 import fitting
@@ -29,7 +30,7 @@ from tf_charagram.text._algorithm.arguments import distinct
 from tf_charagram.text._algorithm.tensors import ids_function
 from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 from tf_charagram.training._loop.processor import limit_threads
-from tf_charagram.training._loop.steps import choose_steps
+from tf_charagram.training._loop.steps import FeatureSteps, choose_steps, run_watched
 from tf_charagram.training._loop.stream import ExampleStream
 from tf_charagram.training.supervised_model import SupervisedModel
 
@@ -74,7 +75,10 @@ def epoch(
     model = SupervisedModel(encoder, head)
     model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
     stream = ExampleStream(len(scores), batch, batch_size=batch_size, unit="pairs")
-    run_segment = choose_steps(model, stream)
+    if encoder is None:
+        run_segment = partial(run_watched, model, FeatureSteps(model, stream, batch).run)
+    else:
+        run_segment = choose_steps(model, stream)
     return lambda: fitting.run(model, stream, stream.steps_per_epoch, run_segment)
 
 

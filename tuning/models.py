@@ -20,7 +20,6 @@ from tf_charagram.tasks import make_settings, make_task
 from tf_charagram.tasks.paraphrase._corpus.corpus import pairs_reader
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training._loop.run_folder import RunFolder
-from tf_charagram.training._loop.steps import choose_steps
 from tf_charagram.training.run import set_decay
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning._search.grids import Space
@@ -197,7 +196,7 @@ class TunedModel(keras.Model):
         with tempfile.TemporaryDirectory() as folder:
             stream = task.make_stream(self.embedder, RunFolder(folder))
             set_decay(self.optimizer, config, stream)
-            run_segment = choose_steps(trainer, stream)
+            run_segment = task.make_steps(trainer, stream)
             stream.open()
             steps = stream.steps_per_epoch
             history = keras.callbacks.History()

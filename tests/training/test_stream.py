@@ -49,6 +49,19 @@ def test_batches_from_any_step(has_lengths):
         assert batches_of(make_stream(lengths=lengths), first, steps - first) == whole[first:]
 
 
+@pytest.mark.parametrize("num_steps", [1, 4, 50])
+def test_orders_equal_the_batches(num_steps):
+    stream = make_stream()
+    for segment in stream.segments(7, 20):
+        orders = stream.orders(segment, num_steps)
+        batches = [batch.numpy() for batch in stream.dataset(segment)]
+        assert np.concatenate(orders).tolist() == np.concatenate(batches).tolist()
+        assert [len(order) for order in orders] == [
+            sum(map(len, batches[first : first + num_steps]))
+            for first in range(0, len(batches), num_steps)
+        ]
+
+
 def test_batches_hold_examples_of_similar_length():
     lengths = np.random.default_rng(0).integers(1, 100, 640)
     stream = make_stream(640, 20, lengths=lengths)

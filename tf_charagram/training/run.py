@@ -19,7 +19,6 @@ from tf_charagram.training._loop.building import check_options
 from tf_charagram.training._loop.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training._loop.replicas import make_strategy
 from tf_charagram.training._loop.run_folder import RunFolder, run_config
-from tf_charagram.training._loop.steps import choose_steps
 from tf_charagram.training._loop.stream import Stream
 from tf_charagram.training.settings import LAST, RunConfig
 from tf_charagram.training.task import Scoring, Task
@@ -97,7 +96,7 @@ class TrainingRun:
             logger.warning("%s", task.bad_lines.summary())
         with self.strategy.scope():
             self._trainer = task.make_trainer(self.model, optimizer)
-        self._run_segment = choose_steps(self._trainer, self.stream)
+        self._run_segment = task.make_steps(self._trainer, self.stream)
         set_decay(optimizer, self.config, self.stream)
 
     def _quick_scores(self, check: Callable[[], None]) -> Scores:

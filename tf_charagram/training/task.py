@@ -21,6 +21,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models._storage.locations import model_files
 from tf_charagram.training._loop.building import grow_from, load_pretrained, make_encoder
 from tf_charagram.training._loop.run_folder import RunFolder
+from tf_charagram.training._loop.steps import RunSegment, choose_steps
 from tf_charagram.training._loop.stream import Stream
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
@@ -172,6 +173,10 @@ class Task(ABC):
     @abstractmethod
     def make_trainer(self, model: Any, optimizer: keras.optimizers.Optimizer) -> StepModel:
         """Returns the compiled model whose `train_step` trains the weights of `model`."""
+
+    def make_steps(self, trainer: StepModel, stream: Stream) -> RunSegment:
+        """Returns a function that trains for a segment of the stream."""
+        return choose_steps(trainer, stream)
 
     def encoder_on(
         self, vectorizer: keras.layers.Layer

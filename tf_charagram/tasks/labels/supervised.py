@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -31,7 +32,9 @@ from tf_charagram.text._algorithm.tensors import ids_function
 from tf_charagram.training._loop.building import make_vectorizer
 from tf_charagram.training._loop.loop import STEPS_PER_EXECUTION
 from tf_charagram.training._loop.run_folder import RunFolder
-from tf_charagram.training._loop.stream import ExampleStream
+from tf_charagram.training._loop.steps import FeatureSteps, RunSegment, run_watched
+from tf_charagram.training._loop.stream import ExampleStream, Stream
+from tf_charagram.training.step_model import StepModel
 from tf_charagram.training.supervised_model import SupervisedModel
 from tf_charagram.training.task import Scoring, Task
 
@@ -158,6 +161,7 @@ class SupervisedTask(LabelledSets, Task):
             batch_rows = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
             return take(inputs, batch_rows), tf.gather(targets, chosen)
 
+        self._batch = batch
         return ExampleStream(
             len(self._texts[0]),
             batch,
@@ -192,6 +196,12 @@ class SupervisedTask(LabelledSets, Task):
         )
         trainer.adapt(self._sample)
         return trainer
+
+    def make_steps(self, trainer: StepModel, stream: Stream) -> RunSegment:
+        """Returns a function that trains for a segment of the stream."""
+        if self.config.freeze != "encoder":
+            return super().make_steps(trainer, stream)
+        return partial(run_watched, trainer, FeatureSteps(trainer, stream, self._batch).run)
 
     def describe_data(self) -> str:
         """Returns a short description of the training data."""

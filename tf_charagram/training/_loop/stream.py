@@ -219,6 +219,22 @@ class ExampleStream(Stream):
         )
         self._make_batch = make_batch
 
+    def orders(self, segment: Segment, num_steps: int) -> list[np.ndarray]:
+        """Returns the examples of a segment without assembling batches.
+
+        Args:
+            segment: The steps.
+            num_steps: Steps to join.
+
+        Returns:
+            The indices of the examples of each `num_steps` steps, int64 `(n,)`.
+        """
+        steps = self._rows(segment)
+        return [
+            np.concatenate(steps[first : first + num_steps])
+            for first in range(0, len(steps), num_steps)
+        ]
+
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
         return self._make_batch
 
