@@ -18,7 +18,6 @@ import numpy as np
 from tests.campaigns.fuzz import RESULT, Run, Target, check
 from tests.campaigns.mutations import changed_arrays, changed_json, mutated
 from tests.texts import NASTY
-from tf_charagram.data._tables.columns import read_labelled
 from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data._tables.table_reading import read_table
 from tf_charagram.data.readers.misspellings import read_misspellings
@@ -27,6 +26,7 @@ from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.data.readers.words import load_word_vectors, scan_word_vectors
 from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.tasks.distillation._teachers.vectors import read_vectors
+from tf_charagram.tasks.labels.treebank import read_labelled_texts, read_trees
 from tf_charagram.tasks.tagging._conllu.data import read_tagged
 from tf_charagram.text._algorithm.batches import to_bytes
 
@@ -97,6 +97,7 @@ _CONLLU = (
     b"2\tcat\tcat\tNOUN\tNN\t_\t5\tnsubj\t_\t_\n3-4\tcan't\t_\t_\t_\t_\t_\t_\t_\t_\n"
     b"3\tca\tcan\tAUX\tMD\t_\t5\taux\t_\t_\n4\tn't\tnot\tPART\tRB\t_\t5\tadvmod\t_\t_\n\n"
 )
+_SST = b"(3 (2 It) (4 (2 sings) (3 -LRB- -RRB-)))\n(1 (2 It) (0 (1 stinks) (2 .)))\n"
 _SICK = (
     b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\tSemEval_set\n"
     b"1\tA cat sits\tThe cat is sitting\t4.5\tENTAILMENT\tTEST\n"
@@ -115,14 +116,16 @@ READERS = [
                 (b" ||| ", b"=", b"PPDB2.0Score", b"Equivalence", b"\n")),
     file_target("reader.conllu", "tags.conllu", _both(read_tagged), [_CONLLU],
                 (b"\t", b"\n\n", b"_", b"# ", b"3-4\t", b"8.1\t")),
+    file_target("reader.sst", "sst.txt", _both(partial(read_trees, phrases=True)), [_SST],
+                (b"(", b")", b"(2 x)", b"-LRB-")),
     file_target("reader.sts", "sts.tsv", _both(read_sts), [b"4.5\tA cat.\tThe cat\n0\tA\tB\n"]),
     file_target("reader.sick", "SICK.txt", _both(read_sts), [_SICK], (*TABS, b"TEST")),
     file_target("reader.wordsim", "ws.csv", _both(read_wordsim),
                 [b"# note\nWord 1,Word 2,Human (mean)\ncat,dog,7.5\ncar,bus,6\n"], (b",", b"#")),
     file_target("reader.misspellings", "misspellings.tsv", _both(read_misspellings),
                 [b"teh\tthe\n", b"$the\nteh\nhte\n", b"teh->the\n"], (b"\t", b"$", b"->", b",")),
-    file_target("reader.texts", "sentiment.tsv", _both(partial(read_labelled, num_texts=1)),
-                [b"label\ttext\n1\ta lovely film\n0\tit stinks , really\n"], (*TABS, b'"')),
+    file_target("reader.texts", "sentiment.tsv", _both(read_labelled_texts),
+                [b"label\ttext\n1\ta lovely film\n0\tit stinks , really\n", _SST], (*TABS, b'"')),
     file_target("vectors.word2vec", "vectors.txt",
                 lambda path: [
                     len(list(scan_word_vectors(path))), load_word_vectors(path, ["cat"])[0]

@@ -9,6 +9,7 @@ import pytest
 
 from tf_charagram.data._tables.columns import read_labelled, read_scored_pairs
 from tf_charagram.data.starter import graded_pairs, starter_file, train_pairs
+from tf_charagram.tasks.labels.treebank import read_labelled_texts
 from tf_charagram.tasks.tagging._conllu.data import read_tagged
 
 SPLITS = ("train", "dev", "test")
@@ -43,14 +44,14 @@ def test_labels_are_balanced_and_agree_with_scores(split):
     assert all(
         score >= lowest[label] for label, score in zip(pairs.labels, scored.scores, strict=True)
     )
-    reviews = Counter(read_labelled(starter_file("sentiment", split), 1).labels)
+    reviews = Counter(read_labelled_texts(starter_file("sentiment", split)).labels)
     assert set(reviews) == {"0", "1"} and reviews["0"] == reviews["1"]
 
 
 def _sentences(split):
     """Returns the lowercase texts of a split, by set."""
     pairs = read_labelled(starter_file("inference", split), 2)
-    reviews = read_labelled(starter_file("sentiment", split), 1)
+    reviews = read_labelled_texts(starter_file("sentiment", split))
     tagged = read_tagged(starter_file("tagged", split))
     return {
         "inference": {text.lower() for side in pairs.sides for text in side},

@@ -80,6 +80,7 @@ def test_replace():
         (ParaphraseConfig, {"word_vectors": "v.txt"}, "`word_vectors` is not an option of the"),
         (ParaphraseConfig, {"freeze": "words"}, "The encoder 'charagram' has no word vectors"),
         (ParaphraseConfig, {"freeze": "encoder"}, "`freeze` can be encoder for tasks with labels"),
+        (SupervisedConfig, {"sst": ("fin",)}, "Unknown part of `sst` 'fin'. Did you mean 'fine'?"),
         (ParaphraseConfig, {"l2_words": 0.1}, "`l2_words` is not an option of the encoder"),
         (ParaphraseConfig, {"encoder": "dan", "dictionary": ("k.tsv",)}, "`dictionary` is not an"),
     ],

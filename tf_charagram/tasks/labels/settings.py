@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tf_charagram._common.checks import check_at_least
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_name
 from tf_charagram.settings import option
 from tf_charagram.training.settings import LabelledConfig, TableConfig
+
+_SST = ("phrases", "fine")
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class SupervisedConfig(TableConfig, LabelledConfig):
     task: str = option("similarity", "what to train")
     data: tuple[str, ...] = option(
         (),
-        "labeled texts: SICK, columns of a table, or starter; repeatable [starter]",
+        "labeled texts: SICK, SST, columns of a table, or starter; repeatable [starter]",
         is_repeatable=True,
     )
     hidden_dim: int = option(50, "width of the sigmoid layer before the output", "model")
@@ -36,11 +38,19 @@ class SupervisedConfig(TableConfig, LabelledConfig):
     pull_back: bool = option(
         False, "let --l2-composition pull to the weights of --init instead of 0", "objective"
     )
+    sst: tuple[str, ...] = option(
+        (),
+        "of the trees of SST: phrases, to train on all of them, not on sentences only; fine, for "
+        "five labels, not positive and negative; or phrases,fine",
+        "data",
+    )
 
     def __post_init__(self) -> None:
         """Checks the values."""
         super().__post_init__()
         check_at_least(self, {"hidden_dim": 1, "num_classes": 2})
+        for part in self.sst:
+            check_name("part of `sst`", part, _SST)
         needing = {"freeze": self.freeze == "encoder", "pull_back": self.pull_back}
         for name, is_chosen in needing.items():
             if is_chosen and self.init is None:

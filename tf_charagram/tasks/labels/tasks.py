@@ -17,6 +17,7 @@ from tf_charagram.tasks.labels._heads.heads import PairScoreHead
 from tf_charagram.tasks.labels._heads.relatedness import relatedness_table, score_relatedness
 from tf_charagram.tasks.labels.models import PairClassifier, PairScorer, TextClassifier
 from tf_charagram.tasks.labels.supervised import SupervisedTask
+from tf_charagram.tasks.labels.treebank import read_labelled_texts
 from tf_charagram.training.task import Scoring
 
 
@@ -92,4 +93,11 @@ class Sentiment(SupervisedTask):
 
     def read_file(self, path: Path, split: str, name: str) -> Labelled:
         """Reads texts with labels."""
-        return read_labelled(path, 1, name=name, **self.table_options(name))
+        return read_labelled_texts(
+            path,
+            fine_labels="fine" in self.config.sst,
+            # Sets to score on have sentences.
+            phrases="phrases" in self.config.sst and split == "train",
+            name=name,
+            **self.table_options(name),
+        )
