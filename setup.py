@@ -88,6 +88,7 @@ setup(
     package_data={
         "tf_charagram": [
             "py.typed",
+            "data/downloads.json",
             "data/starter/*.tsv",
             "demo/page/*",
             "pretrained/*/*",

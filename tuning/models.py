@@ -62,7 +62,7 @@ def hypermodel(
         >>> tuner.oracle.get_space().values
         {'dim': 50, 'l2': 0.0001}
 
-        Then `tuner.search("pairs.tsv", epochs=2, callbacks=[ScoreOnSet("starter")])` trains, and
+        Then `tuner.search("pairs.tsv", epochs=2, callbacks=[ScoreOnSet("SL999")])` trains, and
         `tuner.get_best_models()[0].embedder` is the best `TextEmbedder`.
     """
     config = make_settings(task, encoder=encoder, **settings)

@@ -30,6 +30,7 @@ COMMANDS = {
     "label": (f"{_SEARCH}.label", "ask about pairs of rows, for match and dedupe to learn"),
     "demo": ("tf_charagram.cli.demo", "try a model on a page in the browser"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
+    "data": ("tf_charagram.cli.data", "list the known data sets, or download some"),
     "runs": ("tf_charagram.cli.runs", "list runs side by side, or show one"),
     "doctor": ("tf_charagram.cli.doctor", "report the state of this installation"),
 }

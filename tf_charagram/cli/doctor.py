@@ -1,4 +1,4 @@
-"""`charagram doctor`: reports packages, GPUs and models of this installation."""
+"""`charagram doctor`: reports packages, GPUs, models and downloads of this installation."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tf_charagram._common.lazy import load_tensorflow
 from tf_charagram._common.reporting import make_table, table_console
 from tf_charagram._version import __version__
 from tf_charagram.cli._flags.flags import Parser
+from tf_charagram.data.download import SOURCES, cache_folder, cached
 from tf_charagram.errors import ConfigError, install_advice
 from tf_charagram.models._storage.locations import shipped_models
 
@@ -78,11 +79,13 @@ def doctor(arguments: Sequence[str]) -> int:
     except Exception as problem:  # A broken installation may raise anything.
         gpus = f"{type(problem).__name__}: {problem}"
         is_complete = False
+    downloads = _listed([name for name in SOURCES if cached(name) is not None])
     facts = {
         "tf-charagram": f"{__version__}, Python {platform.python_version()}, {platform.platform()}",
         "cores": str(os.cpu_count()),
         "GPUs": gpus,
         "models": _listed(shipped_models()),
+        "downloads": f"{downloads} in {cache_folder()}",
     }
     for name, value in facts.items():
         console.print(f"{name:13} {value}", soft_wrap=True, markup=False)

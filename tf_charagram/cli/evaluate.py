@@ -41,7 +41,9 @@ def _make_parser() -> Parser:
         choices=("tfidf",),
         help="also score a baseline: character n-grams weighted by tf-idf",
     )
-    parser.add_argument("--eval-data", help="folder or file to score on [the starter set]")
+    parser.add_argument(
+        "--eval-data", help="folder or file to score on [the starter set and downloaded sets]"
+    )
     parser.add_argument(
         "--columns",
         type=tuple_of(str),

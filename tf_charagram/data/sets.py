@@ -1,8 +1,8 @@
-"""Evaluation sets: from a folder, a file or the package."""
+"""Evaluation sets: from a folder, a file, the download cache, or the package."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -14,6 +14,7 @@ from tf_charagram.data._tables.columns import read_scored_pairs
 from tf_charagram.data._tables.lines import BadLines
 from tf_charagram.data._tables.scored import ScoredPairs, SetFormat
 from tf_charagram.data._tables.table_reading import Rows
+from tf_charagram.data.download import SOURCES, cached
 from tf_charagram.data.starter import STARTER, graded_pairs
 from tf_charagram.errors import ConfigError, DataError
 
@@ -56,7 +57,8 @@ def evaluation_sets(
 
     Args:
         path: A folder, searched for known names at any depth; a single file, recognized by its
-            name or first line; or `None` for the starter set.
+            name or first line; or `None` for the starter set and all downloaded word similarity
+            sets.
         kinds: The groups to look for in a folder, of `"wordsim"`, `"sts"` (STS and SICK) and
             `"phrases"`. Defaults to all. The training part of SICK is skipped.
         columns: The columns of the two texts and the score in a single file, by name or 1-based
@@ -74,7 +76,7 @@ def evaluation_sets(
         given = f"columns={','.join(columns)}" if columns else "header=False"
         raise ConfigError(f"`columns` and `header` are for a file. Received: {given}")
     if path is None:
-        return [_starter_set()]
+        return [_starter_set(), *_cached_sets(bad)]
     path = Path(path)
     if path.is_file():
         return [_read_file(path, columns, header, bad)]
@@ -102,6 +104,15 @@ def _starter_set() -> ScoredPairs:
     right = [second for _, second, _ in pairs]
     scores = np.array([score for _, _, score in pairs], np.float64)
     return ScoredPairs(STARTER, left, right, scores)
+
+
+def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
+    """Yields the word similarity sets that were downloaded before."""
+    for name, source in SOURCES.items():
+        path = cached(name) if source.kind == "wordsim" else None
+        if path is not None:
+            wordsim = next(known for known in formats() if known.group == source.kind)
+            yield wordsim.read(path, name=name, on_bad_line=bad)
 
 
 def _read_file(path: Path, columns: Sequence[str], header: bool, bad: BadLines) -> ScoredPairs:

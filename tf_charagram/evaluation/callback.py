@@ -8,6 +8,8 @@ from typing import Any
 
 import keras
 
+from tf_charagram.data._tables.scored import ScoredPairs
+from tf_charagram.data.download import SOURCES, fetch
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError, check_name
 from tf_charagram.evaluation._scores.scores import mean_members, score_names, score_sets
@@ -22,8 +24,9 @@ class ScoreOnSet(keras.callbacks.Callback):
     Keras model with a `TextEmbedder` among its layers.
 
     Args:
-        name: The path of a file, or `"starter"`. With `eval_data`, any set or mean that `charagram
-            evaluate` shows, such as `"SL999"` or `"STS2016"`.
+        name: The path of a file; or `"starter"`; or a public set or the mean of a year, such as
+            `"SL999"`, `"WS353"` or `"STS2016"`, which is downloaded if necessary. With `eval_data`,
+            any set or mean that `charagram evaluate` shows.
         eval_data: Folder or file with the set `name`.
 
     Attributes:
@@ -31,15 +34,18 @@ class ScoreOnSet(keras.callbacks.Callback):
 
     Raises:
         ConfigError: There is no such set.
-        DataError: A file cannot be read.
+        DataError: A file cannot be read or downloaded.
     """
 
     def __init__(self, name: str | Path, eval_data: str | Path | None = None) -> None:
         super().__init__()
-        is_file = eval_data is None and Path(name).is_file()
-        sets = evaluation_sets(name if is_file else eval_data)
-        if is_file:
+        if eval_data is not None:
+            sets = evaluation_sets(eval_data)
+        elif Path(name).is_file():
+            sets = evaluation_sets(name)
             name = sets[0].name
+        else:
+            sets = _public_sets(str(name))
         self.name = str(name)
         names = score_names(sets)
         check_name("set", self.name, names)
@@ -58,6 +64,16 @@ class ScoreOnSet(keras.callbacks.Callback):
         by_name = {score.name: score for score in scores}
         value = by_name[self.name].value
         return math.nan if value is None else value
+
+
+def _public_sets(name: str) -> list[ScoredPairs]:
+    """Returns the sets of a public name, after downloading them, or the shipped set."""
+    if name in SOURCES:
+        path = fetch(name)
+        if SOURCES[name].kind == "sts":
+            return evaluation_sets(path)
+    # The shipped set, and all word sets that were downloaded.
+    return evaluation_sets(None)
 
 
 def _embedder_in(model: keras.Model) -> TextEmbedder:

@@ -100,7 +100,7 @@ class Task(ABC):
 
         Raises:
             ConfigError: A name is unknown.
-            DataError: A file is missing.
+            DataError: A file is missing, or a download failed.
         """
         files = [path for name in cls.data_names(config) for path in cls.files_of(name)]
         return [*files, *cls.model_inputs(config)]

@@ -60,7 +60,7 @@ class EvaluationSets:
         """Reads sets.
 
         Args:
-            eval_data: Folder or file to score on; `None` for the starter set.
+            eval_data: Folder or file to score on; `None` for the starter set and downloaded sets.
             typos: Number of typos in one text of each pair, or their kind, for a second score;
                 0 for no second score.
             bad_lines: Policy for bad lines.

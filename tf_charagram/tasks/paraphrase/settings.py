@@ -22,7 +22,7 @@ class EmbedderConfig(TableConfig, RunConfig):
 
     eval_data: str | None = option(
         None,
-        "folder or file to score on [the starter set]",
+        "folder or file to score on [the starter set and downloaded sets]",
         "data",
     )
     data_weights: tuple[float, ...] = option(
@@ -61,8 +61,8 @@ class ParaphraseConfig(EmbedderConfig):
 
     data: tuple[str, ...] = option(
         (),
-        "training pairs: a file, two aligned ones as A::B, or `starter`; repeatable "
-        "[words: starter]",
+        "training pairs: a file, two aligned ones as A::B, `starter`, or a name to download; "
+        "repeatable [words: starter]",
         is_repeatable=True,
     )
     typos: float = option(0.0, "share of the pairs to add again with typos in one side", "data")

@@ -142,11 +142,11 @@ class _ParaphraseTask(EmbedderSets, Task):
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the files of a `--data` value: a file, two aligned ones, or none for `starter`.
+        """Returns the files of a `--data` value: a file, two aligned ones, or a data set.
 
         Raises:
-            ConfigError: It is a name other than `starter`.
-            DataError: A file is missing.
+            ConfigError: The name is unknown.
+            DataError: A file is missing, or a download failed.
         """
         return pairs_files(name)
 

@@ -1,4 +1,4 @@
-"""Training pairs from files or the starter set, read again in every pass, not kept."""
+"""Training pairs from files, the starter set or downloads, read again in every pass, not kept."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from tf_charagram._files.writing import check_is_file
 from tf_charagram.data._tables.lines import BadLines
+from tf_charagram.data.download import SOURCES, fetch
 from tf_charagram.data.readers.pairs import Pair, read_aligned, read_pairs
 from tf_charagram.data.starter import STARTER, train_pairs
 from tf_charagram.data.typos import add_typos_to_a_side
@@ -22,6 +23,8 @@ logger = logging.getLogger(__name__)
 #: Separates the names of two aligned files.
 FILES_SEPARATOR = "::"
 _NUM_LISTED = 100_000
+# A value with such a suffix is meant as a file, so an error names no data sets.
+_SUFFIXES = (".tsv", ".txt", ".gz", ".csv", ".jsonl", ".parquet")
 
 #: Reads pairs, given the policy for bad lines.
 ReadPairs: TypeAlias = Callable[[BadLines], Iterator[Pair]]
@@ -173,13 +176,13 @@ def pairs_reader(name: str, *, columns: Sequence[str] = (), header: bool = True)
     """Returns the reader of a `--data` value of pairs.
 
     Args:
-        name: A file, two aligned files `A::B`, or `starter`.
+        name: A file, two aligned files `A::B`, `starter`, or the name of a data set.
         columns: Names or numbers of the columns of the two texts; for tables only.
         header: Whether the first line of CSV and TSV has the names of the columns.
 
     Raises:
-        ConfigError: It is a name other than `starter`.
-        DataError: There is no such file.
+        ConfigError: There is no such file and no such name.
+        DataError: There is no such file, or a download failed.
     """
     return partial(_read_pairs, pairs_files(name), columns, header)
 
@@ -198,8 +201,8 @@ def pairs_files(name: str) -> tuple[Path, ...]:
     """Returns the files of a `--data` value of pairs: two for `A::B`, no file for the starter set.
 
     Raises:
-        ConfigError: It is a name other than `starter`.
-        DataError: There is no such file.
+        ConfigError: There is no such file and no such name.
+        DataError: There is no such file, or a download failed.
     """
     left, separator, right = name.partition(FILES_SEPARATOR)
     if separator:
@@ -207,11 +210,18 @@ def pairs_files(name: str) -> tuple[Path, ...]:
         for path in files:
             check_is_file(path, f"; {name} means two files that correspond line by line")
         return files
-    if name == STARTER:
-        return ()
+    return () if name == STARTER else (_pairs_file(name),)
+
+
+def _pairs_file(name: str) -> Path:
+    """Resolves a path or data set name to a file; downloads it if needed."""
     path = Path(name)
-    is_path = path.exists() or path.suffix or path.parent != Path(".")
-    if not is_path:
-        raise ConfigError(unknown_name("file or data set", name, [STARTER]))
-    check_is_file(path)
-    return (path,)
+    if path.is_file():
+        return path
+    source = SOURCES.get(name)
+    if source is not None and source.kind == "pairs":
+        return fetch(name)
+    if path.is_dir() or path.parent != Path(".") or path.suffix in _SUFFIXES:
+        check_is_file(path)
+    names = [STARTER, *(key for key, value in SOURCES.items() if value.kind == "pairs")]
+    raise ConfigError(unknown_name("file or data set", name, names))
