@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.search._pairs.flat_arrays import distinct_integers
 from tf_charagram.search._pairs.rare_keys import (
-    distinct_integers,
     product,
     rare_keys,
     row_numbers,

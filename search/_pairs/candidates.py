@@ -11,13 +11,12 @@ from scipy import sparse
 
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.search._pairs.alike_words import alike_words
+from tf_charagram.search._pairs.flat_arrays import distinct_integers, ranks
 from tf_charagram.search._pairs.rare_keys import (
-    distinct_integers,
     entries,
     largest,
     nearest_pairs,
     product,
-    ranks,
     rare_keys,
     row_numbers,
     row_sums,

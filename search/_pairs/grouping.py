@@ -13,7 +13,7 @@ from scipy.sparse import csgraph
 from scipy.spatial import distance
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.search._pairs.rare_keys import ranks
+from tf_charagram.search._pairs.flat_arrays import ranks
 from tf_charagram.text._algorithm.flat import Rows
 
 #: How pairs make groups.

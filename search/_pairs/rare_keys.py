@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.search._pairs.flat_arrays import ranks
 from tf_charagram.text._algorithm.arrays import positions
 
 # Rows whose products are computed in the columns that they have entries in.
@@ -155,21 +156,6 @@ def entries(matrix: sparse.csr_array, places: NDArray[np.integer]) -> sparse.csr
     # Integers of one kind: SciPy would convert the other matrix for each product.
     splits = np.searchsorted(places, matrix.indptr).astype(matrix.indices.dtype)
     return sparse.csr_array((matrix.data[places], matrix.indices[places], splits), matrix.shape)
-
-
-def distinct_integers(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns distinct integers, ascending; all must be at least 0.
-
-    NumPy puts them into a hash table, which takes 50 times as long for millions of integers.
-    """
-    ordered = np.sort(values)
-    is_new = np.diff(ordered, prepend=-1) > 0
-    return ordered[is_new]
-
-
-def ranks(values: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Returns the place of each value among equal ones, from 0; `values` is ascending."""
-    return np.arange(len(values)) - np.searchsorted(values, values)
 
 
 def rare_keys(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.rare_keys import distinct_integers
+from tf_charagram.search._pairs.flat_arrays import distinct_integers
 from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.flat import Rows
 from tf_charagram.text._algorithm.word_boundaries import bags_of_words

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.rare_keys import ranks
+from tf_charagram.search._pairs.flat_arrays import ranks
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists
 from tf_charagram.search._partitions.files import Counts, Ids
 from tf_charagram.text._algorithm.arguments import distinct

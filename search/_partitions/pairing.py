@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.search._pairs.rare_keys import ranks
+from tf_charagram.search._pairs.flat_arrays import ranks
 from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
 from tf_charagram.search._partitions.files import (
     KEYS,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_fraction
+from tf_charagram.search._pairs.flat_arrays import distinct_integers
 from tf_charagram.search._pairs.grouping import (
     Group,
     Linkage,
@@ -22,7 +23,6 @@ from tf_charagram.search._pairs.grouping import (
     weak_links,
 )
 from tf_charagram.search._pairs.learning import Learned
-from tf_charagram.search._pairs.rare_keys import distinct_integers
 from tf_charagram.search.linkage._columns.frames import join_rows, with_column
 from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,

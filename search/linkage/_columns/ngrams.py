@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.rare_keys import distinct_integers
+from tf_charagram.search._pairs.flat_arrays import distinct_integers
 
 # Bits of a code point in the key of a trigram.
 _BITS = 21

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.rare_keys import distinct_integers, nearest_pairs, rare_keys
+from tf_charagram.search._pairs.flat_arrays import distinct_integers
+from tf_charagram.search._pairs.rare_keys import nearest_pairs, rare_keys
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.names import other_forms
 from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf

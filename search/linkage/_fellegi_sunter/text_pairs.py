@@ -14,7 +14,7 @@ from tf_charagram.search._pairs.candidates import (
     pairs_with_rare_words,
     similar_pairs,
 )
-from tf_charagram.search._pairs.rare_keys import distinct_integers, ranks
+from tf_charagram.search._pairs.flat_arrays import distinct_integers, ranks
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, Column

@@ -1,0 +1,69 @@
+"""Operations on flat arrays: pairs of rows, lists of items, and sorted values."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Rows, positions or counts.
+Ids: TypeAlias = NDArray[np.int64]
+#: No pair of rows.
+NO_PAIRS: Ids = np.zeros((0, 2), np.int64)
+
+
+def paired(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Puts two arrays side by side, `(num_pairs, 2)`."""
+    return np.stack([left, right], axis=1)
+
+
+def keys_of_pairs(pairs: NDArray[Any], num_right: int) -> NDArray[Any]:
+    """Returns pairs of rows as one integer each, `left_row * num_right + right_row`.
+
+    NumPy finds distinct integers faster than distinct rows of an array.
+    """
+    left, right = pairs.T
+    return left * num_right + right
+
+
+def pairs_of_keys(keys: Ids, num_right: int) -> Ids:
+    """Returns the pairs of rows of `keys_of_pairs`, `(num_pairs, 2)`."""
+    left, right = np.divmod(keys, max(num_right, 1))
+    return paired(left, right)
+
+
+def list_numbers(lengths: NDArray[np.integer]) -> Ids:
+    """Returns the number of the list of each item, for lists one after the other."""
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def are_first(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tells values that differ from the one before them, `(num_values,)`."""
+    is_first = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    return is_first
+
+
+def places_in(ordered: NDArray[Any], values: NDArray[Any]) -> Ids:
+    """Returns the place of each value among ascending distinct values, -1 for any other value."""
+    places = np.searchsorted(ordered, values)
+    if not len(ordered):
+        return np.full_like(places, -1)
+    places = np.minimum(places, len(ordered) - 1)
+    return np.where(ordered[places] == values, places, -1)
+
+
+def distinct_integers(values: Ids) -> Ids:
+    """Returns distinct integers, ascending; all must be at least 0.
+
+    NumPy puts them into a hash table, which takes 50 times as long for millions of integers.
+    """
+    ordered = np.sort(values)
+    is_new = np.diff(ordered, prepend=-1) > 0
+    return ordered[is_new]
+
+
+def ranks(values: NDArray[np.integer]) -> Ids:
+    """Returns the place of each value among equal ones, from 0; `values` is ascending."""
+    return np.arange(len(values)) - np.searchsorted(values, values)
