@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.cluster import hierarchy
-from scipy.spatial import distance
 
 from tf_charagram._files.json_files import parse_json, read_json, write_json
 from tf_charagram._files.writing import check_free, partial_folder, whole_file
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import NUM_CANDIDATES, best_pairs
-from tf_charagram.search._pairs.grouping import (
-    MAX_CONNECTED,
-    MAX_WITH_THIRDS,
-    bounded_components,
-    members,
-    with_thirds,
-)
+from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.kept_numbers import NewLinks, join_new
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import cells_of
@@ -41,14 +33,6 @@ SETTINGS = "settings.json"
 _ROWS = "rows.json"
 _STATISTICS = "statistics.npz"
 _LINKER = "linker.json"
-# Rows of an old group that new rows are compared with.
-_MAX_MEMBERS = 50
-# A distance beyond all means.
-_NEVER = 1e6
-
-_Ids = NDArray[np.int64]
-_Scores = NDArray[np.floating]
-_ScoresOf = Callable[[_Ids], _Scores]
 
 
 class Added(NamedTuple):
@@ -157,20 +141,17 @@ class GroupedRows:
             ConfigError: `rows` is no list of texts or lacks a column.
         """
         items, item_of_row = self._kind.extended(self._items, rows)
-        num_old = len(self._groups)
-        groups = np.append(self._groups, np.full(self._kind.count(items) - num_old, -1))
+        num_new = self._kind.count(items) - len(self._groups)
+        groups = np.append(self._groups, np.full(num_new, -1))
         merges: list[tuple[int, ...]] = []
-        next_id = self._next_id
         # Texts that came before may connect groups again.
         added = np.unique(item_of_row)
         if len(added):
-            pairs, scores, scores_of = self._kind.links(items, added, self.threshold)
-            is_kept = scores >= self.threshold
-            parts = _parts(groups, added, pairs[is_kept], scores[is_kept], self.threshold)
-            merges, next_id = _join(groups, parts, scores_of, self.threshold, merge, next_id)
+            links = self._kind.links(items, added, self.threshold)
+            merges = join_new(groups, added, links, self.threshold, self._next_id, merge=merge)
         self._items = items
         self._groups = groups
-        self._next_id = next_id
+        self._next_id = max(self._next_id, int(groups.max(initial=0)) + 1)
         self._item_of_row = np.append(self._item_of_row, item_of_row)
         return Added(groups[item_of_row].tolist(), merges)
 
@@ -262,7 +243,7 @@ class _Texts:
     def count(self, items: list[str]) -> int:
         return len(items)
 
-    def extended(self, items: list[str], rows: Any) -> tuple[list[str], _Ids]:
+    def extended(self, items: list[str], rows: Any) -> tuple[list[str], Ids]:
         """Appends distinct texts; returns all, and the place of each new row among them."""
         texts = list(map(read_whole_text, _texts_of(rows, self.on)))
         all_items = list(items)
@@ -276,9 +257,7 @@ class _Texts:
             numbers.append(places[text])
         return all_items, np.array(numbers, np.int64)
 
-    def links(
-        self, items: list[str], added: _Ids, threshold: float
-    ) -> tuple[_Ids, _Scores, _ScoresOf]:
+    def links(self, items: list[str], added: Ids, threshold: float) -> NewLinks:
         """Finds the partners of the texts in some places."""
         scorer = self._scorer
         prepared = self._prepare(items)
@@ -289,11 +268,8 @@ class _Texts:
         pairs[:, 0] = added[pairs[:, 0]]
         is_other = pairs[:, 0] != pairs[:, 1]
         pairs = pairs[is_other & (prepared.num_words[pairs] > 0).all(axis=1)]
-
-        def scores_of(some_pairs: _Ids) -> _Scores:
-            return whole.similarities(items, some_pairs)
-
-        return pairs, scores_of(pairs), scores_of
+        scores_of = partial(whole.similarities, items)
+        return NewLinks(pairs, scores_of(pairs), scores_of)
 
     def _prepare(self, items: list[str]) -> Texts:
         """Prepares texts, of which only the last ones are new."""
@@ -341,136 +317,19 @@ class _Columns:
     def count(self, items: dict[str, list[str]]) -> int:
         return len(items[self.on[0]])
 
-    def extended(self, items: dict[str, list[str]], rows: Any) -> tuple[dict[str, list[str]], _Ids]:
+    def extended(self, items: dict[str, list[str]], rows: Any) -> tuple[dict[str, list[str]], Ids]:
         """Appends rows; returns all, and the place of each new row among them."""
         all_items = {name: [*cells, *cells_of(rows, name, "rows")] for name, cells in items.items()}
         if len({len(cells) for cells in all_items.values()}) > 1:
             raise ConfigError("All columns of a table must have the same length.")
         return all_items, np.arange(self.count(items), self.count(all_items))
 
-    def links(
-        self, items: dict[str, list[str]], added: _Ids, threshold: float
-    ) -> tuple[_Ids, _Scores, _ScoresOf]:
+    def links(self, items: dict[str, list[str]], added: Ids, threshold: float) -> NewLinks:
         """Finds the partners of the last rows."""
         links = self._linker.links_of_new(items, int(added[0]))
-        return links.pairs, links.probabilities, links.probabilities_of
+        return NewLinks(links.pairs, links.probabilities, links.probabilities_of)
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Writes the weights; there are no further settings."""
         self._linker.save(folder / _LINKER)
         return {}
-
-
-def _parts(groups: _Ids, added: _Ids, pairs: _Ids, scores: _Scores, threshold: float) -> list[_Ids]:
-    """Returns the items of each part that pairs connect, if it has an added item.
-
-    Args:
-        groups: The group of each item, -1 for new items.
-        added: Items of the added rows, of which some may be old.
-        pairs: Pairs of items, `(num_pairs, 2)`.
-        scores: Their scores.
-        threshold: Their minimum score.
-    """
-    is_new = groups < 0
-    _, firsts, numbers = np.unique(groups[~is_new], return_index=True, return_inverse=True)
-    node_of = np.arange(len(groups))
-    # New items come last, so the first items of old groups keep their places.
-    node_of[~is_new] = firsts[numbers]
-    part_of_node = bounded_components(len(groups), node_of[pairs], scores, threshold)
-    part_of = part_of_node[node_of]
-    chosen = np.flatnonzero(np.isin(part_of, part_of[added]))
-    places, splits = members(part_of[chosen])
-    parts = np.split(chosen[places], splits[1:-1])
-    found = [_sampled(items, groups) for items in parts if len(items)]
-    alone = np.bincount(part_of)[part_of] == 1
-    return [*found, *np.flatnonzero(alone & is_new)[:, np.newaxis]]
-
-
-def _sampled(items: _Ids, groups: _Ids) -> _Ids:
-    """Leaves out items of large old groups: some represent the others."""
-    own = groups[items]
-    kept = [items[own < 0]]
-    olds = np.unique(own[own >= 0])
-    max_members = int(np.clip(MAX_CONNECTED // max(len(olds), 1), 1, _MAX_MEMBERS))
-    for old in olds:
-        all_members = items[own == old]
-        places = np.linspace(0, len(all_members) - 1, min(len(all_members), max_members))
-        kept.append(all_members[places.astype(np.int64)])
-    return np.sort(np.concatenate(kept))
-
-
-def _join(
-    groups: _Ids,
-    parts: Sequence[_Ids],
-    scores_of: _ScoresOf,
-    threshold: float,
-    merge: bool,
-    next_id: int,
-) -> tuple[list[tuple[int, ...]], int]:
-    """Gives new items a group, in place; returns the groups that they connect and the next id."""
-    # All of a very large part are alike, or it would have been cut.
-    all_pairs = [np.zeros((0, 2), np.int64)]
-    for items in parts:
-        is_small = len(items) <= MAX_CONNECTED
-        pairs = items[np.stack(np.triu_indices(len(items) if is_small else 0, 1), axis=1)]
-        all_pairs.append(pairs)
-    bounds = np.cumsum([len(pairs) for pairs in all_pairs]).tolist()
-    all_scores = scores_of(np.concatenate(all_pairs)).astype(np.float64)
-    merges = []
-    opened = []
-    for items, (start, stop) in zip(parts, pairwise(bounds), strict=True):
-        olds = groups[items]
-        numbers = np.zeros(len(items), np.int64)
-        if 1 < len(items) <= MAX_CONNECTED:
-            similar = distance.squareform(all_scores[start:stop])
-            if len(items) <= MAX_WITH_THIRDS:
-                similar = with_thirds(similar)
-            numbers = _clusters(similar, olds, threshold, may_merge=True)
-            connected = _connected(numbers, olds)
-            merges += connected
-            if connected and not merge:
-                numbers = _clusters(similar, olds, threshold, may_merge=False)
-        for number in np.unique(numbers).tolist():
-            is_own = numbers == number
-            ids = np.unique(olds[is_own & (olds >= 0)])
-            own = items[is_own & (olds < 0)]
-            if len(ids):
-                groups[own] = ids[0]
-            else:
-                opened.append(own)
-            if merge and len(ids) > 1:
-                groups[np.isin(groups, ids)] = ids[0]
-    # In the order of the rows.
-    for own in sorted(opened, key=lambda items: items[0]):
-        groups[own] = next_id
-        next_id += 1
-    return sorted(merges), next_id
-
-
-def _connected(numbers: _Ids, olds: _Ids) -> list[tuple[int, ...]]:
-    """Returns the old groups that are in the same cluster, where there are several."""
-    ids = [np.unique(olds[(numbers == number) & (olds >= 0)]) for number in np.unique(numbers)]
-    return [tuple(each.tolist()) for each in ids if len(each) > 1]
-
-
-def _clusters(
-    similar: NDArray[np.float64], olds: _Ids, threshold: float, *, may_merge: bool
-) -> _Ids:
-    """Returns numbers of clusters by average linkage that keeps the items of old groups together.
-
-    Args:
-        similar: Similarities, `(num_items, num_items)`.
-        olds: The old group of each item, -1 for new items.
-        threshold: Minimum mean similarity between two clusters.
-        may_merge: Whether two old groups may be in the same cluster.
-    """
-    # From 1 to 2, so that items of the same old group are joined before all others.
-    distances = 2 - similar
-    is_old = olds >= 0
-    are_old = is_old[:, np.newaxis] & is_old
-    if not may_merge:
-        distances[are_old] = _NEVER
-    distances[are_old & (olds[:, np.newaxis] == olds)] = 0
-    np.fill_diagonal(distances, 0)
-    tree = hierarchy.linkage(distance.squareform(distances, checks=False), "average")
-    return hierarchy.fcluster(tree, 2 - threshold, "distance").astype(np.int64)

@@ -12,12 +12,9 @@ from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import read_json
 from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
-from tf_charagram.search._pairs.grouping import (
-    average_linkage,
-    degrees_of,
-    group_numbers,
-    missing_pairs,
-)
+from tf_charagram.search._pairs.average_linkage import average_linkage, group_numbers
+from tf_charagram.search._pairs.connected import missing_pairs
+from tf_charagram.search._pairs.grouping import degrees_of
 from tf_charagram.search._partitions.files import (
     PAIRS,
     Ids,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tf_charagram._common.lazy import extra_module
 from tf_charagram.errors import ConfigError
-from tf_charagram.search._pairs.grouping import average_linkage, group_numbers
+from tf_charagram.search._pairs.average_linkage import average_linkage, group_numbers
 from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
 from tf_charagram.search._partitions.files import COUNTS, Counts, records_of
 from tf_charagram.search._partitions.keys import atom_counts, keys_of, slots_of

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_fraction
+from tf_charagram.search._pairs.average_linkage import Linkage, average_linkage, group_numbers
 from tf_charagram.search._pairs.flat_arrays import distinct_integers
 from tf_charagram.search._pairs.grouping import (
     Group,
-    Linkage,
     WeakLink,
-    average_linkage,
     chosen_one_to_one,
     degrees_of,
-    group_numbers,
     kept_rows,
     make_groups,
     weak_links,

@@ -7,18 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tf_charagram.search._pairs import grouping
-from tf_charagram.search._pairs.grouping import (
-    average_linkage,
-    components,
-    degrees_of,
-    group_numbers,
-    inner_pairs,
-    kept_rows,
-    make_groups,
-    weak_links,
-    with_inner_pairs,
-)
+from tf_charagram.search._pairs import average_linkage as linkages
+from tf_charagram.search._pairs import connected
+from tf_charagram.search._pairs.average_linkage import average_linkage, group_numbers
+from tf_charagram.search._pairs.connected import components, inner_pairs, with_inner_pairs
+from tf_charagram.search._pairs.grouping import degrees_of, kept_rows, make_groups, weak_links
 
 PAIRS = np.array([[0, 1], [1, 2], [2, 3], [5, 6]])
 ONES = np.ones(8, np.int64)
@@ -92,7 +85,8 @@ def test_average_linkage_by_loops(seed):
 
 
 def test_large_groups_are_cut_at_weak_pairs(monkeypatch):
-    monkeypatch.setattr(grouping, "MAX_CONNECTED", 4)
+    for module in (connected, linkages):
+        monkeypatch.setattr(module, "MAX_CONNECTED", 4)
     # Two groups of four rows, and a weak pair between them; six rows that are all equal.
     pairs = [*combinations(range(4), 2), *combinations(range(4, 8), 2), (3, 4)]
     pairs += combinations(range(8, 14), 2)

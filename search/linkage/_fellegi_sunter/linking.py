@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.grouping import with_inner_pairs
+from tf_charagram.search._pairs.connected import with_inner_pairs
 from tf_charagram.search._pairs.learning import (
     Learned,
     best_threshold,
