@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tf_charagram._files.writing import check_free, whole_file
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.search._pairs.flat_arrays import are_first, places_in
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes
 from tf_charagram.text._algorithm.arguments import strings_of
 
@@ -101,14 +102,10 @@ class TextStatistics:
     @cached_property
     def spelled_counts(self) -> NDArray[np.int64]:
         """Number of texts with each word, also in parts that are joined: `wal mart`, `walmart`."""
-        values = WordHashes.of_words(self.words).values
-        places = np.searchsorted(self.hashes, values)
-        places[places == len(self.hashes)] = 0
-        if not len(self.hashes):
-            return self.counts
-        is_joined = self.hashes[places] == values
-        counts = self.counts + np.where(is_joined, self.hash_counts[places], 0)
-        return np.minimum(counts, self.num_texts)
+        places = places_in(self.hashes, WordHashes.of_words(self.words).values)
+        # The last count is of all words that are not joined.
+        joined_counts = np.append(self.hash_counts, 0)
+        return np.minimum(self.counts + joined_counts[places], self.num_texts)
 
     @property
     def letter_words(self) -> dict[str, int]:
@@ -192,9 +189,7 @@ def _summed(
     """Returns distinct values, ascending, and the sums of their counts."""
     order = np.argsort(values)
     values = values[order]
-    is_new = np.ones(len(values), bool)
-    is_new[1:] = values[1:] != values[:-1]
-    starts = np.flatnonzero(is_new)
+    starts = np.flatnonzero(are_first(values))
     if not len(starts):
         return values, counts
     return values[starts], np.add.reduceat(counts[order], starts)

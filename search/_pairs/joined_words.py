@@ -7,8 +7,8 @@ from itertools import pairwise
 from operator import add
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tf_charagram.search._pairs.flat_arrays import places_in
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes
 from tf_charagram.search.statistics import TextStatistics
 
@@ -32,10 +32,10 @@ def respelled(lists: WordLists, statistics: TextStatistics) -> WordLists:
     unknown_words = [lists.words[place] for place in unknown]
     is_short = np.array([len(word) <= _MAX_LETTERS for word in unknown_words], bool)
     values = WordHashes.of_words(unknown_words).values
-    is_split[unknown] = is_short & _are_in(values, statistics.hashes)
+    is_split[unknown] = is_short & (places_in(statistics.hashes, values) >= 0)
     changed = [lists.rows()[is_split[lists.ids]]]
     for rows, joined in joined_hashes(lists):
-        changed.append(rows[_are_in(joined, statistics.word_hashes)])
+        changed.append(rows[places_in(statistics.word_hashes, joined) >= 0])
     bags = {}
     rows = np.unique(np.concatenate(changed))
     for row, written in zip(rows.tolist(), lists.strings(rows), strict=True):
@@ -44,20 +44,12 @@ def respelled(lists: WordLists, statistics: TextStatistics) -> WordLists:
     return lists.replaced(bags)
 
 
-def _are_in(values: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Returns whether values are among ascending values."""
-    if not len(ordered):
-        return np.zeros(len(values), bool)
-    places = np.searchsorted(ordered, values)
-    places[places == len(ordered)] = 0
-    return ordered[places] == values
-
-
 def _split(word: str, known: Set[str], statistics: TextStatistics) -> list[str]:
     """Splits a word that no text has, if a text has its parts next to each other."""
     if word in known or len(word) > _MAX_LETTERS:
         return [word]
-    if not _are_in(WordHashes.of_words([word]).values, statistics.hashes).all():
+    [place] = places_in(statistics.hashes, WordHashes.of_words([word]).values)
+    if place < 0:
         return [word]
     for end in range(1, len(word)):
         if word[:end] not in known:

@@ -14,10 +14,10 @@ from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
 from tf_charagram.search._pairs.average_linkage import average_linkage, group_numbers
 from tf_charagram.search._pairs.connected import missing_pairs
+from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search._pairs.grouping import degrees_of
 from tf_charagram.search._partitions.files import (
     PAIRS,
-    Ids,
     load_array,
     load_arrays,
     read_range,

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search._pairs.word_lists import WordLists
-from tf_charagram.search._partitions.files import Counts, Ids
+from tf_charagram.search._partitions.files import Counts
 from tf_charagram.search._partitions.keys import value_hashes
 from tf_charagram.search.linkage._columns.columns import MISSING, Column, cells_of
 from tf_charagram.search.linkage._columns.kinds import text_similarities

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import whole_file
+from tf_charagram.search._pairs.flat_arrays import Ids, are_first, paired, places_in
 
-Ids = NDArray[np.int64]
 #: Key and row; key and counts in both tables; pair of rows as one integer, and weight or score.
 KEYS = np.dtype([("key", "<u8"), ("row", "<u4")])
 COUNTS = np.dtype([("key", "<u8"), ("left", "<u4"), ("right", "<u4")])
@@ -66,9 +66,7 @@ def read_range(paths: Iterable[Path], dtype: np.dtype[Any], first: int, last: in
 
 def runs_of(keys: NDArray[Any]) -> tuple[Ids, Ids]:
     """Returns where runs of equal keys start and end."""
-    is_new = np.ones(len(keys), bool)
-    is_new[1:] = keys[1:] != keys[:-1]
-    starts = np.flatnonzero(is_new)
+    starts = np.flatnonzero(are_first(keys))
     return starts, np.append(starts, len(keys))[1:]
 
 
@@ -81,19 +79,15 @@ class Counts:
     """
 
     def __init__(self, records: NDArray[Any], unknown: int = 0) -> None:
-        self._unknown = np.array([unknown, 0])
         self._keys = np.ascontiguousarray(records["key"])
-        sides = [*map(np.ascontiguousarray, (records["left"], records["right"]))]
-        self._counts = np.stack([*sides], axis=-1).astype(np.int64)
+        # The last row is of all other keys.
+        left = np.append(records["left"].astype(np.int64), unknown)
+        right = np.append(records["right"].astype(np.int64), 0)
+        self._counts = paired(left, right)
 
     def of(self, keys: NDArray[np.uint64]) -> Ids:
         """Returns the counts of keys, `(..., 2)`."""
-        if not len(self._keys):
-            return np.broadcast_to(self._unknown, (*keys.shape, 2))
-        places = np.searchsorted(self._keys, keys)
-        places = np.minimum(places, len(self._keys) - 1)
-        is_known = self._keys[places] == keys
-        return np.where(is_known[..., np.newaxis], self._counts[places], self._unknown)
+        return self._counts[places_in(self._keys, keys)]
 
 
 class RowFiles:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import ranks
+from tf_charagram.search._pairs.flat_arrays import Ids, ranks
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists
-from tf_charagram.search._partitions.files import Counts, Ids
+from tf_charagram.search._partitions.files import Counts
 from tf_charagram.text._algorithm.arguments import distinct
 
 Hashes = NDArray[np.uint64]

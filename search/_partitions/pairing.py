@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.search._pairs.flat_arrays import ranks
+from tf_charagram.search._pairs.flat_arrays import Ids, ranks
 from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
 from tf_charagram.search._partitions.files import (
     KEYS,
     PAIRS,
-    Ids,
     load_array,
     read_range,
     records_of,

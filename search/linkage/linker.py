@@ -165,7 +165,7 @@ class Linker:
             ConfigError: There is one table only, or a column is missing.
         """
         links = self._links_of(left, right)
-        if links.columns[0].left is links.columns[0].right:
+        if links.columns[0].is_one_table:
             raise ConfigError("`match` compares two tables. Use `deduplicate` for one.")
         return matches_of(links, self.threshold, one_to_one=one_to_one)
 
@@ -176,7 +176,7 @@ class Linker:
             ConfigError: Two tables were fitted, or a column is missing.
         """
         links = self._links_of(table, None)
-        if links.columns[0].left is not links.columns[0].right:
+        if not links.columns[0].is_one_table:
             raise ConfigError("`deduplicate` groups the rows of one table. Use `match` for two.")
         return groups_of(links, self.threshold, self.groups)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.data._tables.tables import cell_text
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search.linkage._columns.identity import identifies
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
 from tf_charagram.search.linkage._columns.values import is_missing
@@ -22,7 +23,6 @@ from tf_charagram.search.linkage._columns.whole_texts import (
     read_whole_text,
 )
 
-Ids = NDArray[np.int64]
 #: Position of a missing value.
 MISSING = -1
 # Kinds that a single column of texts may have.
@@ -77,13 +77,21 @@ class Column:
     note: str = ""
     known: Frequencies | None = None
 
+    @property
+    def is_one_table(self) -> bool:
+        """Whether left and right rows are of the same table."""
+        return self.left is self.right
+
+    @property
+    def tables(self) -> list[Ids]:
+        """`left`, and `right` if it is another table."""
+        return [self.left] if self.is_one_table else [self.left, self.right]
+
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Ids:
         """Number of rows with each value, in both tables."""
-        counts = np.bincount(self.left[self.left >= 0], minlength=len(self.values))
-        if self.right is not self.left:
-            counts += np.bincount(self.right[self.right >= 0], minlength=len(self.values))
-        return counts
+        ids = np.concatenate(self.tables)
+        return np.bincount(ids[ids >= 0], minlength=len(self.values))
 
 
 def cells_of(table: Any, name: str, argument: str) -> list[str]:

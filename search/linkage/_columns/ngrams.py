@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.flat_arrays import distinct_integers
+from tf_charagram.search._pairs.flat_arrays import distinct_integers, pairs_of_keys, places_in
 
 # Bits of a code point in the key of a trigram.
 _BITS = 21
@@ -55,10 +55,9 @@ class TrigramCounts(NamedTuple):
 
     def of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the counts of some trigrams."""
-        if not len(self.keys):
-            return np.zeros(len(keys), np.int64)
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, self.counts[places], 0)
+        # The last count is of all other trigrams.
+        counts = np.append(self.counts, 0)
+        return counts[places_in(self.keys, keys)]
 
 
 def _distinct_trigrams(
@@ -67,8 +66,8 @@ def _distinct_trigrams(
     """Returns the row and the column of each distinct trigram of a text, and the key of each."""
     rows, keys = trigrams(texts)
     known, columns = np.unique(keys, return_inverse=True)
-    pairs = distinct_integers(rows * max(len(known), 1) + columns)
-    return *np.divmod(pairs, max(len(known), 1)), known
+    keys_of_rows = distinct_integers(rows * len(known) + columns)
+    return *pairs_of_keys(keys_of_rows, len(known)).T, known
 
 
 def trigram_tfidf(texts: Sequence[str], counted: TrigramCounts | None = None) -> sparse.csr_array:

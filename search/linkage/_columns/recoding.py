@@ -63,7 +63,7 @@ def written_otherwise(
 
 def _are_apart(column: Column) -> bool:
     """Tells whether few rows have a value that another row, or the other table, has."""
-    if column.left is column.right:
+    if column.is_one_table:
         return bool((column.counts <= 1).mean() >= 1 - _MAX_SHARED)
     right = column.right[column.right >= 0]
     return bool(np.isin(right, column.left).mean() <= _MAX_SHARED)
@@ -76,7 +76,7 @@ def _translated(column: Column, pairs: NDArray[np.int64]) -> Column:
         column: The column.
         pairs: Pairs of rows most of which match.
     """
-    if column.left is column.right:
+    if column.is_one_table:
         nothing = np.full_like(column.left, MISSING)
         return replace(column, left=nothing, right=nothing, note=_NEVER)
     left_values, left = np.unique(column.left[pairs[:, 0]], return_inverse=True)

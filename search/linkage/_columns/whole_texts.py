@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.flat_arrays import keys_of_pairs, paired, places_in
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
 from tf_charagram.search.linkage._columns.names import (
@@ -147,13 +148,10 @@ class WholeTexts:
             values: The distinct texts.
             pairs: Their positions, `(num_pairs, 2)`.
         """
-        keys = self._keys_of(pairs)
-        places = np.searchsorted(self._keys, keys)
-        found = np.zeros(len(pairs), np.float32)
-        is_known = places < len(self._keys)
-        is_known[is_known] = self._keys[places[is_known]] == keys[is_known]
-        found[is_known] = self._known[places[is_known]]
-        rest = np.flatnonzero(~is_known)
+        places = places_in(self._keys, self._keys_of(pairs))
+        # The last one is of all other pairs.
+        found = np.append(self._known, np.float32(0))[places]
+        rest = np.flatnonzero(places < 0)
         if len(rest):
             # Pairs of the same text are compared at once.
             rest = rest[np.argsort(pairs[rest, 0], kind="stable")]
@@ -163,8 +161,8 @@ class WholeTexts:
 
     def _keys_of(self, pairs: NDArray[np.integer]) -> NDArray[np.int64]:
         # (a, b) is (b, a).
-        left, right = np.sort(pairs.astype(np.int64), axis=1).T
-        return left * len(self._texts) + right
+        unordered = np.sort(pairs.astype(np.int64), axis=1)
+        return keys_of_pairs(unordered, len(self._texts))
 
     def probabilities(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> Floats:
         """Returns the probabilities that pairs match, float32 `(num_pairs,)`.
@@ -255,6 +253,6 @@ class WholeRows:
     def _by_rows(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the log-odds of pairs of rows by their words alone, `(num_pairs,)`."""
         left, right = pairs.T
-        texts = np.stack([self.texts[0][left], self.texts[1][right]], axis=1)
+        texts = paired(self.texts[0][left], self.texts[1][right])
         probabilities = self._texts.similarities(self._values, texts).astype(np.float64)
         return logit(np.clip(probabilities, 1 - _MAX_PROBABILITY, _MAX_PROBABILITY))

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.flat_arrays import distinct_integers
+from tf_charagram.search._pairs.flat_arrays import (
+    NO_PAIRS,
+    Ids,
+    distinct_integers,
+    keys_of_pairs,
+    paired,
+    pairs_of_keys,
+)
 from tf_charagram.search._pairs.rare_keys import nearest_pairs, rare_keys
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.names import other_forms
@@ -28,9 +34,7 @@ _ALL_POSTINGS = 80_000_000
 _BATCH = 2000
 
 
-def candidate_pairs(
-    columns: Sequence[Column], k: int | None = None, first: int = 0
-) -> NDArray[np.int64]:
+def candidate_pairs(columns: Sequence[Column], k: int | None = None, first: int = 0) -> Ids:
     """Finds the k most similar right rows of each left row.
 
     Two rows are similar if they share rare values and rare trigrams of values, in the same column.
@@ -48,18 +52,18 @@ def candidate_pairs(
     if k is None:
         num_left = left.shape[0] - first
         k = _share(_ALL_CANDIDATES, num_left, _MIN_CANDIDATES, _MAX_CANDIDATES)
-    if columns[0].right is columns[0].left:
+    if columns[0].is_one_table:
         pairs = _pairs_in_one_table(columns, left, k, first)
     else:
         pairs = _nearest(left, _keys(columns, "right"), k)
-    num_right = max(len(columns[0].right), 1)
-    distinct = distinct_integers(pairs[:, 0] * num_right + pairs[:, 1])
-    return np.stack(np.divmod(distinct, num_right), axis=1)
+    num_right = len(columns[0].right)
+    keys = distinct_integers(keys_of_pairs(pairs, num_right))
+    return pairs_of_keys(keys, num_right)
 
 
 def _pairs_in_one_table(
     columns: Sequence[Column], keys: sparse.csr_array, k: int, first: int
-) -> NDArray[np.int64]:
+) -> Ids:
     """Finds the candidates in one table, the smaller row first.
 
     A copy of a row has this row as its only candidate: copies would crowd out other rows.
@@ -70,30 +74,31 @@ def _pairs_in_one_table(
     first_of = firsts[numbers.ravel()]
     # Rows without values say nothing.
     is_copy = (first_of != all_rows) & (values != MISSING).any(axis=1) & (all_rows >= first)
-    copies = np.stack([first_of, all_rows], axis=1)[is_copy]
+    copies = paired(first_of, all_rows)[is_copy]
     rows = np.sort(firsts)
     # A row finds itself, too.
     skipped = np.searchsorted(rows, first)
     places = _nearest(keys[rows[skipped:]], keys[rows], k + 1)
     places[:, 0] += skipped
-    pairs = rows[places]
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return np.concatenate([np.sort(pairs, axis=1), copies])
+    pairs = np.sort(rows[places], axis=1)
+    is_other = pairs[:, 0] != pairs[:, 1]
+    return np.concatenate([pairs[is_other], copies])
 
 
-def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int) -> NDArray[np.int64]:
+def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int) -> Ids:
     """Returns the k most similar right rows of each left row as pairs, `(num_pairs, 2)`."""
     num_left = left.shape[0]
     by_key = right.T.tocsr()
     max_postings = _share(_ALL_POSTINGS, num_left, _MIN_POSTINGS, _MAX_POSTINGS)
 
-    def pairs_of(start: int) -> NDArray[np.int64]:
+    def pairs_of(start: int) -> Ids:
         batch = rare_keys(left[start : start + _BATCH], np.diff(by_key.indptr), max_postings)
         keys = nearest_pairs(batch, by_key, k)
-        rows, columns = np.divmod(keys, max(right.shape[0], 1))
-        return np.stack([rows + start, columns], axis=1)
+        pairs = pairs_of_keys(keys, right.shape[0])
+        pairs[:, 0] += start
+        return pairs
 
-    found = [np.zeros((0, 2), np.int64)]
+    found = [NO_PAIRS]
     # SciPy releases the GIL for the products of matrices.
     for _, pairs in in_threads(pairs_of, range(0, num_left, _BATCH)):
         found.append(pairs)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.search._pairs.flat_arrays import keys_of_pairs, paired, pairs_of_keys
 from tf_charagram.search.linkage._columns.columns import Column, Frequencies
 from tf_charagram.search.linkage._columns.identity import have_several_words
 
@@ -71,11 +72,10 @@ def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
     similarities[is_equal] = 1
     differ = np.flatnonzero((left != right) & (left >= 0) & (right >= 0))
     # Many pairs of rows have the same pair of values.
-    num_values = max(len(column.values), 1)
-    lower = np.minimum(left[differ], right[differ])
-    upper = np.maximum(left[differ], right[differ])
-    distinct, places = np.unique(lower * num_values + upper, return_inverse=True)
-    values = np.stack(np.divmod(distinct, num_values), axis=1)
+    num_values = len(column.values)
+    unordered = np.sort(paired(left, right)[differ], axis=1)
+    keys, places = np.unique(keys_of_pairs(unordered, num_values), return_inverse=True)
+    values = pairs_of_keys(keys, num_values)
     parts = [np.zeros(0, np.float32)]
     for start in range(0, len(values), _BATCH):
         parts.append(column.kind.similarities(column.values, values[start : start + _BATCH]))
@@ -150,9 +150,7 @@ def count_things(
 
 def frequencies(column: Column) -> Frequencies:
     """Counts the rows with each value of a column."""
-    counts = [_counts(column, column.left)]
-    if column.right is not column.left:
-        counts.append(_counts(column, column.right))
+    counts = [np.bincount(ids[ids >= 0], minlength=len(column.values)) for ids in column.tables]
     max_share = 1.0
     if len(counts) == 1 and column.is_identifying:
         cells = list(dict.fromkeys(column.left_cells))
@@ -161,10 +159,6 @@ def frequencies(column: Column) -> Frequencies:
             max_share /= max(len(column.values), 1)
     num_rows = sum(int(side.sum()) for side in counts)
     return Frequencies(counts, num_rows, _unseen(counts), max_share)
-
-
-def _counts(column: Column, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.bincount(ids[ids >= 0], minlength=len(column.values))
 
 
 def _unseen(counts: Sequence[NDArray[np.int64]]) -> float:
@@ -186,13 +180,11 @@ def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.in
         For each table, rows of that table `(num_pairs, 2)`.
     """
     draw = np.random.default_rng(seed)
-    tables = {id(column.left): column.left for column in columns[:1]}
-    tables |= {id(column.right): column.right for column in columns[:1]}
     drawn = []
-    for rows in tables.values():
+    for rows in columns[0].tables:
         num_rows = len(rows)
         if num_rows**2 <= _NUM_RANDOM:
-            pairs = np.stack(np.divmod(np.arange(num_rows**2), max(num_rows, 1)), axis=1)
+            pairs = pairs_of_keys(np.arange(num_rows**2), num_rows)
         else:
             pairs = draw.integers(0, num_rows, (_NUM_RANDOM, 2))
         drawn.append(pairs[pairs[:, 0] < pairs[:, 1]])
@@ -214,7 +206,7 @@ def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArr
     prior = np.array([0, 0, *near, 1])
     prior *= _PSEUDO_RANDOM / prior.sum()
     shares = []
-    for ids, pairs in zip((column.left, column.right), samples, strict=False):
+    for ids, pairs in zip(column.tables, samples, strict=True):
         within = replace(column, left=ids, right=ids)
         levels = compare_column(within, pairs).levels
         counts = np.bincount(levels, minlength=num_levels(column)).astype(np.float64)
@@ -256,7 +248,7 @@ def _crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray
     offset = len(first.values)
     values = [*first.values, *second.values]
     left, right = pairs.T
-    there = np.stack([first.left[left], second.right[right] + offset], axis=1)
-    back = np.stack([first.right[right], second.left[left] + offset], axis=1)
+    there = paired(first.left[left], second.right[right] + offset)
+    back = paired(first.right[right], second.left[left] + offset)
     similarities = first.kind.similarities(values, np.concatenate([there, back]))
     return np.minimum(similarities[: len(pairs)], similarities[len(pairs) :])

@@ -74,7 +74,7 @@ class LearnedLinks:
         texts = [numbers.setdefault(text, len(numbers)) for text in all_texts]
         left_texts, right_texts = np.split(np.array(texts), [self._num_left])
         scores = self._rows.scores(pairs)
-        is_one_table = columns[0].left is columns[0].right
+        is_one_table = columns[0].is_one_table
         self._rivals = PairRivals(
             (left_texts, right_texts), pairs, scores, is_one_table=is_one_table
         )

@@ -207,7 +207,7 @@ class Links:
 
         Labels are often of the best pairs only, and tell nothing about the other ones.
         """
-        if self.columns[0].left is self.columns[0].right:
+        if self.columns[0].is_one_table:
             return labelled[:0]
         left, right = self.pairs.T
         has_partner = np.isin(left, matches[:, 0]) | np.isin(right, matches[:, 1])
@@ -265,7 +265,7 @@ class Links:
         if not all(value in (0, 1) for value in values):
             raise ConfigError("`labels` must be two rows and 1 or 0 each, as (12, 7, 1).")
         numbered = np.array([*sides, values], np.int64).T.reshape(-1, 3)
-        is_one_table = self.columns[0].left is self.columns[0].right
+        is_one_table = self.columns[0].is_one_table
         if is_one_table:
             # Texts that are equal, as they are compared, teach nothing.
             are_texts = np.array([isinstance(pair[0], str) for pair in pairs], bool)
@@ -447,7 +447,7 @@ def _text_links(
     agreements = compare_columns([column], pairs)
     probabilities = expit(TextOdds().log_odds(agreements))
     links = Links([column], TextOdds(), pairs, probabilities)
-    if lexical and column.left is not column.right:
+    if lexical and not column.is_one_table:
         texts = column.left, column.right
         links.rivals = PairRivals(texts, pairs, probabilities, is_one_table=False)
         left, right = pairs.T
@@ -465,7 +465,7 @@ def _column_links(
     """Finds the links of rows with several columns, or with one of numbers, codes or dates."""
     pairs = candidate_pairs(columns, first=first)
     columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
-    is_one_table = columns[0].left is columns[0].right
+    is_one_table = columns[0].is_one_table
     if fitted is None and not is_one_table:
         num_all = max(_sizes(columns)[1], 1)
         learn_rivals(mixture, columns, pairs, agreements, num_all, Sample.of_all(columns))
@@ -555,7 +555,7 @@ def fitted_mixture(
         return fit_mixture(mixture, agreements, num_all, _EXPECTED_SHARE * num_rows)
 
     mixture = fit()
-    if sizes is None and columns[0].left is columns[0].right:
+    if sizes is None and columns[0].is_one_table:
         probabilities = expit(mixture.log_odds(agreements))
         translated, agreements = count_things(translated, pairs, agreements, probabilities)
         mixture = fit()
@@ -566,6 +566,6 @@ def _sizes(columns: Sequence[Column]) -> tuple[int, int]:
     """Returns the number of rows of the smaller table, and of all pairs of rows."""
     num_left = len(columns[0].left)
     num_right = len(columns[0].right)
-    if columns[0].left is columns[0].right:
+    if columns[0].is_one_table:
         return max(num_left, 1), num_left * (num_left - 1) // 2
     return max(min(num_left, num_right), 1), num_left * num_right

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import (
@@ -14,15 +13,23 @@ from tf_charagram.search._pairs.candidates import (
     pairs_with_rare_words,
     similar_pairs,
 )
-from tf_charagram.search._pairs.flat_arrays import distinct_integers, ranks
+from tf_charagram.search._pairs.flat_arrays import (
+    Ids,
+    distinct_integers,
+    keys_of_pairs,
+    list_numbers,
+    paired,
+    pairs_of_keys,
+    ranks,
+)
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts
 from tf_charagram.search.scoring import PairEvidence, TextScorer
 from tf_charagram.search.statistics import TextStatistics
+from tf_charagram.text._algorithm.flat import Rows
 
-Ids = NDArray[np.int64]
 #: Score that a text without other good partners in another list counts for, at most.
 MAX_GAIN = 0.2
 # Partners of each left text.
@@ -63,13 +70,13 @@ def link_texts(
     statistics = TextStatistics.of_words(words, column.counts)
     scorer = TextScorer(values, model, lexical=lexical, statistics=statistics)
     texts = scorer.prepare(values[:num_left], written=left_words)
-    if column.left is column.right:
+    if column.is_one_table:
         whole = WholeTexts(scorer, texts)
         pairs, evidence = _similar_texts(scorer, texts, whole, threshold, shows_progress)
         whole.remember(pairs, evidence)
         # Equal texts are pairs of a value and itself.
         every = np.arange(num_left)
-        pairs = np.concatenate([pairs, np.stack([every, every], axis=1)])
+        pairs = np.concatenate([pairs, paired(every, every)])
     else:
         own = scorer.prepare(values[num_left:], written=other_words)
         whole = WholeTexts(scorer, texts.followed(own))
@@ -106,7 +113,7 @@ def _similar_texts(
     pairs = np.concatenate([pairs, rare_pairs])
     evidence = PairEvidence.joined([evidence, of_rare])
     # Both find many of the same pairs.
-    keys = pairs @ [len(texts), 1]
+    keys = keys_of_pairs(pairs, len(texts))
     _, first = np.unique(keys, return_index=True)
     return pairs[first], evidence.take(first)
 
@@ -117,28 +124,34 @@ def _row_pairs(column: Column, value_pairs: Ids) -> Ids:
     Of several rows with a value, each is paired with the first row of the other value, and with
     the row of the same rank. In one table, the first row of a value is paired with the others.
     """
-    sides = []
-    for rows_of in (column.left, column.right):
-        rows = np.flatnonzero(rows_of >= 0)
-        rows = rows[np.argsort(rows_of[rows], kind="stable")]
-        sides.append((rows, np.searchsorted(rows_of[rows], np.arange(len(column.values) + 1))))
+    left, right = (_rows_by_value(side, len(column.values)) for side in (column.left, column.right))
+    from_left = _partners(left, right, value_pairs)
+    from_right = _partners(right, left, value_pairs[:, ::-1])
+    pairs = np.concatenate([from_left, from_right[:, ::-1]])
+    if column.is_one_table:
+        pairs = np.sort(pairs, axis=1)
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     num_right = len(column.right)
-    keys = []
-    for side in (0, 1):
-        rows, starts = sides[side]
-        other_rows, other_starts = sides[1 - side]
-        own, other = value_pairs[:, side], value_pairs[:, 1 - side]
-        sizes = starts[own + 1] - starts[own]
-        places = np.repeat(np.arange(len(own)), sizes)
-        rank = ranks(places)
-        own_rows = rows[starts[own][places] + rank]
-        first = other_starts[other][places]
-        last = other_starts[other + 1][places] - 1
-        for partner in (first, np.minimum(first + rank, last)):
-            ends = (own_rows, other_rows[partner])[:: 1 - 2 * side]
-            if column.left is column.right:
-                ends = np.minimum(*ends), np.maximum(*ends)
-                ends = ends[0][ends[0] != ends[1]], ends[1][ends[0] != ends[1]]
-            keys.append(ends[0] * num_right + ends[1])
-    distinct = distinct_integers(np.concatenate(keys))
-    return np.stack(np.divmod(distinct, max(num_right, 1)), axis=1)
+    keys = distinct_integers(keys_of_pairs(pairs, num_right))
+    return pairs_of_keys(keys, num_right)
+
+
+def _rows_by_value(value_of_row: Ids, num_values: int) -> Rows:
+    """Returns the rows with each value, ascending."""
+    present = np.flatnonzero(value_of_row >= 0)
+    rows = present[np.argsort(value_of_row[present], kind="stable")]
+    splits = np.searchsorted(value_of_row[rows], np.arange(num_values + 1))
+    return Rows(rows, splits)
+
+
+def _partners(rows: Rows, other_rows: Rows, value_pairs: Ids) -> Ids:
+    """Pairs each row of a value with the first row of the other one, and with that of its rank."""
+    own, other = value_pairs.T
+    starts = rows.splits[own]
+    places = list_numbers(rows.splits[own + 1] - starts)
+    rank = ranks(places)
+    own_rows = rows.values[starts[places] + rank]
+    first = other_rows.splits[other][places]
+    last = other_rows.splits[other + 1][places] - 1
+    partners = [first, np.minimum(first + rank, last)]
+    return np.concatenate([paired(own_rows, other_rows.values[each]) for each in partners])
