@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import compress
+from itertools import compress, pairwise
 from typing import cast
 
 import numpy as np
@@ -13,15 +13,20 @@ from tf_charagram._files.json_files import write_json
 from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import (
     COUNTS,
-    load_array,
     load_arrays,
     read_range,
     records_of,
-    runs_of,
     save_array,
+    summed,
     write_rows,
 )
-from tf_charagram.search._partitions.job import ROW_STATISTICS, Job, comparison_of
+from tf_charagram.search._partitions.job import (
+    FIRST_ROWS,
+    ROW_STATISTICS,
+    Job,
+    comparison_of,
+    first_rows_of,
+)
 from tf_charagram.search._partitions.keys import atom_counts, row_hashes, slots_of, value_hashes
 from tf_charagram.search.statistics import TextStatistics
 
@@ -45,9 +50,7 @@ def read(job: Job, number: int) -> None:
 def sample(job: Job, number: int) -> None:
     """Chooses rows, at equal distances, from which the kinds of columns are told."""
     files = job.row_files("cells")
-    num_left = job.num_left()
-    ends = [len(files)] if num_left is None else [num_left, len(files)]
-    first, last = ([0, *ends])[number], ends[number]
+    first, last = list(pairwise([0, *job.ends]))[number]
     step = max((last - first) // _NUM_SAMPLED, 1)
     columns = files.take(np.arange(first, last, step))
     write_rows(job.path("sample", f"{number}.arrow"), columns, {"num_rows": len(columns[0])})
@@ -56,10 +59,9 @@ def sample(job: Job, number: int) -> None:
 def count(job: Job, number: int) -> None:
     """Brings rows to the form that is compared; counts their words and values."""
     files = job.row_files("cells")
-    comparison = comparison_of(job, is_counted=False)
+    comparison = comparison_of(job)
     side = job.side_of(number)
-    cells = [column.to_pylist() for column in files.read(number).columns]
-    values = comparison.values(cells, side)
+    values = comparison.values(files.cells(number), side)
     save_array(job.file("hashes", number), row_hashes(values))
     keys, numbers = atom_counts(slots_of(comparison.words(values), comparison.kinds))
     sides = [numbers if table == side else np.zeros_like(numbers) for table in (0, 1)]
@@ -77,12 +79,9 @@ def merge_counts(job: Job, number: int) -> None:
     """Adds up the counts of a range of words and values; single rows are left out."""
     first, last = job.bounds(number, 2**64)
     records = read_range(job.files("counts"), COUNTS, first, last)
-    starts, _ = runs_of(records["key"])
-    sums = [np.add.reduceat(records[name].astype(np.int64), starts) for name in ("left", "right")]
-    is_shared = sums[0] + sums[1] > 1 if len(starts) else np.zeros(0, bool)
-    columns = records["key"][starts], *sums
-    kept = [column[is_shared] for column in columns]
-    save_array(job.file("counted", number), records_of(COUNTS, *kept))
+    counted = summed(records, ("left", "right"))
+    is_shared = counted["left"].astype(np.int64) + counted["right"] > 1
+    save_array(job.file("counted", number), counted[is_shared])
 
 
 def merge_words(job: Job, number: int) -> None:
@@ -91,17 +90,13 @@ def merge_words(job: Job, number: int) -> None:
         _merge_statistics(job, "words", "statistics.npz")
     hashes = load_arrays(job.files("hashes"), np.uint64)
     first = np.arange(len(hashes), dtype=np.uint32)
-    num_left = job.num_left()
-    sides = [slice(0, len(hashes))]
-    if num_left is not None:
-        sides = [slice(0, num_left), slice(num_left, len(hashes))]
-    for side in sides:
-        _, firsts, places = np.unique(hashes[side], return_index=True, return_inverse=True)
-        first[side] = firsts[places] + side.start
+    for start, stop in pairwise([0, *job.ends]):
+        _, firsts, places = np.unique(hashes[start:stop], return_index=True, return_inverse=True)
+        first[start:stop] = firsts[places] + start
     # Rows without values are not equal.
     is_empty = hashes == 0
     first[is_empty] = np.flatnonzero(is_empty)
-    save_array(job.path("first.npy"), first)
+    save_array(job.path(FIRST_ROWS), first)
 
 
 def _save_statistics(job: Job, folder: str, number: int, texts: Sequence[str]) -> None:
@@ -140,10 +135,9 @@ def num_told_rows(job: Job) -> int:
 def count_wholes(job: Job, number: int) -> None:
     """Counts the words of rows as a whole, once for equal rows."""
     comparison = cast(ColumnComparison, comparison_of(job))
-    cells = [column.to_pylist() for column in job.row_files("cells").read(number).columns]
-    texts = comparison.texts_of(cells)
+    texts = comparison.texts_of(job.row_files("cells").cells(number))
     start, stop = job.row_files().starts[number : number + 2]
-    is_first = load_array(job.path("first.npy"))[start:stop] == np.arange(start, stop)
+    is_first = first_rows_of(job)[start:stop] == np.arange(start, stop)
     _save_statistics(job, "row_words", number, list(compress(texts, is_first)))
     save_array(job.file("row_hashes", number), value_hashes(texts, 0))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import whole_file
-from tf_charagram.search._pairs.flat_arrays import Ids, are_first, paired, places_in
+from tf_charagram.search._pairs.flat_arrays import Ids, are_first, paired, pairs_of_keys, places_in
 
 #: Key and row; key and counts in both tables; pair of rows as one integer, and weight or score.
 KEYS = np.dtype([("key", "<u8"), ("row", "<u4")])
@@ -60,14 +60,23 @@ def read_range(paths: Iterable[Path], dtype: np.dtype[Any], first: int, last: in
         # `searchsorted` would copy all keys.
         start, stop = bisect_left(keys, first), bisect_left(keys, last)
         parts.append(np.array(records[start:stop]))
-    records = np.concatenate(parts)
-    return records[np.argsort(records["key"], kind="stable")]
+    return by_key(parts)
 
 
 def runs_of(keys: NDArray[Any]) -> tuple[Ids, Ids]:
     """Returns where runs of equal keys start and end."""
     starts = np.flatnonzero(are_first(keys))
     return starts, np.append(starts, len(keys))[1:]
+
+
+def summed(records: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
+    """Adds up some columns of records with equal keys; `records` are sorted."""
+    starts, _ = runs_of(records["key"])
+    found = records[starts]
+    if len(starts):
+        for name in names:
+            found[name] = np.add.reduceat(records[name], starts)
+    return found
 
 
 class Counts:
@@ -111,6 +120,10 @@ class RowFiles:
         mapped = self._arrow.memory_map(str(self.paths[number]))
         return self._arrow.ipc.open_file(mapped).read_all()
 
+    def cells(self, number: int) -> list[list[str]]:
+        """Returns the columns of a file."""
+        return [column.to_pylist() for column in self.read(number).columns]
+
     def take(self, rows: Ids) -> list[list[str]]:
         """Returns the columns of some rows; `rows` is ascending."""
         bounds = np.searchsorted(rows, self.starts)
@@ -122,6 +135,17 @@ class RowFiles:
             return [[] for _ in self.read(0).columns]
         found = self._arrow.concat_tables(tables)
         return [column.to_pylist() for column in found.columns]
+
+
+def pairs_in(records: NDArray[Any], num_rows: int) -> Ids:
+    """Returns the rows of records of `PAIRS`, `(num_pairs, 2)`."""
+    return pairs_of_keys(records["key"].astype(np.int64), num_rows)
+
+
+def by_key(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Joins records, sorted by their keys; equal keys stay in order."""
+    records = np.concatenate(parts)
+    return records[np.argsort(records["key"], kind="stable")]
 
 
 def write_rows(path: Path, columns: Sequence[Sequence[str]], facts: dict[str, Any]) -> None:

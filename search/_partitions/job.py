@@ -6,27 +6,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import read_json
 from tf_charagram.data._tables.table_reading import read_tables
 from tf_charagram.data._tables.tables import Table
 from tf_charagram.search._partitions.comparing import ColumnComparison, TextComparison
-from tf_charagram.search._partitions.files import (
-    Counts,
-    RowFiles,
-    load_array,
-)
+from tf_charagram.search._partitions.files import Counts, RowFiles, load_array
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 
+#: For each row, the first row of its table that is equal.
+FIRST_ROWS = "first.npy"
+#: Notes about columns, and the columns that make the row as a whole.
+FIT = "fit.json"
 #: Counts of the words of rows as a whole.
 ROW_STATISTICS = "row_statistics.npz"
 #: Log-odds by rows of pairs that match by their columns.
 ROW_MATCHES = "row_matches.npy"
+_COMPARED_BY = (FIRST_ROWS, FIT, ROW_STATISTICS, ROW_MATCHES)
 # Rows of a file of rows.
 _FILE_ROWS = 200_000
 # Formats that are written for formats that are read; others are files of lines.
@@ -135,13 +136,24 @@ class Job:
         """Returns the files of rows."""
         return _row_files(self, name)
 
+    @property
+    def num_rows(self) -> int:
+        """Number of rows of all tables."""
+        return len(self.row_files("cells"))
+
     def num_left(self) -> int | None:
         """Returns the number of rows of the left table, or `None` if there is one table."""
         if not self.right:
             return None
         files = self.row_files("cells")
-        sides = [input_of(path) >= len(self.left) for path in files.paths]
-        return int(files.starts[sides.index(True)]) if True in sides else len(files)
+        num_files = sum(input_of(path) < len(self.left) for path in files.paths)
+        return int(files.starts[num_files])
+
+    @property
+    def ends(self) -> list[int]:
+        """The row after the last one of each table."""
+        num_left = self.num_left()
+        return [self.num_rows] if num_left is None else [num_left, self.num_rows]
 
     def bounds(self, number: int, total: int) -> tuple[int, int]:
         """Returns where a partition of a range starts and ends."""
@@ -165,56 +177,58 @@ def counts_of(job: Job) -> Counts:
     return Counts(np.concatenate([load_array(path) for path in job.files("counted")]))
 
 
-def comparison_of(job: Job, is_counted: bool = True) -> TextComparison | ColumnComparison:
-    """Returns the comparison of rows, with its weights if they were fitted."""
-    files = (job.path(name).is_file() for name in ("fit.json", ROW_STATISTICS, ROW_MATCHES))
-    return _made_comparison(job, is_counted, *files)
+def comparison_of(job: Job) -> TextComparison | ColumnComparison:
+    """Returns the comparison of rows, with all that the steps so far have counted and fitted."""
+    done = frozenset(name for name in _COMPARED_BY if job.path(name).is_file())
+    make = _text_comparison if job.is_text else _column_comparison
+    return make(job, done)
 
 
 @lru_cache(maxsize=1)
-def _made_comparison(
-    job: Job, is_counted: bool, is_fitted: bool, has_row_words: bool, has_row_matches: bool
-) -> TextComparison | ColumnComparison:
-    sides = [[column.to_pylist() for column in table.columns] for table in _samples(job)]
-    if job.is_text:
-        if not is_counted:
-            return TextComparison(None, job.threshold)
-        texts = [text for side in sides for text in side[0]]
+def _text_comparison(job: Job, done: frozenset[str]) -> TextComparison:
+    scorer = None
+    if FIRST_ROWS in done:
+        texts = [text for [side] in _samples(job) for text in side]
         statistics = TextStatistics.load(job.path("statistics.npz"))
         scorer = TextScorer(texts, job.model, lexical=job.lexical, statistics=statistics)
-        return TextComparison(scorer, job.threshold)
+    return TextComparison(scorer, job.threshold)
+
+
+@lru_cache(maxsize=1)
+def _column_comparison(job: Job, done: frozenset[str]) -> ColumnComparison:
+    sides = _samples(job)
     present = [0] * len(job.on)
-    if is_counted:
+    if FIRST_ROWS in done:
         facts = job.row_files().facts
         present = np.sum([each["num_present"] for each in facts], axis=0).tolist()
     comparison = ColumnComparison(job.on, sides, dict(job.kinds), job.identifies, present)
-    if is_fitted:
+    if FIT in done:
         comparison.mixture = Linker.load(job.path("linker.json")).mixture
         comparison.recoded = read_json(job.path("recoded.json"))["recoded"]
-        comparison.telling = read_json(job.path("fit.json"))["telling"]
-    if has_row_words:
+        comparison.telling = read_json(job.path(FIT))["telling"]
+    if ROW_STATISTICS in done:
         texts = [text for side in sides for text in comparison.texts_of(side)]
         statistics = TextStatistics.load(job.path(ROW_STATISTICS))
         comparison.row_scorer = TextScorer(texts, job.model, statistics=statistics)
-    if has_row_matches:
+    if ROW_MATCHES in done:
         comparison.row_matches = load_array(job.path(ROW_MATCHES))
     return comparison
 
 
-def has_rivals(job: Job) -> bool:
-    """Tells whether the other partners of rows count, as they do in memory."""
-    comparison = comparison_of(job)
-    if isinstance(comparison, ColumnComparison):
-        return comparison.row_scorer is not None
-    return bool(job.right) and job.lexical
-
-
-def _samples(job: Job) -> list[Any]:
+def _samples(job: Job) -> list[list[list[str]]]:
+    """Returns the cells of each column in the sample of each table."""
     files = RowFiles(job.path("sample"))
-    return [files.read(number) for number in range(len(files.paths))]
+    return [files.cells(number) for number in range(len(files.paths))]
+
+
+@lru_cache(maxsize=1)
+def first_rows_of(job: Job) -> NDArray[np.uint32]:
+    """Returns for each row the first row of its table that is equal."""
+    return load_array(job.path(FIRST_ROWS))
 
 
 def forget() -> None:
     """Drops the contents of files of another run."""
-    for cache in (_row_files, counts_of, _made_comparison):
+    caches = (_row_files, counts_of, _text_comparison, _column_comparison, first_rows_of)
+    for cache in caches:
         cache.cache_clear()

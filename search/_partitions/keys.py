@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids, ranks
+from tf_charagram.search._pairs.flat_arrays import Ids, are_first, list_numbers, ranks
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists
 from tf_charagram.search._partitions.files import Counts
 from tf_charagram.text._algorithm.arguments import distinct
+from tf_charagram.text._algorithm.arrays import positions
 
 Hashes = NDArray[np.uint64]
+Scores = NDArray[np.float64]
 # A key is emitted if so many rows are expected to have it, by the counts of its two halves. More
 # would compare rows that share little; in small tables, that costs nothing.
 _MAX_EXPECTED = 5.0
@@ -93,43 +95,45 @@ def slots_of(columns: Sequence[Sequence[str]], kinds: Sequence[str]) -> Slots:
     parts = []
     for number, (cells, kind) in enumerate(zip(columns, kinds, strict=True)):
         values, places = distinct(cells)
-        if kind in _WITH_WORDS:
-            lists = WordLists.of_bags([value.split()[:_MAX_WORDS] for value in values])
-        else:
-            lists = WordLists.of_bags([[value] if value else [] for value in values])
         # Given names and surnames may be swapped.
         tag = 4 * len(columns) if kind == "name" else 4 * number
-        words = _atoms(lists.words, tag)
-        lengths = np.diff(lists.splits)
-        # The value comes first; a single word is the value.
-        whole = np.zeros((len(values), 3), np.uint64)
-        whole[:, 0] = value_hashes(values, number)
-        is_single = lengths == 1
-        whole[is_single, 1:] = words[lists.ids[lists.splits[:-1][is_single]], 1:]
-        num_slots = np.where(lengths > 1, lengths + 1, lengths)[places]
-        rows = np.repeat(np.arange(len(places)), num_slots)
-        rank = np.arange(len(rows)) - np.repeat(np.cumsum(num_slots) - num_slots, num_slots)
-        starts = lists.splits[:-1][places][rows]
-        # The rank of a value is 0; its words come after it.
-        word = lists.ids[np.minimum(starts + np.maximum(rank - 1, 0), max(len(lists.ids) - 1, 0))]
-        atoms = np.where((rank == 0)[:, np.newaxis], whole[places[rows]], words[word])
-        parts.append(Slots(rows, np.full(len(rows), number), rank == 0, atoms))
+        slots = _slots_of_values(values, number, tag, has_words=kind in _WITH_WORDS)
+        splits = np.searchsorted(slots.rows, np.arange(len(values) + 1))
+        starts = splits[places]
+        stops = splits[places + 1]
+        own = slots.at(positions(starts, stops))
+        parts.append(own._replace(rows=list_numbers(stops - starts)))
     slots = Slots(*map(np.concatenate, zip(*parts, strict=True)))
     return slots.at(np.argsort(slots.rows, kind="stable"))
 
 
+def _slots_of_values(values: Sequence[str], number: int, tag: int, *, has_words: bool) -> Slots:
+    """Finds the words of distinct values; a value comes first, and a single word is the value."""
+    if has_words:
+        lists = WordLists.of_bags([value.split()[:_MAX_WORDS] for value in values])
+    else:
+        lists = WordLists.of_bags([[value] if value else [] for value in values])
+    num_words = np.diff(lists.splits)
+    rows = list_numbers(np.where(num_words > 1, num_words + 1, num_words))
+    rank = ranks(rows)
+    is_value = rank == 0
+    word = lists.splits[rows] + np.maximum(rank - 1, 0)
+    atoms = _atoms(lists.words, tag)[lists.ids[word]]
+    atoms[is_value & (num_words[rows] > 1)] = 0
+    atoms[is_value, _WHOLE] = value_hashes(values, number)[rows[is_value]]
+    return Slots(rows, np.full(len(rows), number), is_value, atoms)
+
+
 def _atoms(words: Sequence[str], tag: int) -> Hashes:
     """Returns the hashes of words, their first letters and their last letters, `(n, 3)`."""
-    if not words:
-        return np.zeros((1, 3), np.uint64)
     sizes = np.array([len(word) for word in words], np.int64)
     parts = np.where(sizes >= _LONG_WORD, _PART, _SHORT_PART).tolist()
     heads = [word[:part] for word, part in zip(words, parts, strict=True)]
     tails = [word[-part:] for word, part in zip(words, parts, strict=True)]
-    found = [
-        mixed(WordHashes.of_words(texts).values, tag + part)
-        for texts, part in ((words, _WHOLE), (heads, _HEAD), (tails, _TAIL))
-    ]
+    found = []
+    for texts, part in ((words, _WHOLE), (heads, _HEAD), (tails, _TAIL)):
+        hashes = WordHashes.of_words(texts).values
+        found.append(mixed(hashes, tag + part))
     atoms = np.stack(found, axis=1)
     atoms[sizes <= _SHORT_PART, 1:] = 0
     return atoms
@@ -141,8 +145,7 @@ def atom_counts(slots: Slots) -> tuple[Hashes, Ids]:
     atoms = slots.atoms.ravel()[order]
     rows = np.repeat(slots.rows, slots.atoms.shape[1])[order]
     # A row counts once, however often it has a word.
-    is_new = np.ones(len(atoms), bool)
-    is_new[1:] = (atoms[1:] != atoms[:-1]) | (rows[1:] != rows[:-1])
+    is_new = are_first(atoms) | are_first(rows)
     keys, counts = np.unique(atoms[is_new & (atoms != 0)], return_counts=True)
     return keys, counts.astype(np.int64)
 
@@ -161,73 +164,126 @@ def keys_of(slots: Slots, counts: Counts, num_rows: int) -> tuple[Ids, Hashes]:
     Returns:
         Rows and keys.
     """
-    if not len(slots.rows):
-        return np.zeros(0, np.int64), np.zeros(0, np.uint64)
-    found_rows, found_keys = [], []
-    distinct_rows, starts = np.unique(slots.rows, return_index=True)
-    starts = np.append(starts, len(slots.rows))
+    found_rows = [np.zeros(0, np.int64)]
+    found_keys = [np.zeros(0, np.uint64)]
+    distinct_rows, numbers = np.unique(slots.rows, return_inverse=True)
     for first in range(0, len(distinct_rows), _BATCH):
-        last = min(first + _BATCH, len(distinct_rows))
-        own = slice(starts[first], starts[last])
-        batch = slots.at(own)
-        places = np.repeat(np.arange(last - first), np.diff(starts[first : last + 1]))
-        rows, keys = _batch_keys(batch, places, counts, num_rows)
+        start, stop = np.searchsorted(numbers, [first, first + _BATCH])
+        own = slice(start, stop)
+        rarest = _rarest(slots.at(own), numbers[own] - first, counts)
+        rows, keys = _special_keys(rarest, num_rows)
         found_rows.append(distinct_rows[first + rows])
         found_keys.append(keys)
     return np.concatenate(found_rows), np.concatenate(found_keys)
 
 
-def _batch_keys(slots: Slots, rows: Ids, counts: Counts, num_rows: int) -> tuple[Ids, Hashes]:
+class _Rarest(NamedTuple):
+    """The rarest slots of rows, as many of each row.
+
+    Attributes:
+        atoms: Hashes, `(num_rows, num_slots, 3)`.
+        expected: Number of rows with each, infinite for an atom that finds nothing.
+        columns: The columns of the slots, `(num_rows, num_slots)`, -1 for no slot.
+        are_values: Whether they are values, not words.
+    """
+
+    atoms: Hashes
+    expected: Scores
+    columns: Ids
+    are_values: NDArray[np.bool_]
+
+
+def _rarest(slots: Slots, rows: Ids, counts: Counts) -> _Rarest:
+    """Chooses the rarest slots of each row; `rows` counts from 0."""
     numbers = counts.of(slots.atoms).sum(axis=-1).astype(np.float64)
-    # What no other row has finds nothing.
+    # A value that no other row has finds nothing.
     numbers[(numbers < 2) | (slots.atoms == 0)] = np.inf
     rarest = numbers.min(axis=1)
     order = np.lexsort((rarest, rows))
     rank = ranks(rows)
     is_kept = (rank < _MAX_SLOTS) & np.isfinite(rarest[order])
-    order, rank = order[is_kept], rank[is_kept]
-    num_found = int(rows.max()) + 1
-    places = rows[order], rank
-    shape = (num_found, _MAX_SLOTS)
-    atoms = np.zeros((*shape, 3), np.uint64)
-    atoms[places] = slots.atoms[order]
-    expected = np.full((*shape, 3), np.inf)
-    expected[places] = numbers[order]
-    columns = np.full(shape, -1)
-    columns[places] = slots.columns[order]
-    are_values = np.zeros(shape, bool)
-    are_values[places] = slots.are_values[order]
-    found: list[tuple[Ids, Hashes, NDArray[np.float64]]] = []
+    own = order[is_kept]
+    places = rows[own], rank[is_kept]
+    shape = (int(rows[-1]) + 1, _MAX_SLOTS)
+    found = _Rarest(
+        np.zeros((*shape, 3), np.uint64),
+        np.full((*shape, 3), np.inf),
+        np.full(shape, -1),
+        np.zeros(shape, bool),
+    )
+    chosen = slots.at(own)
+    found.atoms[places] = chosen.atoms
+    found.expected[places] = numbers[own]
+    found.columns[places] = chosen.columns
+    found.are_values[places] = chosen.are_values
+    return found
 
-    def emit(is_key: NDArray[np.bool_], keys: Hashes, numbers: NDArray[np.float64]) -> None:
-        chosen = np.nonzero(is_key)
-        found.append((chosen[0], keys[chosen], numbers[chosen]))
 
+class _Keys(NamedTuple):
+    """Keys of rows, and the number of rows that are expected to have each."""
+
+    rows: Ids
+    keys: Hashes
+    expected: Scores
+
+    @classmethod
+    def where(cls, is_key: NDArray[np.bool_], keys: Hashes, expected: Scores) -> _Keys:
+        """Chooses keys; rows are the first axis."""
+        rows, *_ = places = np.nonzero(is_key)
+        return cls(rows, keys[places], expected[places])
+
+
+def _special_keys(slots: _Rarest, num_rows: int) -> tuple[Ids, Hashes]:
+    """Returns the rows and the keys that few of the rows of all tables are expected to have."""
+    atoms, expected, _, _ = slots
     max_expected = max(_MAX_EXPECTED, _SMALL / num_rows)
-    alone = expected <= max_expected
+    is_alone = expected <= max_expected
+    has_part = is_alone[..., 1:].any(axis=-1)
     # Rows that share the whole share its parts.
-    alone[..., 0] &= ~alone[..., 1:].any(axis=-1)
+    is_alone[..., _WHOLE] &= ~has_part
     # Keys that few rows are known to share come before pairs of keys.
-    emit(alone, atoms, expected / num_rows**2)
-    covered = alone.copy()
-    covered[..., 0] |= alone[..., 1:].any(axis=-1)
+    alone = _Keys.where(is_alone, atoms, expected / num_rows**2)
+    is_covered = is_alone.copy()
+    is_covered[..., _WHOLE] |= has_part
     # Both ends of a word, for words that are misspelled in the middle.
-    both = expected[..., 1] * expected[..., 2] / num_rows
-    is_key = (both <= max_expected) & ~covered[..., 1:].any(axis=-1)
-    emit(is_key, atoms[..., 1] + atoms[..., 2], both)
+    of_ends = expected[..., 1] * expected[..., 2] / num_rows
+    is_key = (of_ends <= max_expected) & ~has_part
+    ends = _Keys.where(is_key, atoms[..., 1] + atoms[..., 2], of_ends)
+    found = [alone, ends]
     for one, other in combinations(range(_MAX_SLOTS), 2):
-        number = expected[:, one, :, np.newaxis] * expected[:, other, np.newaxis, :] / num_rows
-        is_key = number <= max_expected
-        is_key &= ~covered[:, one, :, np.newaxis] & ~covered[:, other, np.newaxis, :]
-        is_part = columns[:, one] == columns[:, other]
-        is_part &= are_values[:, one] | are_values[:, other]
-        is_key[is_part] = False
-        whole_covered = is_key[:, 1:, :].any(axis=(1, 2)) | is_key[:, :, 1:].any(axis=(1, 2))
-        is_key[:, 0, 0] &= ~whole_covered
-        is_key[:, 1:, 0] &= ~is_key[:, 1:, 1:].any(axis=2)
-        is_key[:, 0, 1:] &= ~is_key[:, 1:, 1:].any(axis=1)
-        emit(is_key, atoms[:, one, :, np.newaxis] + atoms[:, other, np.newaxis, :], number)
-    rows, keys, numbers = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        found.append(_keys_of_two(slots, one, other, is_covered, max_expected, num_rows))
+    rows, keys, numbers = map(np.concatenate, zip(*found, strict=True))
     order = np.lexsort((keys, numbers, rows))
     order = order[ranks(rows[order]) < _MAX_KEYS]
     return rows[order], keys[order]
+
+
+def _keys_of_two(
+    slots: _Rarest,
+    one: int,
+    other: int,
+    is_covered: NDArray[np.bool_],
+    max_expected: float,
+    num_rows: int,
+) -> _Keys:
+    """Returns the keys of two slots, each whole or in part, that few rows should have."""
+
+    def first(values: NDArray[Any]) -> NDArray[Any]:
+        return values[:, one, :, np.newaxis]
+
+    def second(values: NDArray[Any]) -> NDArray[Any]:
+        return values[:, other, np.newaxis]
+
+    expected = first(slots.expected) * second(slots.expected) / num_rows
+    is_key = expected <= max_expected
+    is_key &= ~(first(is_covered) | second(is_covered))
+    # A value and its word.
+    is_same_column = slots.columns[:, one] == slots.columns[:, other]
+    is_key[is_same_column & (slots.are_values[:, one] | slots.are_values[:, other])] = False
+    # Rows that share more share these parts.
+    parts = is_key[:, 1:, 1:]
+    is_key[:, 1:, _WHOLE] &= ~parts.any(axis=2)
+    is_key[:, _WHOLE, 1:] &= ~parts.any(axis=1)
+    is_less = is_key.reshape(len(is_key), -1)[:, 1:]
+    is_key[:, _WHOLE, _WHOLE] &= ~is_less.any(axis=1)
+    return _Keys.where(is_key, first(slots.atoms) + second(slots.atoms), expected)

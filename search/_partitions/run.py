@@ -23,6 +23,7 @@ from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import FolderLock, remove
 from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError
 from tf_charagram.search._partitions.job import Job, forget
+from tf_charagram.search._partitions.rivals import forget_rivals
 from tf_charagram.search._partitions.steps import Step, steps_of
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.text._algorithm.batches import num_threads
@@ -77,6 +78,7 @@ def run_job(
         if done is not None:
             return done
         forget()
+        forget_rivals()
         if ray is not None:
             # Nodes have working folders of their own.
             left, right = (tuple(map(os.path.abspath, side)) for side in (job.left, job.right))
@@ -157,7 +159,7 @@ def _run_step(
     tasks = [task for task in range(num_tasks) if not step.path(job, task).exists()]
     num_rows = 0
     if step.name != "reading":
-        num_rows = len(job.row_files("cells"))
+        num_rows = job.num_rows
         if not num_rows:
             raise DataError(job.inputs[0], "no rows found in it and the other inputs")
     with ProgressLine(num_tasks, num_tasks - len(tasks), is_wanted=shows_progress) as progress:

@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tf_charagram.search._partitions.answers import (
-    best_partners,
-    find_inner,
-    group,
-    score_inner,
-    write,
-)
+from tf_charagram.search._partitions.answers import best_partners, find_inner, group, score_inner
 from tf_charagram.search._partitions.counting import (
     count,
     count_wholes,
@@ -23,8 +17,10 @@ from tf_charagram.search._partitions.counting import (
     read,
     sample,
 )
-from tf_charagram.search._partitions.job import ROW_MATCHES, ROW_STATISTICS, Job
-from tf_charagram.search._partitions.pairing import emit_keys, fit, fit_rows, pair, score
+from tf_charagram.search._partitions.fitting import fit, fit_rows
+from tf_charagram.search._partitions.job import FIRST_ROWS, FIT, ROW_MATCHES, ROW_STATISTICS, Job
+from tf_charagram.search._partitions.pairing import emit_keys, pair, score
+from tf_charagram.search._partitions.writing import write
 
 
 class Step(NamedTuple):
@@ -76,10 +72,10 @@ def steps_of(job: Job) -> Sequence[Step]:
         Step("choosing a sample", sample, lambda job: 2 if job.right else 1, done("sample", 1)),
         Step("counting", count, _row_parts, done("rows")),
         Step("adding up counts", merge_counts, _partitions, array("counted")),
-        Step("finding copies", merge_words, _one, file("first.npy")),
+        Step("finding copies", merge_words, _one, file(FIRST_ROWS)),
         Step("emitting keys", emit_keys, _row_parts, array("keys")),
         Step("pairing rows", pair, _partitions, array("pairs")),
-        Step("fitting weights", fit, _one, file("fit.json")),
+        Step("fitting weights", fit, _one, file(FIT)),
         Step("counting words of rows", count_wholes, num_told_rows, array("row_hashes")),
         Step("adding up words of rows", merge_wholes, _one_if_told, file(ROW_STATISTICS)),
         Step("fitting rows", fit_rows, _one_if_told, file(ROW_MATCHES)),

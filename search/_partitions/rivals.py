@@ -1,0 +1,89 @@
+"""Other partners of rows: a pair is surer if neither of its rows has another good one."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._partitions.comparing import ColumnComparison
+from tf_charagram.search._partitions.files import PAIRS, load_arrays, pairs_in
+from tf_charagram.search._partitions.job import Job, comparison_of, first_rows_of
+from tf_charagram.search.linkage._fellegi_sunter.mixture import mutual_evidence, rival_evidence
+from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals
+
+# Values that rounding made 0 or 1.
+_MIN_VALUE = 1e-6
+
+
+def has_rivals(job: Job) -> bool:
+    """Tells whether the other partners of rows count, as they do in memory."""
+    comparison = comparison_of(job)
+    if isinstance(comparison, ColumnComparison):
+        return comparison.row_scorer is not None
+    return bool(job.right) and job.lexical
+
+
+def edges_of(job: Job, step: str = "edges") -> NDArray[Any]:
+    """Returns the pairs that a step has compared, and their probabilities."""
+    return load_arrays(job.files(step), PAIRS)
+
+
+def with_rivals(job: Job, records: NDArray[Any]) -> NDArray[Any]:
+    """Returns pairs with their probabilities, which are surer without other good partners."""
+    if not has_rivals(job):
+        return records
+    rivals, mutual = _rivals_of(job)
+    log_odds = _log_odds(records)
+    scores = rivals.scores(_table_pairs(job, records))
+    found = records.copy()
+    found["value"] = expit(log_odds + rival_evidence(log_odds, scores, mutual))
+    return found
+
+
+# Inner pairs of groups have the same rivals as candidates.
+@lru_cache(maxsize=1)
+def _rivals_of(job: Job) -> tuple[PairRivals, float]:
+    """Returns the other partners of rows, and the evidence for best pairs of both rows."""
+    edges = edges_of(job)
+    num_left = job.num_left()
+    # Rows with the same text as a whole are no rivals; copies of texts are no candidates.
+    texts = np.arange(job.num_rows)
+    if not job.is_text:
+        hashes = load_arrays(job.files("row_hashes"), np.uint64)
+        _, texts = np.unique(hashes, return_inverse=True)
+    tables = texts[:num_left], texts[num_left or 0 :]
+    pairs = _table_pairs(job, edges)
+    rivals = PairRivals(tables, pairs, edges["value"], is_one_table=num_left is None)
+    mutual = 0.0
+    if job.is_text:
+        log_odds = _log_odds(edges)
+        alone = expit(log_odds + rival_evidence(log_odds, rivals.scores(pairs), 0.0))
+        mutual = mutual_evidence(pairs, alone, _present(job))
+    return rivals, mutual
+
+
+def _table_pairs(job: Job, records: NDArray[Any]) -> Ids:
+    """Returns pairs with right rows counted from the first right row on."""
+    return pairs_in(records, job.num_rows) - np.array([0, job.num_left() or 0])
+
+
+def _log_odds(records: NDArray[Any]) -> NDArray[np.float64]:
+    values = records["value"].astype(np.float64)
+    return logit(np.clip(values, _MIN_VALUE, 1 - _MIN_VALUE))
+
+
+def _present(job: Job) -> list[Ids]:
+    """Returns the distinct texts of both tables that have words, by their rows."""
+    hashes = load_arrays(job.files("hashes"), np.uint64)
+    is_text = (first_rows_of(job) == np.arange(len(hashes))) & (hashes != 0)
+    return [np.flatnonzero(side) for side in np.split(is_text, [job.num_left() or 0])]
+
+
+def forget_rivals() -> None:
+    """Drops the rivals of another run."""
+    _rivals_of.cache_clear()

@@ -1,0 +1,60 @@
+"""The last step writes groups or partners next to the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram._common.lazy import extra_module
+from tf_charagram._files.json_files import read_json
+from tf_charagram.data._tables.tables import Table, table_writer
+from tf_charagram.errors import DataError
+from tf_charagram.search._partitions.files import load_array
+from tf_charagram.search._partitions.job import Job, input_of
+
+
+def write(job: Job, number: int) -> None:
+    """Writes a file of the table with columns for its groups, or for its partners."""
+    path = job.left[number]
+    inputs = [input_of(file) for file in job.row_files("cells").paths]
+    # A file without rows has no files of rows.
+    first = inputs.index(number) if number in inputs else 0
+    start = int(job.row_files().starts[first])
+    result = load_array(job.path("partners.npy" if job.right else "groups.npy"))
+    with table_writer(job.output_of(number)) as append:
+        for table in job.tables(number):
+            own = result[start : start + len(table)]
+            if len(own) != len(table):
+                raise DataError(path, "has changed since it was read. Start again with --overwrite")
+            add = _add_partners if job.right else _add_groups
+            add(job, table, own)
+            append(table)
+            start += len(table)
+
+
+def _add_groups(job: Job, table: Table, own: NDArray[Any]) -> None:
+    arrow = extra_module("pyarrow", "parquet")
+    is_alone = own["group"] == 0
+    table.add("group", arrow.array(own["group"], mask=is_alone))
+    table.add("kept", arrow.array(own["kept"].astype(np.int8)))
+    scores = own["score"].astype(np.float64).round(4)
+    table.add("score", arrow.array(scores, mask=is_alone | (scores == 0)))
+
+
+def _add_partners(job: Job, table: Table, own: NDArray[Any]) -> None:
+    arrow = extra_module("pyarrow", "parquet")
+    is_alone = own["partner"] < 0
+    scores = own["score"].astype(np.float64).round(4)
+    table.add("score", arrow.array(scores, mask=is_alone))
+    table.add("right_row", arrow.array(own["partner"], mask=is_alone))
+    rows, places = np.unique(own["partner"][~is_alone], return_inverse=True)
+    cells = job.row_files("cells").take(rows + (job.num_left() or 0))
+    where = np.full(len(own), -1)
+    where[~is_alone] = places
+    indices = arrow.array(where, mask=is_alone)
+    names = read_json(job.path("read", f"{len(job.left):05}.json"))["names"]
+    for number, name in enumerate(names or ["text"]):
+        column = arrow.array(cells[number], arrow.string())
+        table.add(f"right_{name}", column.take(indices))
