@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.vectorizer import NgramVectorizer
-
 
 def save_model(folder, seed):
+    """Saves a model; skips the test where there is no TensorFlow."""
+    pytest.importorskip("tensorflow")
+    from tf_charagram.encoders.charagram import Charagram
+    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.text.vectorizer import NgramVectorizer
+
     vectorizer = NgramVectorizer.from_texts([f"{word} {n}" for word in WORDS for n in range(100)])
     TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=12, seed=seed)).save(
         folder
@@ -35,4 +37,6 @@ def other_model(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def embedder(model):
+    from tf_charagram.models.embedder import TextEmbedder
+
     return TextEmbedder.load(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram import TextReader
 from tf_charagram.search import TextIndex, TextScorer, deduplicate, match
 
 # Different texts, and the highest score that they may have.
@@ -74,7 +74,7 @@ ALIKE = {
 
 @pytest.fixture(scope="module", params=[None, "english"])
 def scorer(request):
-    model = request.param and TextEmbedder.load(request.param, folded=True)
+    model = request.param and TextReader.load(request.param)
     texts = [text for pair in (*DIFFERENT.values(), *ALIKE.values()) for text in pair[:2]]
     return TextScorer(texts, model)
 

@@ -15,9 +15,9 @@ import pytest
 from tests.commands import call, environment, process
 from tests.search.conftest import WORDS
 from tests.search.linkage.conftest import people
+from tf_charagram import TextReader
 from tf_charagram.data._tables.table_reading import read_table
 from tf_charagram.data._tables.tables import Table
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search import deduplicate, match
 
 COLUMNS = ["id", "name", "city"]
@@ -453,7 +453,7 @@ def test_closed_streams_end_quietly(csv_file, closed):
 
 def test_search_the_texts_of_a_run(trained, capsys):
     texts = (trained.folder / "texts.txt").read_text(encoding="utf-8").splitlines()
-    embedder = TextEmbedder.load(trained.folder)
+    embedder = TextReader.load(trained.folder)
     queries = [texts[0], "never seen"]
     assert call("search", trained.folder, *queries, "--k", 3, "--json") == 0
     for query, record in zip(queries, records(capsys.readouterr().out), strict=True):

@@ -15,15 +15,12 @@ import pytest
 from tests.reference import search as reference
 from tests.search.conftest import TEXTS
 from tests.texts import NASTY, words
-from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search.scoring import LONG, SINGLE
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.search.text_index import SETTINGS
 from tf_charagram.text._spelling.dictionary import Dictionary
-from tf_charagram.text.vectorizer import NgramVectorizer
 
 QUERIES = ["cat 3", "dogedly 4", "hoarse 1 horse", "byrd", "zzz", ""]
 
@@ -333,6 +330,10 @@ def test_other_models_and_folders(saved, other_model, tmp_path):
 
 
 def test_frequent_words_are_right(tmp_path):
+    pytest.importorskip("tensorflow")
+    from tf_charagram import NgramVectorizer, TextEmbedder
+    from tf_charagram.encoders.charagram import Charagram
+
     known = Dictionary({"line": 900, "time": 900, "password": 90, "with": 9000})
     vectorizer = NgramVectorizer(hash_buckets=1000, dictionary=known)
     model = tmp_path / "model"
