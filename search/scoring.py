@@ -250,13 +250,19 @@ class TextScorer:
         from tf_charagram.search._pairs.learning import (
             best_threshold,
             checked_labels,
-            learn_weights,
+            fit_weights,
+            held_out_probabilities,
         )
 
         left_texts, right_texts, pairs = self._paired(left, right)
         is_match = checked_labels(list(labels), len(pairs))
-        features = compare(left_texts, right_texts, pairs, self.is_lexical)
-        self._learned, held_out = learn_weights(_columns(features), is_match)
+        features = _columns(compare(left_texts, right_texts, pairs, self.is_lexical))
+        self._learned = fit_weights(features, is_match)
+
+        def log_odds(used: NDArray[np.bool_]) -> NDArray[np.float64]:
+            return features @ fit_weights(features[used], is_match[used])
+
+        held_out = held_out_probabilities(len(pairs), log_odds)
         return best_threshold(held_out, is_match)
 
     def settings(self) -> dict[str, Any]:

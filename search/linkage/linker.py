@@ -134,7 +134,8 @@ class Linker:
     def learn(self, labels: Iterable[Label]) -> Learned | None:
         """Learns from labelled pairs of the fitted tables.
 
-        The weights stay as they are unless held-out labels are answered better by more than chance.
+        The weights stay as they are unless held-out labels are answered better: two more are
+        right, at least.
 
         Args:
             labels: Left row, right row, and 1 or 0 each.

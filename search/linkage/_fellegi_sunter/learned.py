@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.learning import learn_weights
+from tf_charagram.search._pairs.learning import (
+    covariance_of,
+    fit_weights,
+    held_out_probabilities,
+)
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.shared_words import SharedWords
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement, compare_columns
@@ -25,6 +29,8 @@ _FEATURE_SCALE = 3.0
 _MAX_LOG_ODDS = 10
 _LOG_ODDS_SCALE = 0.2
 _MIN_SIMILARITY = 0.002
+# The weight of that feature without labels.
+_PLAIN_WEIGHT = 1 / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
 
 
 class LearnedWeights(NamedTuple):
@@ -32,11 +38,13 @@ class LearnedWeights(NamedTuple):
 
     Attributes:
         weights: Weights of the features, `(num_features,)`.
+        covariance: Covariance of the errors of the weights, `(num_features, num_features)`.
         means: Means of the features of the labelled pairs, `(num_features,)`.
         limits: The lowest and the highest log-odds without labels of the labelled pairs, `(2,)`.
     """
 
     weights: Array
+    covariance: Array
     means: Array
     limits: Array
 
@@ -78,40 +86,26 @@ class LearnedLinks:
         self._rivals = PairRivals(
             (left_texts, right_texts), pairs, scores, is_one_table=is_one_table
         )
-        self.fitted = LearnedWeights(np.zeros(0), np.zeros(0), np.zeros(2))
+        self.fitted = LearnedWeights(np.zeros(0), np.zeros((0, 0)), np.zeros(0), np.zeros(2))
 
-    def learn(
-        self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_], others: NDArray[np.int64]
-    ) -> Array:
+    def learn(self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_]) -> Array:
         """Learns the weights; returns held-out probabilities.
 
         Args:
             pairs: Rows of both tables, `(num_pairs, 2)`.
             is_match: Whether they match, `(num_pairs,)`.
-            others: Rows of pairs without labels that do not match, `(num_others, 2)`.
         """
         features = np.concatenate(self._blocks(pairs), axis=1)
-        of_others = np.concatenate(self._blocks(others), axis=1)
-        prior = np.zeros(features.shape[1])
-        # Few labels change the answer without labels little.
-        prior[0] = 1 / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
-        weights, held_out = learn_weights(features, is_match, prior, of_others)
-        plain = features[:, 0] / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
-        limits = np.array([plain.min(), plain.max()])
-        self.fitted = LearnedWeights(weights, features.mean(axis=0), limits)
-        return held_out
+        self.fitted = _fitted(features, is_match)
+
+        def log_odds(used: NDArray[np.bool_]) -> Array:
+            return _log_odds(features, _fitted(features[used], is_match[used]))
+
+        return held_out_probabilities(len(pairs), log_odds)
 
     def log_odds(self, pairs: NDArray[np.int64]) -> Array:
-        """Returns the log-odds of matches, `(num_pairs,)`.
-
-        Labels of uncertain pairs tell nothing about pairs that are surer than all of them: their
-        log-odds are those without labels.
-        """
-        features = np.concatenate(self._blocks(pairs), axis=1)
-        plain = features[:, 0] / (_FEATURE_SCALE * _LOG_ODDS_SCALE)
-        lowest, highest = self.fitted.limits
-        is_known = (plain >= lowest) & (plain <= highest)
-        return np.where(is_known, features @ self.fitted.weights, plain)
+        """Returns the log-odds of matches, `(num_pairs,)`."""
+        return _log_odds(np.concatenate(self._blocks(pairs), axis=1), self.fitted)
 
     def evidence(self, pair: NDArray[np.int64]) -> tuple[float, Array]:
         """Splits the log-odds of a pair.
@@ -124,11 +118,13 @@ class LearnedLinks:
             compared to the mean of the labelled pairs, `(num_columns,)`.
         """
         blocks = self._blocks(pair)
+        features = np.concatenate(blocks, axis=1)
         stops = np.cumsum([block.shape[1] for block in blocks])
-        weights, means, _ = self.fitted
-        changes = (np.concatenate(blocks, axis=1)[0] - means) * weights
+        weights = self.fitted.weights
+        [reliability] = _reliability(features, self.fitted)
+        changes = reliability * (features[0] - self.fitted.means) * weights
         parts = np.split(changes, stops[:-1])
-        share = weights[0] * _FEATURE_SCALE * _LOG_ODDS_SCALE
+        share = 1 + reliability * (weights[0] / _PLAIN_WEIGHT - 1)
         return float(share), np.array([part.sum() for part in parts[1:-1]])
 
     def _blocks(self, pairs: NDArray[np.int64]) -> list[Array]:
@@ -168,3 +164,36 @@ class LearnedLinks:
         words = self._row_words.features(left, right + self._num_left)
         rivals = self._rivals.scores(pairs)
         return np.concatenate([words, rivals, self._rows.features(pairs)], axis=1)
+
+
+def _fitted(features: Array, is_match: NDArray[np.bool_]) -> LearnedWeights:
+    """Fits the weights to labelled pairs."""
+    prior = np.zeros(features.shape[1])
+    # Few labels change the answer without labels little.
+    prior[0] = _PLAIN_WEIGHT
+    weights = fit_weights(features, is_match, prior)
+    plain = features[:, 0] * _PLAIN_WEIGHT
+    limits = np.array([plain.min(), plain.max()])
+    covariance = covariance_of(features, weights)
+    return LearnedWeights(weights, covariance, features.mean(axis=0), limits)
+
+
+def _log_odds(features: Array, fitted: LearnedWeights) -> Array:
+    """Adds the reliable part of what labels taught to the log-odds without labels."""
+    plain = features[:, 0] * _PLAIN_WEIGHT
+    changes = features @ fitted.weights - plain
+    return plain + _reliability(features, fitted) * changes
+
+
+def _reliability(features: Array, fitted: LearnedWeights) -> Array:
+    """Returns the share of each learned change that is more than its error, `(num_pairs,)`.
+
+    Labels of uncertain pairs tell nothing about pairs that are surer than all of them: their
+    log-odds stay those without labels.
+    """
+    plain = features[:, 0] * _PLAIN_WEIGHT
+    lowest, highest = fitted.limits
+    is_known = (plain >= lowest) & (plain <= highest)
+    squares = (features @ fitted.weights - plain) ** 2
+    variances = ((features @ fitted.covariance) * features).sum(axis=1)
+    return np.where(is_known, squares / (squares + variances), 0)

@@ -57,7 +57,6 @@ _MIN_COLUMNS = 4
 _UNSEEN = 0.4
 # Labels of each kind that a model needs.
 _MIN_OF_EACH = 2
-_MAX_OUTDONE = 0.5
 # Kinds of columns that are part of the row as a whole, unless so many matches differ in them.
 _WORDS = ("code", "name", "text")
 _MAX_OTHER_WORDS = 0.3
@@ -170,8 +169,8 @@ class Links:
             labels: Two rows, and 1 or 0 each.
             model: The model that compares the rows as a whole, or `None` to compare letters only.
 
-        Nothing changes if there are fewer than two matches or two others, or if held-out labels are
-        not answered better by more than chance.
+        Nothing changes if there are fewer than two matches or two others, or unless held-out
+        labels are answered better.
 
         Raises:
             ConfigError: A row does not exist, or a label is not 1 or 0.
@@ -184,38 +183,12 @@ class Links:
         found = self.probabilities_of(rows[:, :2])
         if self.learner is None:
             self.learner = LearnedLinks(self.columns, self._plain_log_odds, self.pairs, model)
-        outdone = self._outdone(rows[:, :2], rows[is_match, :2])
-        held_out = self.learner.learn(rows[:, :2], is_match, outdone)
-        if len(outdone):
-            # Where things have several rows, the other partners of a match are matches, too.
-            best = self.learner.fitted
-            without_others = self.learner.learn(rows[:, :2], is_match, outdone[:0])
-            if predicts_better(without_others, held_out, is_match):
-                held_out = without_others
-            else:
-                self.learner.fitted = best
+        held_out = self.learner.learn(rows[:, :2], is_match)
         if predicts_better(held_out, found, is_match):
             self.model = self.learner
             found = held_out
         self.learned = best_threshold(found, is_match)
         self.probabilities = self.probabilities_of(self.pairs)
-
-    def _outdone(
-        self, labelled: NDArray[np.int64], matches: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Returns candidates that hardly match, as a row has a labelled partner, `(n, 2)`.
-
-        Labels are often of the best pairs only, and tell nothing about the other ones.
-        """
-        if self.columns[0].is_one_table:
-            return labelled[:0]
-        left, right = self.pairs.T
-        has_partner = np.isin(left, matches[:, 0]) | np.isin(right, matches[:, 1])
-        num_right = len(self.columns[0].right)
-        is_labelled = np.isin(left * num_right + right, labelled @ [num_right, 1])
-        # The others may be copies of the partner.
-        plain = self.probabilities_of(self.pairs)
-        return self.pairs[has_partner & ~is_labelled & (plain < _MAX_OUTDONE)]
 
     def use_weights(
         self,

@@ -10,7 +10,11 @@ from tests.texts import words
 from tf_charagram.search import TextScorer
 from tf_charagram.search.linkage._columns.shared_words import SharedWords
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows
-from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedLinks
+from tf_charagram.search.linkage._fellegi_sunter.learned import (
+    LearnedLinks,
+    LearnedWeights,
+    _log_odds,
+)
 from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
 from tf_charagram.search.linkage._fellegi_sunter.rows import Rivals
 from tf_charagram.search.linkage.answers import matches_of
@@ -84,7 +88,7 @@ def test_learning_beats_the_joined_string(seed):
     order = draw.permutation(np.append(np.flatnonzero(is_match), others))
     used, held_out = order[:300], order[300:]
     model = LearnedLinks(links.columns, links._plain_log_odds, links.pairs, None)
-    model.learn(pairs[used], is_match[used], pairs[:0])
+    model.learn(pairs[used], is_match[used])
     found = model.log_odds(pairs[held_out]) >= 0
     scorer = TextScorer([*left, *right], None)
     sides = [[left[row] for row in pairs[:, 0]], [right[row] for row in pairs[:, 1]]]
@@ -126,11 +130,20 @@ def test_pairs_surer_than_all_labels_keep_their_answer():
     is_asked = np.abs(plain) < 2
     asked = links.pairs[is_asked]
     model = LearnedLinks(links.columns, links._plain_log_odds, links.pairs, None)
-    model.learn(asked, asked[:, 0] == asked[:, 1], links.pairs[:0])
+    model.learn(asked, asked[:, 0] == asked[:, 1])
     found = model.log_odds(links.pairs)
     is_surer = (plain < plain[is_asked].min()) | (plain > plain[is_asked].max())
     np.testing.assert_allclose(found[is_surer], plain[is_surer])
     assert is_surer.sum() > 10 and np.abs(found - plain)[is_asked].max() > 0.1
+
+
+def test_changes_count_as_far_as_they_are_more_than_their_error():
+    # The first feature is 0.6 times the log-odds without labels, whose weight stays as it was.
+    weights = np.array([1 / 0.6, 0.5])
+    fitted = LearnedWeights(weights, np.diag([0, 0.25]), np.zeros(2), np.array([-1.0, 1.0]))
+    features = np.array([[0.3, 1], [0.3, 0.1], [1.2, 1]])
+    # A change of 0.5 with an error of 0.5 counts half. The last pair is surer than all labels.
+    np.testing.assert_allclose(_log_odds(features, fitted), [0.75, 0.525, 2])
 
 
 def test_words_are_no_more_evidence_than_matches_show():
