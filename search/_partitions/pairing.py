@@ -24,7 +24,7 @@ from tf_charagram.search._partitions.files import (
 from tf_charagram.search._partitions.job import Job, comparison_of, counts_of, first_rows_of
 from tf_charagram.search._partitions.keys import keys_of, slots_of
 from tf_charagram.search._partitions.rivals import has_rivals
-from tf_charagram.search.linkage._fellegi_sunter.mixture import MIN_WITH_RIVALS
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import MIN_WITH_RIVALS
 from tf_charagram.search.linkage.estimates import THRESHOLDS
 from tf_charagram.text._algorithm.arrays import positions
 

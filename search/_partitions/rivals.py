@@ -13,8 +13,8 @@ from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import PAIRS, load_arrays, pairs_in
 from tf_charagram.search._partitions.job import Job, comparison_of, first_rows_of
-from tf_charagram.search.linkage._fellegi_sunter.mixture import mutual_evidence, rival_evidence
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import mutual_evidence, rival_evidence
 
 # Values that rounding made 0 or 1.
 _MIN_VALUE = 1e-6

@@ -26,7 +26,7 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,
     Links,
 )
-from tf_charagram.search.linkage._fellegi_sunter.mixture import TextOdds
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds
 from tf_charagram.search.linkage.estimates import THRESHOLDS, Estimate, estimate
 
 # Minimum probability of a match, and minimum cosine where vectors alone are compared.

@@ -45,9 +45,9 @@ class Agreement(NamedTuple):
 
     levels: NDArray[np.int8]
     similarities: NDArray[np.float32]
-    log_frequencies: NDArray[np.float32]
+    log_frequencies: NDArray[np.floating]
 
-    def of(self, chosen: NDArray[np.bool_] | slice) -> Agreement:
+    def of(self, chosen: NDArray[np.bool_] | NDArray[np.integer] | slice) -> Agreement:
         """Returns the agreement of some pairs."""
         levels, similarities, log_frequencies = self
         return Agreement(levels[chosen], similarities[chosen], log_frequencies[chosen])

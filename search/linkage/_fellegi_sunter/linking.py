@@ -35,16 +35,16 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     count_things,
     random_pairs,
 )
+from tf_charagram.search.linkage._fellegi_sunter.fitting import fit_mixture
 from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedLinks, LearnedWeights
-from tf_charagram.search.linkage._fellegi_sunter.mixture import (
-    Mixture,
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
+from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import (
     TextOdds,
-    fit_mixture,
     mutual_evidence,
     rival_evidence,
 )
-from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
-from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
 from tf_charagram.search.linkage._fellegi_sunter.text_pairs import link_texts
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL, Agreement, compare_columns
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, drop_supported, fit_rivals
+from tf_charagram.search.linkage._fellegi_sunter.fitting import drop_supported, fit_rivals
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 
 # A better pair is better by so much.
 _MARGIN = 1.0

@@ -1,0 +1,308 @@
+"""Fits the mixture of Fellegi and Sunter to pairs by expectation and maximization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.mixture import (
+    Array,
+    Mixture,
+    log_shares,
+    prior_shares,
+    shared_evidence,
+)
+
+_NUM_STEPS = 100
+# Classes of relatives that turn out to be matches are dropped, and the rest is fitted again.
+_NUM_ROUNDS = 3
+# Log-odds change less than this: the fit has converged.
+_TOLERANCE = 1e-4
+# Classes of pairs: matches, relatives (which agree in some columns as matches do, and in the others
+# by chance), and random pairs.
+_NUM_RELATIVES = 2
+# With fewer columns, relatives look like matches or like random pairs.
+_MIN_COLUMNS = 3
+# Pairs of matches that the levels start from: equal in 80 %, near in 12 %, different in 8 %.
+_PSEUDO_MATCHES = 20.0
+_MAX_CHANGED = 0.95
+_PSEUDO_PAIRS = 2.5
+# So much of the sharing of relatives is noise.
+_SLACK = 0.1
+_MIN_SHARED = 0.003
+# From this share on, relatives share a column.
+_MIN_MOSTLY = 0.5
+# Relatives are matches if so few of them, of at least so many, have a better partner.
+_MIN_OUTDONE = 0.3
+_MIN_RELATIVES = 5
+# Classes of rivals, such as songs of an album and songs of a singer, and steps to fit them.
+_NUM_RIVALS = 2
+_NUM_RIVAL_STEPS = 30
+# Equal values fall into bins of their log frequency, so that few patterns are fitted.
+_BIN = 0.25
+
+
+class _Patterns(NamedTuple):
+    """Distinct patterns of agreement.
+
+    Attributes:
+        agreements: Agreements of the patterns, one per column.
+        counts: Number of pairs with each pattern, `(num_patterns,)`.
+    """
+
+    agreements: list[Agreement]
+    counts: Array
+
+    @classmethod
+    def of(cls, agreements: Sequence[Agreement]) -> _Patterns:
+        """Finds the patterns of pairs."""
+        levels = [agreement.levels for agreement in agreements]
+        bins = [np.round(agreement.log_frequencies / _BIN) for agreement in agreements]
+        rows = np.stack([*levels, *bins], axis=1).astype(np.int16)
+        # Compared as bytes: much faster than `unique` by rows.
+        packed = rows.view(np.dtype((np.void, rows.shape[1] * 2))).ravel()
+        _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+        found = []
+        for agreement, own in zip(agreements, bins, strict=True):
+            log_frequencies = _BIN * own[first].astype(np.float64)
+            found.append(agreement.of(first)._replace(log_frequencies=log_frequencies))
+        return cls(found, counts.astype(np.float64))
+
+    def are_present(self) -> NDArray[np.bool_]:
+        """Tells where no value is missing, `(num_patterns, num_columns)`."""
+        return np.stack([agreement.levels != ABSENT for agreement in self.agreements], axis=1)
+
+
+def fit_mixture(
+    mixture: Mixture,
+    agreements: Sequence[Agreement],
+    num_all_pairs: float,
+    num_expected: float,
+) -> Mixture:
+    """Fits the model by expectation-maximization.
+
+    Pairs that are no candidates count as random. The agreement by chance is known, so it is not
+    fitted.
+
+    Args:
+        mixture: The mixture to start from, which is changed.
+        agreements: Agreements of candidates, one per column.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+        num_expected: Number of matches to start from.
+    """
+    patterns = _Patterns.of(agreements)
+    mixture.shared = _likely_relatives(mixture, patterns, num_all_pairs)
+    expected = np.full(len(mixture.shared) + 1, num_expected)
+    mixture.log_priors = _log_priors(expected, num_all_pairs)
+    _improve(mixture, patterns, num_all_pairs)
+    mixture.is_fitted = True
+    for _ in range(_NUM_ROUNDS):
+        if not _change_relatives(mixture):
+            break
+        _improve(mixture, patterns, num_all_pairs)
+    return mixture
+
+
+def drop_supported(
+    mixture: Mixture,
+    agreements: Sequence[Agreement],
+    is_outdone: NDArray[np.bool_],
+    is_weak: NDArray[np.bool_],
+    num_all_pairs: float,
+) -> bool:
+    """Drops relatives that hardly have a better partner: they are matches. Fits the rest again.
+
+    Args:
+        mixture: The mixture, which is changed.
+        agreements: Agreements of candidates, one per column.
+        is_outdone: Whether a row of each pair has a better partner, `(num_pairs,)`.
+        is_weak: Columns in which relatives may turn out to be matches, `(num_columns,)`.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+
+    Returns:
+        Whether a class was dropped.
+    """
+    classes = mixture.log_classes(mixture.column_evidence(agreements))
+    posteriors = np.exp(classes - logsumexp(classes, axis=1, keepdims=True))[:, 1:-1]
+    totals = posteriors.sum(axis=0)
+    shares = posteriors[is_outdone].sum(axis=0) / np.maximum(totals, 1e-9)
+    is_dropped = (shares < _MIN_OUTDONE) & (totals > _MIN_RELATIVES)
+    is_dropped &= ((mixture.shared > _MIN_MOSTLY) | is_weak).all(axis=1)
+    if is_dropped.any():
+        mixture.drop_relatives(~is_dropped)
+        _improve(mixture, _Patterns.of(agreements), num_all_pairs)
+    return bool(is_dropped.any())
+
+
+def fit_rivals(
+    mixture: Mixture,
+    agreements: Sequence[Agreement],
+    is_outdone: NDArray[np.bool_],
+    num_all_pairs: float,
+    known: float,
+) -> None:
+    """Fits the rivals to pairs that better pairs outdo, and the matches to the other ones.
+
+    Args:
+        mixture: The mixture, which is changed.
+        agreements: Agreements of candidates, one per column.
+        is_outdone: Whether a row of each pair has a better partner, `(num_pairs,)`.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+        known: Share of the pairs that are no matches that are outdone.
+    """
+    patterns = _Patterns.of([agreement.of(is_outdone) for agreement in agreements])
+    if not len(mixture.log_rivals):
+        # Classes that start alike would stay alike.
+        parts = np.random.default_rng(0).uniform(0.3, 0.7, (_NUM_RIVALS, 1))
+        for match, by_chance in zip(mixture.match, mixture.chance, strict=True):
+            mixture.rivals.append(parts * match + (1 - parts) * by_chance)
+        share = patterns.counts.sum() / num_all_pairs
+        mixture.log_rivals = np.log(np.full(_NUM_RIVALS, share / (4 * _NUM_RIVALS)))
+    for _ in range(_NUM_RIVAL_STEPS):
+        ratios = mixture.column_evidence(patterns.agreements)
+        classes = mixture.log_rival_classes(ratios, patterns.agreements)
+        # No match is among these pairs; the last class are random pairs.
+        of_chance = np.zeros((len(classes), 1))
+        log_all = logsumexp(np.append(classes, of_chance, axis=1), axis=1, keepdims=True)
+        weights = patterns.counts[:, np.newaxis] * np.exp(classes - log_all)
+        for column, agreement in enumerate(patterns.agreements):
+            found = np.zeros(mixture.rivals[column].shape)
+            np.add.at(found.T, agreement.levels, weights)
+            found[:, ABSENT] = 0
+            # As if there were two more pairs.
+            found += mixture.match[column] + np.maximum(mixture.chance[column], _MIN_SHARED)
+            mixture.rivals[column] = found / found.sum(axis=1, keepdims=True)
+        mixture.log_rivals = np.log((weights.sum(axis=0) + 1) / (known * num_all_pairs))
+    others = _Patterns.of([agreement.of(~is_outdone) for agreement in agreements])
+    _improve(mixture, others, num_all_pairs)
+
+
+def _change_relatives(mixture: Mixture) -> bool:
+    """Drops classes that have taken a part of the matches, and adds those that are missing."""
+    is_shared = mixture.shared > _MIN_MOSTLY
+    num_apart = (~is_shared).sum(axis=1)
+    has_identifying = (~is_shared & mixture.is_identifying).any(axis=1)
+    # Pairs that differ in one column only may well be matches, unless there are too many.
+    column_apart = np.argmin(mixture.shared, axis=1)
+    is_frequent = mixture.different > mixture.max_different
+    is_kept = has_identifying & ((num_apart > 1) | mixture.is_allowed[column_apart])
+    is_kept |= _is_namesake(mixture, ~is_shared)
+    added = is_frequent & mixture.is_identifying & ~mixture.is_allowed
+    if is_kept.all() and not added.any():
+        return False
+    mixture.drop_relatives(is_kept)
+    mixture.is_allowed |= added
+    for column in np.flatnonzero(added):
+        shares = np.where(np.arange(len(added)) == column, _MIN_SHARED, 1 - _MIN_SHARED)
+        mixture.add_relatives(shares)
+    return True
+
+
+def _is_namesake(mixture: Mixture, is_apart: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tells classes whose pairs agree by accident: all that may change is different, `(...)`.
+
+    Args:
+        mixture: The mixture.
+        is_apart: Columns that differ, `(..., num_columns)`.
+    """
+    if (~mixture.is_identifying).sum() < _MIN_COLUMNS:
+        return np.zeros(is_apart.shape[:-1], bool)
+    return (is_apart != mixture.is_identifying).all(axis=-1)
+
+
+def _likely_relatives(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Array:
+    """Returns the shared columns to start from, `(num_relatives, num_columns)`.
+
+    They are the most frequent sets of columns that differ in pairs that agree too well for chance.
+    """
+    num_columns = len(mixture.chance)
+    if num_columns < _MIN_COLUMNS:
+        return np.zeros((0, num_columns))
+    ratios = mixture.column_evidence(patterns.agreements)
+    is_good = np.maximum(ratios, 0).sum(axis=1) > np.log(max(num_all_pairs, 1))
+    differs = (ratios < 0) & patterns.are_present()
+    is_candidate = (differs & mixture.is_identifying).any(axis=1) | _is_namesake(mixture, differs)
+    # Pairs that differ in one column only may well be matches.
+    is_candidate &= is_good & (differs.sum(axis=1) > 1)
+    sets, places = np.unique(differs[is_candidate], axis=0, return_inverse=True)
+    counts = np.bincount(places.ravel(), patterns.counts[is_candidate], len(sets))
+    most = np.argsort(-counts, kind="stable")[:_NUM_RELATIVES]
+    return np.where(sets[most], 0.1, 0.9)
+
+
+def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> None:
+    """Changes a mixture by steps of expectation and maximization until it stays the same."""
+    before = np.zeros(len(patterns.counts))
+    for _ in range(_NUM_STEPS):
+        ratios = mixture.column_evidence(patterns.agreements)
+        classes = mixture.log_classes(ratios)
+        rivals = mixture.log_rival_classes(ratios, patterns.agreements)
+        log_all = logsumexp(np.append(classes, rivals, axis=1), axis=1, keepdims=True)
+        posteriors = np.exp(classes - log_all)
+        weights = patterns.counts[:, np.newaxis] * posteriors
+        _fit_matches(mixture, patterns, weights[:, 0])
+        # As if there were one more pair of each class.
+        num_found = weights[:, :-1].sum(axis=0) + 1
+        if len(mixture.log_rivals):
+            # The relatives are among the pairs that rivals are fitted to.
+            num_found[1:] = np.exp(mixture.log_priors[1:-1]) * num_all_pairs
+        else:
+            _fit_relatives(mixture, patterns, ratios, weights[:, 1:-1])
+        mixture.log_priors = _log_priors(num_found, num_all_pairs)
+        if np.abs(posteriors[:, 0] - before).max(initial=0) < _TOLERANCE:
+            break
+        before = posteriors[:, 0]
+
+
+def _fit_matches(mixture: Mixture, patterns: _Patterns, weights: Array) -> None:
+    """Counts the levels of matches; `weights` are numbers of matches, `(num_patterns,)`."""
+    for column, agreement in enumerate(patterns.agreements):
+        num_levels = len(mixture.chance[column])
+        found = np.bincount(agreement.levels, weights, num_levels)
+        found[ABSENT] = 0
+        most = mixture.max_different if mixture.is_identifying[column] else _MAX_CHANGED
+        found += _PSEUDO_MATCHES * prior_shares(num_levels)
+        mixture.different[column] = found[-1] / found.sum()
+        mixture.match[column] = _bounded(found, most)
+
+
+def _fit_relatives(mixture: Mixture, patterns: _Patterns, ratios: Array, weights: Array) -> None:
+    """Counts how often relatives agree as matches do.
+
+    Args:
+        mixture: The mixture, which is changed.
+        patterns: Patterns of agreement.
+        ratios: Their log likelihood ratios, `(num_patterns, num_columns)`.
+        weights: Numbers of relatives, `(num_patterns, num_relatives)`.
+    """
+    is_present = patterns.are_present()
+    for number, shares in enumerate(mixture.shared):
+        of_class = weights[:, number]
+        agree = np.exp(np.log(shares) + ratios - shared_evidence(ratios, shares))
+        num_shared = of_class @ (agree * is_present)
+        mixture.shared[number] = _decided((num_shared + 1) / (of_class @ is_present + 2))
+
+
+def _bounded(found: Array, max_different: float) -> Array:
+    """Returns shares of levels, with at most `max_different` of the last."""
+    shares = found / found.sum()
+    if shares[-1] > max_different:
+        shares[:-1] *= (1 - max_different) / shares[:-1].sum()
+        shares[-1] = max_different
+    return shares
+
+
+def _decided(shares: Array) -> Array:
+    """Moves shares to 0 or 1: relatives share a column, such as the address, or do not."""
+    return np.clip((shares - _SLACK) / (1 - 2 * _SLACK), _MIN_SHARED, 1 - _MIN_SHARED)
+
+
+def _log_priors(found: Array, num_all_pairs: float) -> Array:
+    """Returns the log shares of the classes among all pairs."""
+    # As if there were a few more random pairs: one pair of a table of two rows tells little.
+    return log_shares(found / (num_all_pairs + _PSEUDO_PAIRS))
