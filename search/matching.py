@@ -10,12 +10,10 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.models._storage.locations import read_config
 from tf_charagram.search._pairs.grouping import check_groups
+from tf_charagram.search.linkage._columns.columns import read_columns
 from tf_charagram.search.linkage._columns.kinds import ColumnKind
-from tf_charagram.search.linkage._fellegi_sunter.linking import (
-    Label,
-    find_links,
-    read_columns,
-)
+from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
+from tf_charagram.search.linkage._fellegi_sunter.linking import Label
 from tf_charagram.search.linkage.answers import (
     Duplicates,
     Matches,

@@ -74,8 +74,9 @@ def label(arguments: Sequence[str]) -> int:
     tables = [values.left] if values.right is None else [values.left, values.right]
     check_not_read(values.labels, tables)
     check_input_flags(values, *tables)
+    from tf_charagram.search.linkage._columns.columns import read_columns
     from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
-    from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
+    from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
 
     left = read_input(values.left, values, values.on)
     left_columns = columns_of(left, values.on)

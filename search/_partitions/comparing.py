@@ -16,12 +16,13 @@ from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search._partitions.files import Counts
 from tf_charagram.search._partitions.keys import value_hashes
-from tf_charagram.search.linkage._columns.columns import MISSING, Column, cells_of
+from tf_charagram.search.linkage._columns.columns import MISSING, Column, cells_of, read_columns
 from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
 from tf_charagram.search.linkage._columns.values import is_missing
 from tf_charagram.search.linkage._columns.whole_texts import (
     MIN_BY_COLUMNS,
+    SURE_BY_COLUMNS,
     WholeRows,
     WholeTexts,
     read_whole_text,
@@ -32,10 +33,9 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     compare_columns,
     frequencies,
 )
-from tf_charagram.search.linkage._fellegi_sunter.linking import (
+from tf_charagram.search.linkage._fellegi_sunter.finding import (
     are_told_by_titles,
     fitted_mixture,
-    read_columns,
     row_texts,
     telling_columns,
 )
@@ -293,8 +293,10 @@ class ColumnComparison:
             raise ConfigError("Call `fit` first.")
         pairs = _sided(chunk)
         agreements = compare_columns(self.columns_of(chunk, counts), pairs)
+        log_odds = self.mixture.log_odds(agreements)
+        is_sure = log_odds > SURE_BY_COLUMNS
         rows = self._rows(chunk)
-        rows.fit(self.mixture.log_odds(agreements), pairs)
+        rows.fit(log_odds[is_sure], pairs[is_sure])
         self.row_matches = rows.of_matches
 
     def _rows(self, chunk: Pairs) -> WholeRows:

@@ -15,15 +15,15 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.grouping import check_groups
 from tf_charagram.search._pairs.learning import Learned
+from tf_charagram.search.linkage._columns.columns import read_columns
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind
 from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
+from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
 from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedWeights
 from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,
     Label,
     Links,
-    find_links,
-    read_columns,
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage.answers import (

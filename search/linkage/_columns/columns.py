@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -201,3 +201,58 @@ def make_column(
     return Column(
         name, chosen, values, ids[0], ids[-1], left, right_cells, is_whole, bool(is_identifying)
     )
+
+
+def read_columns(
+    left: Any,
+    right: Any | None,
+    on: Sequence[str],
+    on_right: Sequence[str] | None = None,
+    kinds: Mapping[str, str | ColumnKind] | None = None,
+    identifies: Iterable[str] | None = None,
+) -> list[Column]:
+    """Returns the columns of one or two tables.
+
+    Args:
+        left: A data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
+        right: Another one, or `None`.
+        on: Names of the columns that are compared.
+        on_right: Their names in the right table. Default: as `on`.
+        kinds: Kind of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
+            or a `ColumnKind`. Default: told from the values.
+        identifies: Names of the columns that identify a thing, such as given names and dates of
+            birth; the others may change. Default: told from the names and values of the columns.
+
+    Raises:
+        ConfigError: A table lacks a column, columns differ in length, or a kind is unknown.
+    """
+    kinds = dict(kinds or {})
+    if isinstance(on, str):
+        raise ConfigError(f"`on` must be a list of names of columns. Received: {on!r}")
+    on_right = on if on_right is None else on_right
+    if not on or len(on) != len(on_right):
+        raise ConfigError(
+            "`on` and `on_right` must name the same number of columns, at least one. "
+            f"Received: on={list(on)}, on_right={list(on_right)}"
+        )
+    identifying = None if identifies is None else list(identifies)
+    for name in [*kinds, *(identifying or ())]:
+        if name not in on:
+            raise ConfigError(unknown_name("column", name, on))
+    columns = []
+    for name, right_name in zip(on, on_right, strict=True):
+        left_cells = cells_of(left, name, "left")
+        right_cells = None if right is None else cells_of(right, right_name, "right")
+        columns.append(
+            make_column(
+                name,
+                left_cells,
+                right_cells,
+                kinds.get(name),
+                is_alone=len(on) == 1,
+                is_identifying=None if identifying is None else name in identifying,
+            )
+        )
+    if len({(len(column.left), len(column.right)) for column in columns}) > 1:
+        raise ConfigError("All columns of a table must have the same length.")
+    return columns

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.flat_arrays import keys_of_pairs, paired, places_in
+from tf_charagram.search._pairs.flat_arrays import Ids, keys_of_pairs, paired, places_in
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
 from tf_charagram.search.linkage._columns.names import (
@@ -25,6 +25,7 @@ from tf_charagram.search.scoring import PairEvidence, TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
 
+Array = NDArray[np.float64]
 #: Levels of agreement: similarities are probabilities.
 CUTOFFS = (0.9, 0.7, 0.5, 0.2)
 # Shorter texts, such as streets, are compared faster by their letters.
@@ -49,9 +50,10 @@ _MIN_CHECKED = -2.0
 # Log-odds of rows are added to those of their columns, with a constant. Chosen on songs, beers, and
 # 12 kinds of made-up tables; without each of these kinds, the best constant is the same.
 _ROW_CONSTANT = 0.5
-# Pairs that are matches by their columns alone, whose rows tell how much the words of matches
-# differ; as if so many more had the words that they should.
-_SURE = 2.0
+#: Pairs that are matches by their columns alone, whose rows tell how much the words of matches
+#: differ.
+SURE_BY_COLUMNS = 2.0
+# As if so many more had the words that they should.
 _PSEUDO_MATCHES = 20
 #: Rows are not compared as a whole below these log-odds by columns.
 MIN_BY_COLUMNS = -14.0
@@ -223,36 +225,43 @@ class WholeRows:
         self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
         self.of_matches = np.zeros(0)
 
-    def fit(self, by_columns: NDArray[np.float64], pairs: NDArray[np.int64]) -> None:
+    def fit(self, by_columns: Array, pairs: Ids) -> Array:
         """Learns how different the words of rows may be that match by their columns.
 
         Args:
             by_columns: The log-odds of candidate pairs by their columns.
             pairs: Rows of both tables, `(num_pairs, 2)`.
-        """
-        self.of_matches = np.sort(self._by_rows(pairs[by_columns > _SURE]))
 
-    def log_odds(
-        self, by_columns: NDArray[np.float64], pairs: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+        Returns:
+            The log-odds of the pairs by their columns and by their rows, `(num_pairs,)`.
+        """
+        by_rows = self._by_rows(by_columns, pairs)
+        self.of_matches = np.sort(by_rows[by_columns > SURE_BY_COLUMNS])
+        return self._together(by_columns, by_rows)
+
+    def log_odds(self, by_columns: Array, pairs: Ids) -> Array:
         """Returns the log-odds of pairs by their columns and by their rows, `(num_pairs,)`.
 
         Args:
             by_columns: The log-odds of the pairs by their columns.
             pairs: Rows of both tables, `(num_pairs, 2)`.
         """
-        by_rows = np.full(len(pairs), -np.inf)
-        # To compare all others would take most of the time.
-        chosen = np.flatnonzero(by_columns > MIN_BY_COLUMNS)
-        by_rows[chosen] = self._by_rows(pairs[chosen])
+        return self._together(by_columns, self._by_rows(by_columns, pairs))
+
+    def _together(self, by_columns: Array, by_rows: Array) -> Array:
         # Words are no more evidence against a pair than matches with such words are rare.
         num_matches = np.searchsorted(self.of_matches, by_rows, side="right")
         share = (num_matches + 1) / (len(self.of_matches) + _PSEUDO_MATCHES)
         return by_columns + np.maximum(by_rows, np.log(share)) + _ROW_CONSTANT
 
-    def _by_rows(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Returns the log-odds of pairs of rows by their words alone, `(num_pairs,)`."""
-        left, right = pairs.T
+    def _by_rows(self, by_columns: Array, pairs: Ids) -> Array:
+        """Returns the log-odds of pairs by their words alone, `(num_pairs,)`."""
+        by_rows = np.full(len(pairs), -np.inf)
+        # To compare all others would take most of the time.
+        chosen = np.flatnonzero(by_columns > MIN_BY_COLUMNS)
+        left, right = pairs[chosen].T
         texts = paired(self.texts[0][left], self.texts[1][right])
         probabilities = self._texts.similarities(self._values, texts).astype(np.float64)
-        return logit(np.clip(probabilities, 1 - _MAX_PROBABILITY, _MAX_PROBABILITY))
+        bounded = np.clip(probabilities, 1 - _MAX_PROBABILITY, _MAX_PROBABILITY)
+        by_rows[chosen] = logit(bounded)
+        return by_rows

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.search._pairs.flat_arrays import Ids, are_first, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL, Agreement, compare_columns
 from tf_charagram.search.linkage._fellegi_sunter.fitting import drop_supported, fit_rivals
@@ -38,14 +39,8 @@ class Sample(NamedTuple):
         num_equal: For each table, how many equal rows each row stands for, `(num_rows,)`.
     """
 
-    is_own: NDArray[np.bool_] | slice
+    is_own: NDArray[np.bool_]
     num_equal: Sequence[NDArray[np.integer]]
-
-    @classmethod
-    def of_all(cls, columns: Sequence[Column]) -> Sample:
-        """Returns the sample that is all pairs, and all rows of both tables."""
-        tables = columns[0].left, columns[0].right
-        return cls(slice(None), [np.ones(len(table), np.int64) for table in tables])
 
 
 def learn_rivals(
@@ -54,7 +49,7 @@ def learn_rivals(
     pairs: NDArray[np.int64],
     agreements: Sequence[Agreement],
     num_all_pairs: float,
-    sample: Sample,
+    sample: Sample | None = None,
 ) -> None:
     """Fits the rivals of a mixture to the pairs of two tables that better pairs outdo.
 
@@ -64,23 +59,26 @@ def learn_rivals(
         pairs: Candidate pairs of rows, `(num_pairs, 2)`.
         agreements: Their agreements, one per column.
         num_all_pairs: Number of pairs of rows, candidates or not, of the rows of the sample.
-        sample: The part that these pairs are of all candidate pairs.
+        sample: The part that these pairs are of all candidate pairs. Default: all.
     """
-    is_own = sample.is_own
+    is_own: NDArray[np.bool_] | slice = slice(None)
+    num_equal: Sequence[NDArray[np.integer]] | None = None
+    if sample is not None:
+        is_own, num_equal = sample
     own = [agreement.of(is_own) for agreement in agreements]
     is_weak = np.array(
         [column.kind.name == "text" or not column.is_identifying for column in columns]
     )
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements, any_relation=True)
-        is_outdone = _outdone(mixture, columns, pairs, log_odds, sample.num_equal)
+        is_outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
         if is_outdone is None or not drop_supported(
             mixture, own, is_outdone[is_own], is_weak, num_all_pairs
         ):
             break
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements)
-        is_outdone = _outdone(mixture, columns, pairs, log_odds, sample.num_equal)
+        is_outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
         if is_outdone is None:
             return
         is_outdone = is_outdone[is_own]
@@ -97,32 +95,21 @@ def _outdone(
     columns: Sequence[Column],
     pairs: NDArray[np.int64],
     log_odds: NDArray[np.float64],
-    num_equal: Sequence[NDArray[np.integer]],
+    num_equal: Sequence[NDArray[np.integer]] | None,
 ) -> NDArray[np.bool_] | None:
     """Finds pairs of which a row has a better partner, `(num_pairs,)`; `None` if it has copies."""
     is_outdone = np.zeros(len(pairs), bool)
     num_sides = 0
-    for side, table in enumerate(("right", "left")):
+    for side in (0, 1):
         rows = pairs[:, side]
-        order = np.lexsort((-log_odds, rows))
-        is_first = np.diff(rows[order], prepend=-1) > 0
-        best = order[is_first]
-        # The pair after the best one, if it is of the same row.
-        after = np.append(order[1:], order[-1:])[is_first]
-        has_two = (rows[after] == rows[best]) & (after != best)
-        has_two &= np.minimum(log_odds[best], log_odds[after]) > 0
-        partners = np.stack([pairs[best, 1 - side], pairs[after, 1 - side]], axis=1)[has_two]
-        inner = []
-        for column in columns:
-            ids = getattr(column, table)
-            inner.append(replace(column, left=ids, right=ids))
-        agreements = compare_columns(inner, partners)
-        alike = mixture.log_odds(agreements) > log_odds[best][has_two] - _MARGIN
-        is_copy = np.zeros(len(best), bool)
-        is_copy[has_two] = alike | _differ_by_typos(columns, agreements)
+        partners = pairs[:, 1 - side]
+        best, second = _best_two(rows, log_odds)
+        is_copy = _have_copies(mixture, columns, side, partners, log_odds, best, second)
         has_partner = log_odds[best] > 0
-        is_copy |= has_partner & (num_equal[1 - side][pairs[best, 1 - side]] > 1)
-        num_rows = num_equal[side][rows[best]]
+        num_rows = np.ones(len(best), np.int64)
+        if num_equal is not None:
+            is_copy |= has_partner & (num_equal[1 - side][partners[best]] > 1)
+            num_rows = num_equal[side][rows[best]]
         if num_rows[is_copy].sum() > _MAX_COPIES * num_rows[has_partner].sum():
             continue
         num_sides += 1
@@ -130,6 +117,48 @@ def _outdone(
         best_of_row[rows[best]] = np.where(is_copy, -np.inf, log_odds[best])
         is_outdone |= best_of_row[rows] > np.maximum(log_odds + _MARGIN, 0)
     return is_outdone if num_sides else None
+
+
+def _best_two(rows: Ids, log_odds: NDArray[np.float64]) -> tuple[Ids, Ids]:
+    """Returns the best pair of each row, and the next one, or the best one again."""
+    order = np.lexsort((-log_odds, rows))
+    is_best = are_first(rows[order])
+    best = order[is_best]
+    after = np.append(order[1:], order[-1:])[is_best]
+    return best, np.where(rows[after] == rows[best], after, best)
+
+
+def _have_copies(
+    mixture: Mixture,
+    columns: Sequence[Column],
+    side: int,
+    partners: Ids,
+    log_odds: NDArray[np.float64],
+    best: Ids,
+    second: Ids,
+) -> NDArray[np.bool_]:
+    """Tells rows whose two best partners are as alike as the row and its partner.
+
+    Args:
+        mixture: A fitted mixture.
+        columns: The columns of two tables.
+        side: 0 for left rows, 1 for right rows.
+        partners: Rows of the other side, `(num_pairs,)`.
+        log_odds: Log-odds of the pairs.
+        best: The best pair of each row, `(num_rows,)`.
+        second: The next one.
+    """
+    has_two = (second != best) & (log_odds[second] > 0)
+    alike_pairs = paired(partners[best], partners[second])[has_two]
+    inner = []
+    for column in columns:
+        ids = column.tables[1 - side]
+        inner.append(replace(column, left=ids, right=ids))
+    agreements = compare_columns(inner, alike_pairs)
+    is_alike = mixture.log_odds(agreements) > log_odds[best][has_two] - _MARGIN
+    is_copy = np.zeros(len(best), bool)
+    is_copy[has_two] = is_alike | _differ_by_typos(columns, agreements)
+    return is_copy
 
 
 def _differ_by_typos(

@@ -22,8 +22,9 @@ from tests.texts import words
 from tests.variants import some_now
 from tf_charagram.errors import ConfigError
 from tf_charagram.search import deduplicate, match
+from tf_charagram.search.linkage._columns.columns import read_columns
 from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
-from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
+from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
 
 
 @pytest.mark.parametrize("seed", some_now(range(3), 0))

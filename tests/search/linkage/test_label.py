@@ -7,8 +7,9 @@ import pytest
 from tests.commands import call
 from tests.search.linkage.conftest import COLUMNS, people
 from tf_charagram.data._tables.tables import Table
+from tf_charagram.search.linkage._columns.columns import read_columns
 from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
-from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
+from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
 
 
 @pytest.fixture

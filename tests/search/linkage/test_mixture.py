@@ -7,7 +7,7 @@ import pytest
 
 from tests.search.linkage.conftest import COLUMNS, people
 from tests.texts import words
-from tf_charagram.search.linkage._columns.columns import make_column
+from tf_charagram.search.linkage._columns.columns import make_column, read_columns
 from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf, trigrams
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
@@ -21,7 +21,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     num_levels,
     random_pairs,
 )
-from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
+from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
 
 
 def test_trigrams():

@@ -8,14 +8,15 @@ import pytest
 from tests.search.linkage.conftest import f1
 from tests.texts import words
 from tf_charagram.search import TextScorer
+from tf_charagram.search.linkage._columns.columns import read_columns
 from tf_charagram.search.linkage._columns.shared_words import SharedWords
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows
+from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
 from tf_charagram.search.linkage._fellegi_sunter.learned import (
     LearnedLinks,
     LearnedWeights,
     _log_odds,
 )
-from tf_charagram.search.linkage._fellegi_sunter.linking import find_links, read_columns
 from tf_charagram.search.linkage._fellegi_sunter.rows import Rivals
 from tf_charagram.search.linkage.answers import matches_of
 
@@ -126,7 +127,7 @@ def test_labels_of_the_best_pairs_do_not_mislead():
 def test_pairs_surer_than_all_labels_keep_their_answer():
     left, right = products(0)
     links = find_links(read_columns({"name": left}, {"name": right}, ["name"]))
-    plain = np.clip(links._plain_log_odds(links.pairs), -10, 10)
+    plain = np.clip(links._log_odds(links.pairs), -10, 10)
     is_asked = np.abs(plain) < 2
     asked = links.pairs[is_asked]
     model = LearnedLinks(links.columns, links._plain_log_odds, links.pairs, None)

@@ -1,0 +1,215 @@
+"""Finds the links of the rows of one or two tables, without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.special import expit
+
+from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.flat_arrays import Ids, paired
+from tf_charagram.search.linkage._columns.columns import Column
+from tf_charagram.search.linkage._columns.recoding import written_otherwise
+from tf_charagram.search.linkage._columns.whole_texts import WholeRows, read_whole_text
+from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
+from tf_charagram.search.linkage._fellegi_sunter.evidence import (
+    Agreement,
+    chance_levels,
+    compare_columns,
+    count_things,
+    random_pairs,
+)
+from tf_charagram.search.linkage._fellegi_sunter.fitting import fit_mixture
+from tf_charagram.search.linkage._fellegi_sunter.linking import Label, Links
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.rivals import learn_rivals
+from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds, mutual_evidence
+from tf_charagram.search.linkage._fellegi_sunter.text_pairs import link_texts
+
+# Share of the rows that have a partner, before any pair is seen.
+_EXPECTED_SHARE = 0.5
+# Kinds of columns that are part of the row as a whole, unless so many matches differ in them.
+_WORDS = ("code", "name", "text")
+_MAX_OTHER_WORDS = 0.3
+# With fewer columns, none but numbers may change.
+_MIN_CHANGING = 3
+
+
+def find_links(
+    columns: Sequence[Column],
+    labels: Iterable[Label] | None = None,
+    model: str | Path | Embedder | None = None,
+    fitted: Mixture | None = None,
+    first: int = 0,
+    *,
+    threshold: float = 0.5,
+    lexical: bool = True,
+    shows_progress: bool = False,
+) -> Links:
+    """Finds candidates and their probabilities.
+
+    Args:
+        columns: The columns of one or two tables.
+        labels: Rows and whether they match, to learn the weights of the columns from.
+        model: The model that compares single texts, and the rows as a whole where titles or labels
+            tell.
+        fitted: A model that was fitted to tables with the same columns. Default: it is fitted to
+            these tables.
+        first: With one table, partners are found for the rows from this one on.
+        threshold: Minimum probability of pairs of a single column of texts that are looked for.
+        lexical: Whether letters of a single column of texts are compared as well as vectors.
+        shows_progress: Whether progress with a single column of texts is shown on standard error,
+            if it is a terminal.
+
+    Raises:
+        ConfigError: A label names no row.
+    """
+    columns = list(columns)
+    if len(columns) == 1 and columns[0].is_whole:
+        links = _text_links(
+            columns[0], model, threshold, lexical=lexical, shows_progress=shows_progress
+        )
+    else:
+        links = _column_links(columns, model, fitted, first)
+    if labels is not None:
+        links.learn_from(labels, model)
+    return links
+
+
+def _text_links(
+    column: Column,
+    model: str | Path | Embedder | None,
+    threshold: float,
+    *,
+    lexical: bool,
+    shows_progress: bool,
+) -> Links:
+    """Finds the links of a single column of texts."""
+    pairs = link_texts(column, model, threshold, lexical=lexical, shows_progress=shows_progress)
+    log_odds = TextOdds().log_odds(compare_columns([column], pairs))
+    links = Links([column], TextOdds(), pairs, expit(log_odds))
+    if lexical and not column.is_one_table:
+        texts = column.left, column.right
+        links.rivals = PairRivals(texts, pairs, links.probabilities, is_one_table=False)
+        alone = links.as_probabilities(pairs, links.beside_rivals(pairs, log_odds))
+        left, right = pairs.T
+        text_pairs = paired(column.left[left], column.right[right])
+        present = [np.unique(side[side >= 0]) for side in texts]
+        links.mutual = mutual_evidence(text_pairs, alone, present)
+    links.probabilities = links.as_probabilities(pairs, links.beside_rivals(pairs, log_odds))
+    return links
+
+
+def _column_links(
+    columns: list[Column], model: str | Path | Embedder | None, fitted: Mixture | None, first: int
+) -> Links:
+    """Finds the links of rows with several columns, or with one of numbers, codes or dates."""
+    pairs = candidate_pairs(columns, first=first)
+    columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
+    is_one_table = columns[0].is_one_table
+    if fitted is None and not is_one_table:
+        learn_rivals(mixture, columns, pairs, agreements, max(_sizes(columns)[1], 1))
+    log_odds = mixture.log_odds(agreements)
+    links = Links(columns, mixture, pairs, log_odds)
+    if are_told_by_titles(columns):
+        telling = [columns[number] for number in telling_columns(columns, mixture)]
+        left = row_texts([column.left_cells for column in telling])
+        right = row_texts([column.right_cells for column in telling])
+        links.rows = WholeRows(left, right, model=model)
+        log_odds = links.rows.fit(log_odds, pairs)
+        links.rivals = PairRivals(
+            links.rows.texts, pairs, expit(log_odds), is_one_table=is_one_table
+        )
+    links.probabilities = expit(links.beside_rivals(pairs, log_odds))
+    return links
+
+
+def are_told_by_titles(columns: Sequence[Column]) -> bool:
+    """Tells whether texts alone identify rows: there is no code, given name or date of birth."""
+    kinds = {column.kind.name for column in columns if column.is_identifying}
+    return kinds == {"text"} or (not kinds and any(column.is_whole for column in columns))
+
+
+def telling_columns(columns: Sequence[Column], mixture: Mixture) -> list[int]:
+    """Finds the columns whose words make the row as a whole: what matches mostly have in common.
+
+    Descriptions with other words in each table would hide the title.
+
+    Returns:
+        Their numbers.
+    """
+    telling = []
+    for number, (column, shares) in enumerate(zip(columns, mixture.match, strict=True)):
+        if column.kind.name in _WORDS and not column.note and shares[-1] < _MAX_OTHER_WORDS:
+            telling.append(number)
+    return telling or list(range(len(columns)))
+
+
+def row_texts(table: Sequence[Sequence[str]]) -> list[str]:
+    """Returns the rows of some columns as texts that `WholeRows` compares."""
+    return [read_whole_text(text) for text in joined_cells(table)]
+
+
+def fitted_mixture(
+    columns: list[Column],
+    pairs: Ids,
+    fitted: Mixture | None = None,
+    sizes: tuple[int, int] | None = None,
+) -> tuple[list[Column], Mixture, list[Agreement]]:
+    """Fits the model without labels to candidate pairs; translates codes of the right table.
+
+    Args:
+        columns: The columns.
+        pairs: Candidate pairs, `(num_pairs, 2)`.
+        fitted: A model that was fitted to tables with the same columns.
+        sizes: Number of rows whose partners are among the candidates, and number of pairs of these
+            rows and any other, candidates or not. Default: all rows of the columns.
+
+    Returns:
+        The columns, of which the right table's may be translated; the model; and how the pairs
+        agree in each column.
+    """
+    num_rows, num_all = _sizes(columns) if sizes is None else sizes
+    num_all = max(num_all, 1)
+    samples = random_pairs(columns)
+    agreements = compare_columns(columns, pairs)
+    chance = [chance_levels(column, samples) for column in columns]
+    is_identifying = [column.is_identifying for column in columns]
+    if len(columns) < _MIN_CHANGING:
+        # Where one of two columns may change, the other one alone would make a match.
+        is_identifying = [column.kind.name != "number" for column in columns]
+    start = Mixture.before_pairs(chance, is_identifying)
+    ratios = start.column_evidence(agreements)
+    translated = written_otherwise(columns, agreements, ratios, pairs, np.log(num_all))
+    changed = [number for number, column in enumerate(translated) if column is not columns[number]]
+    if changed:
+        agreements = compare_columns(translated, pairs)
+    for number in changed:
+        chance[number] = chance_levels(translated[number], samples)
+    row_share = num_rows / num_all
+
+    def fit() -> Mixture:
+        if fitted is not None:
+            return fitted.for_tables(row_share)
+        mixture = Mixture.before_pairs(chance, is_identifying)
+        mixture.row_share = row_share
+        return fit_mixture(mixture, agreements, num_all, _EXPECTED_SHARE * num_rows)
+
+    mixture = fit()
+    if sizes is None and columns[0].is_one_table:
+        probabilities = expit(mixture.log_odds(agreements))
+        translated, agreements = count_things(translated, pairs, agreements, probabilities)
+        mixture = fit()
+    return translated, mixture, agreements
+
+
+def _sizes(columns: Sequence[Column]) -> tuple[int, int]:
+    """Returns the number of rows of the smaller table, and of all pairs of rows."""
+    num_left = len(columns[0].left)
+    num_right = len(columns[0].right)
+    if columns[0].is_one_table:
+        return max(num_left, 1), num_left * (num_left - 1) // 2
+    return max(min(num_left, num_right), 1), num_left * num_right
