@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.search._pairs.flat_arrays import ones_of
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.text._algorithm import arrays
 from tf_charagram.text._algorithm.arguments import strings_of
@@ -47,7 +48,9 @@ class CharacterTfidf:
         lists = WordLists.of_texts(strings_of(texts))
         keys, splits = _ngram_keys(lists.words)
         known, ids = np.unique(keys, return_inverse=True)
-        counts = _ones(lists.ids, lists.splits, len(lists.words)) @ _ones(ids, splits, len(known))
+        counts = ones_of(lists.ids, lists.splits, len(lists.words)) @ ones_of(
+            ids, splits, len(known)
+        )
         # An index for each text that an n-gram occurs in.
         df = np.bincount(counts.indices, minlength=len(known))
         self._set(known, df, len(lists))
@@ -68,7 +71,7 @@ class CharacterTfidf:
         """
         keys, splits = _ngram_keys(words)
         known, ids = np.unique(keys, return_inverse=True)
-        ngrams = _ones(ids, splits, len(known))
+        ngrams = ones_of(ids, splits, len(known))
         ngrams.sum_duplicates()
         # The logarithm of the share of texts without a word; -inf for a word of all texts.
         with np.errstate(divide="ignore"):
@@ -104,8 +107,8 @@ class CharacterTfidf:
         keys, splits = _ngram_keys(lists.words)
         columns = self._columns.lookup(keys)
         known_columns, known_splits = arrays.kept(columns, columns >= 0, splits)
-        words = _ones(known_columns, known_splits, len(self._idf))
-        texts = _ones(lists.ids, lists.splits, len(lists.words)) @ words
+        words = ones_of(known_columns, known_splits, len(self._idf))
+        texts = ones_of(lists.ids, lists.splits, len(lists.words)) @ words
         words.sum_duplicates()
         texts.sort_indices()
         for vectors in (texts, words):
@@ -148,17 +151,3 @@ def _ngram_keys(words: Sequence[str]) -> Rows:
     all_keys = np.concatenate(parts)
     all_lengths = np.concatenate(lengths)
     return Rows(all_keys, np.cumsum(all_lengths))
-
-
-def _ones(ids: Array, splits: Array, num_columns: int) -> sparse.csr_array:
-    """Returns a matrix with a 1 for each id in each row, float32 `(num_rows, num_columns)`.
-
-    Repeated ids are not summed up; products of matrices do that.
-    """
-    # SciPy is slower with larger integers.
-    kind = np.int32 if len(ids) < 2**31 else np.int64
-    ones = np.ones(len(ids), np.float32)
-    columns = ids.astype(kind)
-    indptr = splits.astype(kind)
-    shape = (len(splits) - 1, num_columns)
-    return sparse.csr_array((ones, columns, indptr), shape)

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 #: Rows, positions or counts.
 Ids: TypeAlias = NDArray[np.int64]
@@ -67,3 +68,22 @@ def distinct_integers(values: Ids) -> Ids:
 def ranks(values: NDArray[np.integer]) -> Ids:
     """Returns the place of each value among equal ones, from 0; `values` is ascending."""
     return np.arange(len(values)) - np.searchsorted(values, values)
+
+
+def ones_of(ids: NDArray[np.integer], splits: Ids, num_columns: int) -> sparse.csr_array:
+    """Returns a matrix with a 1 for each id of each list, float32 `(num_lists, num_columns)`.
+
+    Repeated ids are not summed up; products of matrices do that.
+
+    Args:
+        ids: The ids of all lists, one after the other.
+        splits: Where each list starts and ends, `(num_lists + 1,)`.
+        num_columns: Number of ids.
+    """
+    # SciPy is slower with larger integers.
+    kind = np.int32 if len(ids) < 2**31 else np.int64
+    ones = np.ones(len(ids), np.float32)
+    columns = ids.astype(kind)
+    indptr = splits.astype(kind)
+    shape = (len(splits) - 1, num_columns)
+    return sparse.csr_array((ones, columns, indptr), shape)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, JaroWinkler
-from scipy import sparse
 
+from tf_charagram.search._pairs.flat_arrays import ones_of
+from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.dates import are_serial_numbers, date_of, date_reader
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases, telling_words
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_cosines
@@ -131,18 +132,17 @@ def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     ordered = [" ".join(sorted(value.split())) for value in values]
     num_spaces = np.array([value.count(" ") for value in values], np.int64)[pairs]
     # Slow, and not needed for names of as many words.
-    differ = np.flatnonzero(num_spaces[:, 0] != num_spaces[:, 1])
-    shared_words = np.zeros(len(pairs), np.float32)
-    shared_words[differ] = _pairwise(values, pairs[differ], fuzz.token_set_ratio)
-    return np.maximum.reduce(
-        [
-            _pairwise(values, pairs, JaroWinkler.similarity),
-            _pairwise(ordered, pairs, JaroWinkler.similarity),
-            alias_similarities(values, pairs),
-            # 100 if all words of a name are in the other one.
-            _PART * (shared_words == 100),
-        ]
-    )
+    differ = num_spaces[:, 0] != num_spaces[:, 1]
+    is_part = np.zeros(len(pairs), bool)
+    # 100 if all words of a name are in the other one.
+    is_part[differ] = _pairwise(values, pairs[differ], fuzz.token_set_ratio) == 100
+    similarities = [
+        _pairwise(values, pairs, JaroWinkler.similarity),
+        _pairwise(ordered, pairs, JaroWinkler.similarity),
+        alias_similarities(values, pairs),
+        _PART * is_part,
+    ]
+    return np.maximum.reduce(similarities)
 
 
 def text_similarities(
@@ -167,15 +167,11 @@ def text_similarities(
 
 def _list_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares lists by the items of the shorter one that the other one has, and as texts."""
-    bags = [value.split(_BETWEEN_ITEMS) for value in values]
-    ids: dict[str, int] = {}
-    items = [ids.setdefault(item, len(ids)) for bag in bags for item in bag]
-    sizes = np.array([len(bag) for bag in bags], np.int64)
-    starts = np.append(0, np.cumsum(sizes))
-    ones = np.ones(len(items), np.float32)
-    table = sparse.csr_array((ones, items, starts), (len(bags), max(len(ids), 1)))
+    items = WordLists.of_bags([value.split(_BETWEEN_ITEMS) for value in values])
+    table = ones_of(items.ids, items.splits, len(items.words))
     left, right = pairs.T
     num_common = table[left].multiply(table[right]).sum(axis=1)
+    sizes = np.diff(items.splits)
     shares = num_common / np.minimum(sizes[left], sizes[right])
     return np.maximum(shares, text_similarities(values, pairs)).astype(np.float32)
 
@@ -192,35 +188,37 @@ def alias_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
 
 def _code_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares codes by their edits; other digits next to the same letters are another code."""
+    left, right = pairs.T
     similarities = _pairwise(values, pairs, OSA.normalized_similarity)
     digits = np.array([_NOT_DIGITS.sub("", value) for value in values])
     has_letters = digits != np.array(values)
-    is_other = has_letters[pairs].all(axis=1) & (digits[pairs[:, 0]] != digits[pairs[:, 1]])
+    is_other = has_letters[left] & has_letters[right]
+    is_other &= digits[left] != digits[right]
     return np.where(is_other, _OTHER_DIGITS * similarities, similarities)
 
 
 def _number_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares numbers by the smaller over the larger."""
-    numbers = np.array([float(value) for value in values])[pairs]
-    differences = np.abs(numbers[:, 0] - numbers[:, 1])
-    larger = np.abs(numbers).max(axis=1)
-    return np.clip(1 - differences / np.maximum(larger, 1e-12), 0, 1).astype(np.float32)
+    numbers = np.array([float(value) for value in values])
+    left, right = numbers[pairs].T
+    differences = np.abs(left - right)
+    larger = np.maximum(np.abs(left), np.abs(right))
+    shares = differences / np.maximum(larger, 1e-12)
+    return np.clip(1 - shares, 0, 1).astype(np.float32)
 
 
 def _date_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares dates by the digits that differ, and by days."""
+    left, right = pairs.T
     edits = _pairwise(values, pairs, OSA.distance)
     similarities = np.select([edits == 1, edits == 2], [0.9, 0.5], 0.0)
-    places = {value: place for place, value in enumerate(values)}
-    # Day and month in the other order.
-    swapped = np.array(
-        [places.get(value[:4] + value[6:] + value[4:6], -1) for value in values], np.int64
-    )
     days = np.array([_day_number(value) for value in values])
-    is_near = np.abs(days[pairs[:, 0]] - days[pairs[:, 1]]) <= _NEAR_DAYS
-    similarities = np.where(is_near, np.maximum(similarities, 0.7), similarities)
-    is_swapped = pairs[:, 0] == swapped[pairs[:, 1]]
-    return np.where(is_swapped, 0.9, similarities).astype(np.float32)
+    is_near = np.abs(days[left] - days[right]) <= _NEAR_DAYS
+    similarities[is_near] = np.maximum(similarities[is_near], 0.7)
+    # Day and month in the other order.
+    swapped = np.array([value[:4] + value[6:] + value[4:6] for value in values], object)
+    similarities[np.array(values, object)[left] == swapped[right]] = 0.9
+    return similarities.astype(np.float32)
 
 
 def _day_number(value: str) -> float:
@@ -344,12 +342,11 @@ def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
 
 def _are_codes(numbers: Sequence[str]) -> bool:
     """Tells numbers of things, such as postcodes, from amounts: most have the same length."""
-    digits = [value.strip() for value in numbers if value.strip().isdigit()]
+    digits = list(filter(str.isdigit, map(str.strip, numbers)))
     if len(digits) < _MIN_SHARE * len(numbers):
         # Telephone numbers have marks, and amounts a mark at most.
-        return (
-            sum(len(code_of(value)) >= 7 and " " in value for value in numbers) > len(numbers) / 2
-        )
+        num_phones = sum(len(code_of(value)) >= 7 and " " in value for value in numbers)
+        return num_phones > len(numbers) / 2
     lengths = [len(value) for value in digits]
     most = max(set(lengths), key=lengths.count)
     has_zeros = any(value.startswith("0") and len(value) > 1 for value in digits)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from tf_charagram.search._pairs.flat_arrays import Ids, ones_of
+from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import COLORS
 from tf_charagram.search.linkage._columns.values import folded
 
-Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
 # Sizes, numerals, types, and words with digits: texts that differ in these are different things.
 _CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
@@ -39,34 +39,25 @@ class SharedWords:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        bags = [folded(text).split() for text in texts]
-        bags.append([])
-        ids: dict[str, int] = {}
-        columns: list[int] = []
-        sizes = []
-        for bag in bags:
-            distinct = dict.fromkeys(bag)
-            columns.extend(ids.setdefault(word, len(ids)) for word in distinct)
-            sizes.append(len(distinct))
+        bags = [[*dict.fromkeys(folded(text).split())] for text in texts]
+        lists = WordLists.of_bags([*bags, []])
         # Words can be told from each other even if no text has any.
-        num_words = max(len(ids), 1)
-        starts = np.append(0, np.cumsum(sizes))
-        self._words = sparse.csr_array(
-            (np.ones(len(columns), np.float32), np.array(columns, np.int64), starts),
-            (len(bags), num_words),
-        )
-        counts = np.bincount(columns, minlength=num_words)
-        idf = np.log1p(len(bags) / np.maximum(counts, 1))
+        num_words = max(len(lists.words), 1)
+        self._words = ones_of(lists.ids, lists.splits, num_words)
+        counts = np.bincount(lists.ids, minlength=num_words)
+        idf = np.log1p(len(lists) / np.maximum(counts, 1))
         # The rarest word of all weighs 1.
-        self._weights = (idf / np.log1p(len(bags))).astype(np.float32)
-        is_number = [any(map(str.isdigit, word)) for word in ids]
+        self._weights = (idf / np.log1p(len(lists))).astype(np.float32)
         self._is_number = np.zeros(num_words, np.float32)
-        self._is_number[: len(ids)] = is_number
+        for number, word in enumerate(lists.words):
+            self._is_number[number] = any(map(str.isdigit, word))
         self._totals = self._words @ self._weights
         self._num_numbers = self._words @ self._is_number
         # Texts without words differ from all others.
-        first_words = [ids[bag[0]] if bag else -1 for bag in bags]
-        self._first = np.array(first_words, np.int64)
+        self._first = np.full(len(lists), -1, np.int64)
+        starts = lists.splits[:-1]
+        has_words = starts < lists.splits[1:]
+        self._first[has_words] = lists.ids[starts[has_words]]
 
     def features(self, left: Ids, right: Ids) -> Floats:
         """Compares pairs of texts, float32 `(num_pairs, 5)`.

@@ -12,6 +12,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     Ids,
     distinct_integers,
     keys_of_pairs,
+    ones_of,
     paired,
     pairs_of_keys,
 )
@@ -19,6 +20,7 @@ from tf_charagram.search._pairs.rare_keys import nearest_pairs, rare_keys
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.names import other_forms
 from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf
+from tf_charagram.text._algorithm.arrays import splits_of
 from tf_charagram.text._algorithm.batches import in_threads
 
 # Candidates per row, and of all rows of large tables together: of 40,000 rows of name, city and
@@ -125,10 +127,8 @@ def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
         letters = weights @ trigram_tfidf([_with_forms(value) for value in column.values])
         of_value = sparse.hstack([weights, letters], format="csr")
         has_value = ids >= 0
-        rows = np.flatnonzero(has_value)
-        chosen = sparse.csr_array(
-            (np.ones(len(rows), np.float32), (rows, ids[has_value])), (len(ids), num_values)
-        )
+        splits = splits_of(has_value.astype(np.int64))
+        chosen = ones_of(ids[has_value], splits, num_values)
         blocks.append(chosen @ of_value)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"), dtype=np.float32)
 

@@ -67,10 +67,10 @@ def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
     """
     left = column.left[pairs[:, 0]]
     right = column.right[pairs[:, 1]]
-    similarities = np.zeros(len(pairs), np.float32)
-    is_equal = (left == right) & (left >= 0)
-    similarities[is_equal] = 1
-    differ = np.flatnonzero((left != right) & (left >= 0) & (right >= 0))
+    is_absent = (left < 0) | (right < 0)
+    is_equal = (left == right) & ~is_absent
+    similarities = is_equal.astype(np.float32)
+    differ = np.flatnonzero(~is_equal & ~is_absent)
     # Many pairs of rows have the same pair of values.
     num_values = len(column.values)
     unordered = np.sort(paired(left, right)[differ], axis=1)
@@ -85,7 +85,7 @@ def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
     for level in range(len(column.kind.cutoffs), 0, -1):
         levels[similarities >= column.kind.cutoffs[level - 1]] = EQUAL + level
     levels[is_equal] = EQUAL
-    levels[(left < 0) | (right < 0)] = ABSENT
+    levels[is_absent] = ABSENT
     log_frequencies = np.zeros(len(pairs), np.float32)
     log_frequencies[is_equal] = log_frequency(column)[left[is_equal]]
     return Agreement(levels, similarities, log_frequencies)
@@ -237,10 +237,12 @@ def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list
 def _may_be_crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Finds pairs of rows with the value of one column in the other one, which are few."""
     places = {value: place for place, value in enumerate(first.values)}
-    in_first = np.array([places.get(value, -2) for value in second.values] + [-2])
+    # The last one is of a missing value.
+    in_first = np.array([places.get(value, -2) for value in [*second.values, None]])
     left, right = pairs.T
     there = first.left[left] == in_first[second.right[right]]
-    return there | (in_first[second.left[left]] == first.right[right])
+    back = first.right[right] == in_first[second.left[left]]
+    return there | back
 
 
 def _crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -251,4 +253,4 @@ def _crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray
     there = paired(first.left[left], second.right[right] + offset)
     back = paired(first.right[right], second.left[left] + offset)
     similarities = first.kind.similarities(values, np.concatenate([there, back]))
-    return np.minimum(similarities[: len(pairs)], similarities[len(pairs) :])
+    return similarities.reshape(2, -1).min(axis=0)

@@ -263,7 +263,7 @@ def _fit_matches(mixture: Mixture, patterns: _Patterns, weights: Array) -> None:
     """Counts the levels of matches; `weights` are numbers of matches, `(num_patterns,)`."""
     for column, agreement in enumerate(patterns.agreements):
         num_levels = len(mixture.chance[column])
-        found: Array = np.bincount(agreement.levels, weights, num_levels)
+        found = np.bincount(agreement.levels, weights, num_levels).astype(np.float64)
         found[ABSENT] = 0
         most = mixture.max_different if mixture.is_identifying[column] else _MAX_CHANGED
         found += _PSEUDO_MATCHES * prior_shares(num_levels)

@@ -106,7 +106,7 @@ def _outdone(
         best, second = _best_two(rows, log_odds)
         is_copy = _have_copies(mixture, columns, side, partners, log_odds, best, second)
         has_partner = log_odds[best] > 0
-        num_rows = np.ones(len(best), np.int64)
+        num_rows: NDArray[np.integer] = np.ones(len(best), np.int64)
         if num_equal is not None:
             is_copy |= has_partner & (num_equal[1 - side][partners[best]] > 1)
             num_rows = num_equal[side][rows[best]]
