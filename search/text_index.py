@@ -114,7 +114,8 @@ class _Counted(NamedTuple):
     def rows(self) -> Rows:
         """Returns the rows of each distinct text, ascending."""
         order = np.argsort(self.numbers, kind="stable")
-        splits = np.searchsorted(self.numbers[order], np.arange(len(self.distinct) + 1))
+        every = np.arange(len(self.distinct) + 1)
+        splits = np.searchsorted(self.numbers[order], every)
         return Rows(order, splits)
 
 

@@ -48,9 +48,8 @@ class CharacterTfidf:
         lists = WordLists.of_texts(strings_of(texts))
         keys, splits = _ngram_keys(lists.words)
         known, ids = np.unique(keys, return_inverse=True)
-        counts = ones_of(lists.ids, lists.splits, len(lists.words)) @ ones_of(
-            ids, splits, len(known)
-        )
+        words = ones_of(lists.ids, lists.splits, len(lists.words))
+        counts = words @ ones_of(ids, splits, len(known))
         # An index for each text that an n-gram occurs in.
         df = np.bincount(counts.indices, minlength=len(known))
         self._set(known, df, len(lists))
@@ -75,9 +74,11 @@ class CharacterTfidf:
         ngrams.sum_duplicates()
         # The logarithm of the share of texts without a word; -inf for a word of all texts.
         with np.errstate(divide="ignore"):
-            log_shares = np.log1p(-np.minimum(counts / max(num_texts, 1), 1))
+            shares = np.minimum(counts / max(num_texts, 1), 1)
+            log_shares = np.log1p(-shares)
         weights = np.repeat(log_shares, np.diff(ngrams.indptr))
-        df = -num_texts * np.expm1(np.bincount(ngrams.indices, weights, len(known)))
+        log_missing = np.bincount(ngrams.indices, weights, len(known))
+        df = -num_texts * np.expm1(log_missing)
         tfidf = cls.__new__(cls)
         tfidf._set(known, df, num_texts)
         return tfidf

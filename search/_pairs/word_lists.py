@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import distinct_integers
-from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.search._pairs.flat_arrays import distinct_integers, list_numbers
+from tf_charagram.text._algorithm.arrays import positions, splits_of
 from tf_charagram.text._algorithm.flat import Rows
 from tf_charagram.text._algorithm.word_boundaries import bags_of_words
 
@@ -70,7 +70,7 @@ class WordLists(NamedTuple):
         stops = self.splits[rows + 1]
         ids = self.ids[positions(starts, stops)]
         words = list(map(self.words.__getitem__, ids.tolist()))
-        splits = np.append(0, np.cumsum(stops - starts))
+        splits = splits_of(stops - starts)
         return [words[start:stop] for start, stop in pairwise(splits.tolist())]
 
     def extended(self, others: WordLists) -> WordLists:
@@ -87,7 +87,7 @@ class WordLists(NamedTuple):
 
     def rows(self) -> NDArray[np.int64]:
         """Returns the text of each of `ids`."""
-        return np.repeat(np.arange(len(self)), np.diff(self.splits))
+        return list_numbers(np.diff(self.splits))
 
     def first(self, num_words: int) -> WordLists:
         """Keeps the first words of each text."""
@@ -97,7 +97,7 @@ class WordLists(NamedTuple):
         kept = np.minimum(lengths, num_words)
         starts = self.splits[:-1]
         ids = self.ids[positions(starts, starts + kept)]
-        return WordLists(self.words, ids, np.append(0, np.cumsum(kept)))
+        return WordLists(self.words, ids, splits_of(kept))
 
     def replaced(self, bags: Mapping[int, Sequence[str]]) -> WordLists:
         """Replaces the words of some texts.
@@ -117,7 +117,7 @@ class WordLists(NamedTuple):
             lengths[row] = len(bag)
             start = self.splits[row + 1]
         parts.append(self.ids[start:])
-        return WordLists(list(index), np.concatenate(parts), np.append(0, np.cumsum(lengths)))
+        return WordLists(list(index), np.concatenate(parts), splits_of(lengths))
 
     def document_counts(self, counts: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
         """Returns the number of texts with each word, `(num_words,)`.
@@ -155,16 +155,17 @@ def deletion_hashes(words: Sequence[str]) -> Rows:
     first = np.repeat(starts, lengths)
     last = first + np.repeat(lengths, lengths)
     places = np.arange(len(codes))
+    ranks = places - first
     # Letters after the one that is left out move up by one place.
-    sums = _sums(codes * powers[places - first])
-    moved = _sums(codes * powers[np.maximum(places - first - 1, 0)])
+    sums = _sums(codes * powers[ranks])
+    moved = _sums(codes * powers[np.maximum(ranks - 1, 0)])
     deleted = sums[places] - sums[first] + moved[last] - moved[places + 1]
     own = sums[starts + lengths] - sums[starts]
     # A word comes before its deletions.
-    splits = np.append(0, np.cumsum(lengths + 1))
+    splits = splits_of(lengths + 1)
     hashes = np.empty(len(words) + len(codes), np.uint64)
     hashes[splits[:-1]] = own
-    hashes[places + np.repeat(np.arange(len(words)), lengths) + 1] = deleted
+    hashes[places + list_numbers(lengths) + 1] = deleted
     return Rows(hashes, splits)
 
 
@@ -174,11 +175,16 @@ def _letters(
     """Returns where words start, their lengths, their letters from 1, and powers of the factor."""
     lengths = np.array([len(word) for word in words], np.int64)
     codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
-    factors = np.full(int(lengths.max(initial=0)) + 1, _FACTOR, np.uint64)
-    factors[0] = 1
     # Not 0 for any letter.
     numbers = codes.astype(np.uint64) + np.uint64(1)
-    return np.cumsum(lengths) - lengths, lengths, numbers, np.cumprod(factors)
+    return np.cumsum(lengths) - lengths, lengths, numbers, _powers(_FACTOR, lengths)
+
+
+def _powers(factor: int, lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Returns the powers of a factor, up to the largest of some lengths."""
+    factors = np.full(int(lengths.max(initial=0)) + 1, factor, np.uint64)
+    factors[0] = 1
+    return np.cumprod(factors)
 
 
 def _sums(terms: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -201,8 +207,8 @@ class WordHashes(NamedTuple):
     def of_words(cls, words: Sequence[str]) -> WordHashes:
         """Hashes words; the same in all processes."""
         starts, lengths, codes, powers = _letters(words)
-        places = np.arange(len(codes)) - np.repeat(starts, lengths)
-        sums = _sums(codes * powers[places])
+        ranks = positions(np.zeros_like(lengths), lengths)
+        sums = _sums(codes * powers[ranks])
         return cls(sums[starts + lengths] - sums[starts], powers[lengths])
 
     def followed(self, others: WordHashes) -> WordHashes:
@@ -234,9 +240,7 @@ def joined_hashes(lists: WordLists) -> Iterator[tuple[NDArray[np.int64], NDArray
 def text_hashes(lists: WordLists) -> NDArray[np.uint64]:
     """Hashes the words of each text, in order, `(num_texts,)`."""
     lengths = np.diff(lists.splits)
-    places = np.arange(len(lists.ids)) - np.repeat(lists.splits[:-1], lengths)
-    factors = np.full(int(lengths.max(initial=0)) + 1, _TEXT_FACTOR, np.uint64)
-    factors[0] = 1
-    powers = np.cumprod(factors)
-    sums = _sums(WordHashes.of_words(lists.words).values[lists.ids] * powers[places])
-    return sums[lists.splits[1:]] - sums[lists.splits[:-1]]
+    ranks = positions(np.zeros_like(lengths), lengths)
+    hashes = WordHashes.of_words(lists.words).values[lists.ids]
+    sums = _sums(hashes * _powers(_TEXT_FACTOR, lengths)[ranks])
+    return np.diff(sums[lists.splits])

@@ -64,13 +64,15 @@ def score_inner(job: Job, number: int) -> None:
     num_rows = job.num_rows
     first, last = job.bounds(number, num_rows)
     records = read_range([job.path("inner.npy")], PAIRS, first * num_rows, last * num_rows)
-    save_array(job.file("inner", number), scored(job, pairs_in(records, num_rows), 0.0))
+    found = scored(job, pairs_in(records, num_rows), 0.0)
+    save_array(job.file("inner", number), found)
 
 
 def group(job: Job, number: int) -> None:
     """Groups the rows."""
     num_rows = job.num_rows
-    records = by_key([with_rivals(job, edges_of(job, step)) for step in ("edges", "inner")])
+    edges, inner = (with_rivals(job, edges_of(job, step)) for step in ("edges", "inner"))
+    records = by_key([edges, inner])
     graph = _Graph.of(records, num_rows)
     threshold = job.threshold
     lowest = min(*THRESHOLDS, threshold)

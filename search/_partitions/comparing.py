@@ -86,11 +86,14 @@ class TextComparison:
     def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
         """Returns the texts of rows as they are compared; a text without words is empty."""
         [texts] = cells
-        read = [read_whole_text(text) for text in texts]
-        num_words = np.diff(WordLists.of_texts(read).splits).tolist()
-        are_missing = map(is_missing, texts)
-        facts = zip(read, num_words, are_missing, strict=True)
-        return [[text if number and not missing else "" for text, number, missing in facts]]
+        found = list(map(read_whole_text, texts))
+        num_words = np.diff(WordLists.of_texts(found).splits)
+        for row in np.flatnonzero(num_words == 0).tolist():
+            found[row] = ""
+        for row, text in enumerate(texts):
+            if is_missing(text):
+                found[row] = ""
+        return [found]
 
     def words(self, values: Sequence[Sequence[str]]) -> list[list[str]]:
         """Returns the words of texts as keys have them, joined by spaces."""
@@ -115,9 +118,10 @@ class TextComparison:
         if chunk.num_left is not None:
             least = max(least - MAX_GAIN, 0)
         evidence = self._scorer.pair_evidence(prepared, prepared, chunk.pairs, least)
-        found = np.zeros(len(chunk.pairs))
         is_enough = evidence.scores >= least
-        found[is_enough] = whole.probabilities(chunk.pairs[is_enough], evidence.take(is_enough))
+        enough = evidence.take(is_enough)
+        found = np.zeros(len(chunk.pairs))
+        found[is_enough] = whole.probabilities(chunk.pairs[is_enough], enough)
         return found.round(_DECIMALS)
 
 
@@ -148,17 +152,18 @@ class ColumnComparison:
         self._sampled = [frequencies(column) for column in self.columns]
         self._readers = []
         self._counted: list[TextStatistics | None] = []
-        for number, column in enumerate(self.columns):
-            sides = (column.left_cells, column.right_cells)[: len(tables)]
-            distinct_cells = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
-            self._readers.append([column.kind.reader(cells) for cells in distinct_cells])
-            self._counted.append(
-                TextStatistics.of_texts(column.values) if column.is_whole else None
-            )
+        for column in self.columns:
+            readers = []
+            for side in (column.left_cells, column.right_cells)[: len(tables)]:
+                cells = [cell for cell in dict.fromkeys(side) if cell]
+                readers.append(column.kind.reader(cells))
+            self._readers.append(readers)
+            counted = TextStatistics.of_texts(column.values) if column.is_whole else None
+            self._counted.append(counted)
             if column.kind.name == "text" and not column.is_whole:
-                counted = TrigramCounts.of_texts(column.values)
-                similarities = partial(text_similarities, counted=counted)
-                self.columns[number].kind = column.kind._replace(similarities=similarities)
+                trigrams = TrigramCounts.of_texts(column.values)
+                similarities = partial(text_similarities, counted=trigrams)
+                column.kind = column.kind._replace(similarities=similarities)
         self.mixture: Mixture | None = None
         #: Numbers of the columns that make the row as a whole; none where it is not compared.
         self.telling: list[int] = []
@@ -205,32 +210,29 @@ class ColumnComparison:
             values = every[1:]
             places = numbers_of[1:] + MISSING
             left = right = places
-            sides = counts.of(value_hashes(values, number)).T
-            numbers = [sides.sum(axis=0)]
+            sides = counts.of(value_hashes(values, number))
+            numbers = [sides.sum(axis=1)]
             if chunk.num_left is not None:
-                left, right = places[: chunk.num_left], places[chunk.num_left :]
-                numbers = [*sides]
-            known = self._sampled[number]._replace(
-                counts=numbers, num_rows=self._num_present[number]
-            )
+                left, right = np.split(places, [chunk.num_left])
+                numbers = [*sides.T]
+            num_rows = self._num_present[number]
+            known = self._sampled[number]._replace(counts=numbers, num_rows=num_rows)
             kind = column.kind
-            if (counted := self._counted[number]) is not None:
+            counted = self._counted[number]
+            if counted is not None:
                 whole = WholeTexts.of_values(values, counted)
                 kind = kind._replace(similarities=whole.similarities)
-            found.append(
-                Column(
-                    column.name,
-                    kind,
-                    values,
-                    left,
-                    right,
-                    (),
-                    (),
-                    column.is_whole,
-                    column.is_identifying,
-                    known=known,
-                )
+            own_column = replace(
+                column,
+                kind=kind,
+                values=values,
+                left=left,
+                right=right,
+                left_cells=(),
+                right_cells=(),
+                known=known,
             )
+            found.append(own_column)
         return found
 
     def fit(
@@ -259,10 +261,7 @@ class ColumnComparison:
             self.telling = telling_columns(translated, self.mixture)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
             if after is not before:
-                values = np.array(["", *after.values], object)
-                old, new = before.right.tolist(), values[after.right + 1].tolist()
-                codes = {before.values[place]: value for place, value in zip(old, new, strict=True)}
-                self.recoded[number] = {old: new for old, new in codes.items() if new}
+                self.recoded[number] = _translated_codes(before, after)
         return [f"{column.name}: {column.note}" for column in translated if column.note]
 
     def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Scores:
@@ -300,11 +299,21 @@ class ColumnComparison:
         self.row_matches = rows.of_matches
 
     def _rows(self, chunk: Pairs) -> WholeRows:
-        left = chunk.texts[: chunk.num_left]
-        right = chunk.texts[chunk.num_left or 0 :]
+        num_left = chunk.num_left
+        left = chunk.texts[:num_left]
+        right = chunk.texts[num_left or 0 :]
         rows = WholeRows(left, right, self.row_scorer)
         rows.of_matches = self.row_matches
         return rows
+
+
+def _translated_codes(before: Column, after: Column) -> dict[str, str]:
+    """Returns the left values that codes of the right table stand for."""
+    codes = {}
+    for old, new in zip(before.right.tolist(), after.right.tolist(), strict=True):
+        if new != MISSING:
+            codes[before.values[old]] = after.values[new]
+    return codes
 
 
 def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Scores:
@@ -313,10 +322,11 @@ def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Scores:
     for column, match, chance in zip(columns, mixture.match, mixture.chance, strict=True):
         if column.kind.name in _SLOW:
             # The level with the most evidence that values can have that are not equal.
-            best = int(np.argmax(np.log(match[EQUAL + 1 :]) - np.log(chance[EQUAL + 1 :])))
-            similarity = [*column.kind.cutoffs, 0.0][best]
-            similarities = partial(_all_alike, similarity)
-            column = replace(column, kind=column.kind._replace(similarities=similarities))
+            unequal = slice(EQUAL + 1, None)
+            best = np.argmax(np.log(match[unequal]) - np.log(chance[unequal]))
+            similarity = [*column.kind.cutoffs, 0.0][int(best)]
+            kind = column.kind._replace(similarities=partial(_all_alike, similarity))
+            column = replace(column, kind=kind)
         agreements.append(compare_column(column, pairs))
     log_priors = mixture.log_priors
     evidence: Scores = mixture.column_evidence(agreements).sum(axis=1)

@@ -126,10 +126,11 @@ class Job:
         """Returns the file that is written for an input; numbers tell equal names apart."""
         names = [Path(path).name for path in self.left]
         name = names[number]
-        is_alone = names.count(name) == 1
         path = Path(name.lower().removesuffix(".gz"))
+        stem = name[: len(path.stem)]
+        if names.count(name) > 1:
+            stem = f"{stem}-{number + 1}"
         suffix = _SUFFIXES.get(path.suffix, ".csv")
-        stem = name[: len(path.stem)] if is_alone else f"{name[: len(path.stem)]}-{number + 1}"
         return Path(self.output, stem + suffix)
 
     def row_files(self, name: str = "rows") -> RowFiles:

@@ -62,25 +62,30 @@ def pair(job: Job, number: int) -> None:
     starts, ends = runs_of(records["key"])
     sizes = ends - starts
     end_of = np.repeat(ends, sizes)
-    places = np.arange(len(rows))
-    first = places + 1
+    first = np.arange(len(rows)) + 1
     num_left = job.num_left()
     if num_left is not None:
         # Right rows come last.
-        num_before = np.append(0, np.cumsum(rows < num_left))
-        first = np.repeat(starts + num_before[ends] - num_before[starts], sizes)
-        first[rows >= num_left] = end_of[rows >= num_left]
+        is_right = rows >= num_left
+        first_right = (
+            ends - np.add.reduceat(is_right, starts, dtype=np.int64) if len(starts) else ends
+        )
+        first = np.repeat(first_right, sizes)
+        first[is_right] = end_of[is_right]
     last = np.minimum(end_of, first + _MAX_BLOCK)
+    num_partners = last - first
     partners = rows[positions(first, last)]
-    weights = _weights(num_rows, np.maximum(sizes, 1))
-    keys = np.repeat(rows, last - first) * num_rows + partners
-    weights = np.repeat(np.repeat(weights, sizes), last - first)
-    save_array(job.file("pairs", number), summed(records_of(PAIRS, keys, weights), ("value",)))
+    pairs = paired(np.repeat(rows, num_partners), partners)
+    weight_of_row = np.repeat(_weights(num_rows, sizes), sizes)
+    weights = np.repeat(weight_of_row, num_partners)
+    records = records_of(PAIRS, keys_of_pairs(pairs, num_rows), weights)
+    save_array(job.file("pairs", number), summed(records, ("value",)))
 
 
 def _weights(num_rows: int, sizes: Ids) -> NDArray[np.float32]:
     """Returns the weights of keys that some rows have."""
-    return np.round(_PRECISION * np.log2(num_rows / sizes)).astype(np.float32)
+    bits = np.log2(num_rows / sizes)
+    return np.round(_PRECISION * bits).astype(np.float32)
 
 
 def _best(records: NDArray[Any], num_rows: int) -> Ids:

@@ -40,7 +40,8 @@ def _add_groups(job: Job, table: Table, own: NDArray[Any]) -> None:
     table.add("group", arrow.array(own["group"], mask=is_alone))
     table.add("kept", arrow.array(own["kept"].astype(np.int8)))
     scores = own["score"].astype(np.float64).round(4)
-    table.add("score", arrow.array(scores, mask=is_alone | (scores == 0)))
+    has_no_score = is_alone | (scores == 0)
+    table.add("score", arrow.array(scores, mask=has_no_score))
 
 
 def _add_partners(job: Job, table: Table, own: NDArray[Any]) -> None:
@@ -49,12 +50,14 @@ def _add_partners(job: Job, table: Table, own: NDArray[Any]) -> None:
     scores = own["score"].astype(np.float64).round(4)
     table.add("score", arrow.array(scores, mask=is_alone))
     table.add("right_row", arrow.array(own["partner"], mask=is_alone))
-    rows, places = np.unique(own["partner"][~is_alone], return_inverse=True)
-    cells = job.row_files("cells").take(rows + (job.num_left() or 0))
-    where = np.full(len(own), -1)
-    where[~is_alone] = places
-    indices = arrow.array(where, mask=is_alone)
-    names = read_json(job.path("read", f"{len(job.left):05}.json"))["names"]
-    for number, name in enumerate(names or ["text"]):
-        column = arrow.array(cells[number], arrow.string())
+    rows, places = np.unique(own["partner"], return_inverse=True)
+    # No partner is -1, which comes first.
+    num_alone = int(is_alone.any())
+    num_left = job.num_left() or 0
+    cells = job.row_files("cells").take(num_left + rows[num_alone:])
+    indices = arrow.array(places - num_alone, mask=is_alone)
+    first_right = len(job.left)
+    names = read_json(job.path("read", f"{first_right:05}.json"))["names"]
+    for name, values in zip(names or ["text"], cells, strict=False):
+        column = arrow.array(values, arrow.string())
         table.add(f"right_{name}", column.take(indices))

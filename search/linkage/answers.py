@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_fraction
 from tf_charagram.search._pairs.average_linkage import Linkage, average_linkage, group_numbers
-from tf_charagram.search._pairs.flat_arrays import distinct_integers
+from tf_charagram.search._pairs.flat_arrays import are_first, distinct_integers
 from tf_charagram.search._pairs.grouping import (
     Group,
     WeakLink,
@@ -66,7 +66,8 @@ class Matches:
 
     def alternatives(self, row: int, k: int = 3) -> list[Match]:
         """Returns the k most probable right rows of a left row, however improbable."""
-        first, last = np.searchsorted(self.links.pairs[:, 0], [row, row + 1])
+        rows = self.links.pairs[:, 0]
+        first, last = np.searchsorted(rows, [row, row + 1])
         order = np.argsort(-self.links.probabilities[first:last], kind="stable")
         return _matches(self.links, first + order[:k])
 
@@ -130,13 +131,14 @@ class Duplicates:
 
         `group` is the number of the group, from 1, and 0 for a row without duplicates.
         """
-        numbers = [0] * len(self.links.columns[0].left)
+        num_rows = len(self.links.columns[0].left)
+        numbers = np.zeros(num_rows, np.int64)
         for number, group in enumerate(self.groups, start=1):
-            for row in group.rows:
-                numbers[row] = number
-        kept = set(self.kept)
-        is_kept = [row in kept for row in range(len(numbers))]
-        return with_column(with_column(table, "group", numbers), "kept", is_kept)
+            numbers[group.rows] = number
+        is_kept = np.zeros(num_rows, bool)
+        is_kept[self.kept] = True
+        numbered = with_column(table, "group", numbers.tolist())
+        return with_column(numbered, "kept", is_kept.tolist())
 
 
 def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> Matches:
@@ -160,8 +162,9 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
         num_rows=(len(column.left), len(column.right)),
         texts=(column.left, column.right) if links.unseen is None else None,
     )
-    chosen = chosen[probabilities[chosen] >= threshold]
-    order = np.lexsort((~is_same[chosen], -probabilities[chosen], links.pairs[chosen, 0]))
+    chosen = chosen[best >= threshold]
+    left = links.pairs[chosen, 0]
+    order = np.lexsort((~is_same[chosen], -probabilities[chosen], left))
     pairs = _matches(links, chosen[order])
     return Matches(pairs, threshold, estimates, links.learned, links)
 
@@ -207,8 +210,7 @@ def _best_of_either(links: Links, is_same: NDArray[np.bool_]) -> NDArray[np.intp
         rows = links.pairs[:, side]
         # The same text wins; other pairs with equal probabilities stay in order.
         order = np.lexsort((~is_same, -links.probabilities, rows))
-        is_first = np.diff(rows[order], prepend=-1) > 0
-        best.append(order[is_first])
+        best.append(order[are_first(rows[order])])
     return distinct_integers(np.concatenate(best))
 
 

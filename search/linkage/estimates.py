@@ -97,7 +97,9 @@ def estimate(
                 fewest = (lowest / most).sum()
             highest = _bounds(chosen, error, _MAX_LOG_ODDS_ERROR)[1]
             # One pair may be an accident.
-            precision_bounds = _widened((fewest - 1) / num_pairs, (highest.sum() + 1) / num_pairs)
+            least_precision = (fewest - 1) / num_pairs
+            most_precision = (highest.sum() + 1) / num_pairs
+            precision_bounds = _widened(least_precision, most_precision)
         if unseen is not None and candidates.sum() > 0:
             recall = min(found / candidates.sum(), 1)
             num_unseen = unseen * upper_total
@@ -150,7 +152,8 @@ def _num_namesakes(
 
 def _num_free(rows: NDArray[np.integer], num_rows: tuple[int, int]) -> int:
     """Returns the number of rows without a partner, of the table with fewer of them."""
-    return min(total - len(np.unique(side)) for side, total in zip(rows.T, num_rows, strict=True))
+    num_partners = [len(np.unique(side)) for side in rows.T]
+    return int(np.min(np.subtract(num_rows, num_partners)))
 
 
 def _bounds(probabilities: Array, below: float, above: float) -> tuple[Array, Array]:

@@ -104,8 +104,9 @@ def _written(year: int, month: int, day: int) -> str | None:
 def are_serial_numbers(cells: Iterable[str]) -> bool:
     """Tells whether most cells may be days as spreadsheets number them, such as 29222."""
     kept = list(cells)
-    is_serial = [_SERIAL.fullmatch(cell) and int(float(cell)) in _SERIALS for cell in kept]
-    return bool(kept) and sum(map(bool, is_serial)) >= _MIN_SHARE * len(kept)
+    numbers = [int(float(cell)) for cell in kept if _SERIAL.fullmatch(cell)]
+    num_serial = sum(number in _SERIALS for number in numbers)
+    return bool(kept) and num_serial >= _MIN_SHARE * len(kept)
 
 
 def date_reader(cells: Iterable[str]) -> Callable[[str], str]:

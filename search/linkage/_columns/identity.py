@@ -111,8 +111,9 @@ def _has_dates_of_birth(cells: Sequence[str]) -> bool:
     years = sorted(int(day[:4]) for day in map(date_of, cells) if day)
     if not years:
         return False
-    first, last = len(years) // 20, len(years) - 1 - len(years) // 20
-    return years[last] - years[first] >= _MIN_YEARS
+    # Without the first and the last twentieth.
+    num_left_out = len(years) // 20
+    return years[-1 - num_left_out] - years[num_left_out] >= _MIN_YEARS
 
 
 def _are_identifying_names(distinct: Sequence[str], is_distinct: bool) -> bool:

@@ -67,6 +67,8 @@ _CONJUNCTIONS = frozenset("and und et".split())
 # Spellings of umlauts, in a language that has them, and in one that has not.
 _UMLAUTS = {"ae": "a", "oe": "o", "ue": "u"}
 _INITIAL = re.compile(r"\b\w\b")
+# Words whose initial is often left out.
+_WITHOUT_INITIAL = frozenset(("of", "the", "and", "for"))
 # Letters of the initials of several words.
 _MAX_INITIALS = 6
 
@@ -82,7 +84,7 @@ def may_be_aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> NDArray
         Indices of pairs.
     """
     words = [value.split() for value in values]
-    is_known = np.array([any(word in _KNOWN for word in bag) for bag in words], bool)
+    is_known = np.array([not _KNOWN.isdisjoint(bag) for bag in words], bool)
     has_initial = np.array([_INITIAL.search(value) is not None for value in values], bool)
     _, plain_form = distinct(map(_without_umlauts, values))
     num_words = np.array([len(bag) for bag in words])
@@ -122,12 +124,15 @@ def are_aliases(one: str, other: str) -> bool:
     if len(words) == len(other_words):
         return all(map(_is_same_word, words, other_words))
     shorter, longer = sorted([words, other_words], key=len)
+    if len(shorter) != 1 or len(shorter[0]) < 2:
+        return False
     # The article and "of" are often left out of the initials.
-    initials = {
-        "".join(word[0] for word in longer),
-        "".join(word[0] for word in longer if word not in ("of", "the", "and", "for")),
-    }
-    return len(shorter) == 1 and len(shorter[0]) > 1 and shorter[0] in initials
+    telling = [word for word in longer if word not in _WITHOUT_INITIAL]
+    return shorter[0] in (_initials(longer), _initials(telling))
+
+
+def _initials(words: Sequence[str]) -> str:
+    return "".join(word[0] for word in words)
 
 
 def other_forms(name: str) -> list[str]:
@@ -140,7 +145,7 @@ def other_forms(name: str) -> list[str]:
     words = name.split()
     forms = sorted({full for word in words for full in _FORMS.get(word, ())})
     if 2 < len(words) <= _MAX_INITIALS:
-        forms.append("".join(word[0] for word in words))
+        forms.append(_initials(words))
     return forms
 
 

@@ -29,8 +29,9 @@ def trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     ends = points == 0
     rows = np.cumsum(ends)[:-2]
-    is_inside = ~(ends[:-2] | ends[1:-1] | ends[2:])
-    keys = (points[:-2] << 2 * _BITS) | (points[1:-1] << _BITS) | points[2:]
+    first, second, third = points[:-2], points[1:-1], points[2:]
+    is_inside = (first > 0) & (second > 0) & (third > 0)
+    keys = (first << 2 * _BITS) | (second << _BITS) | third
     return rows[is_inside], keys[is_inside]
 
 
@@ -98,5 +99,6 @@ def trigram_cosines(
 ) -> NDArray[np.float32]:
     """Returns the cosines of the tf-idf of pairs of texts, float32 `(num_pairs,)`."""
     vectors = trigram_tfidf(texts, counted)
-    products = vectors[pairs[:, 0]].multiply(vectors[pairs[:, 1]])
+    left, right = pairs.T
+    products = vectors[left].multiply(vectors[right])
     return np.asarray(products.sum(axis=1), np.float32).ravel()

@@ -79,8 +79,9 @@ def _translated(column: Column, pairs: NDArray[np.int64]) -> Column:
     if column.is_one_table:
         nothing = np.full_like(column.left, MISSING)
         return replace(column, left=nothing, right=nothing, note=_NEVER)
-    left_values, left = np.unique(column.left[pairs[:, 0]], return_inverse=True)
-    right_values, right = np.unique(column.right[pairs[:, 1]], return_inverse=True)
+    left_rows, right_rows = pairs.T
+    left_values, left = np.unique(column.left[left_rows], return_inverse=True)
+    right_values, right = np.unique(column.right[right_rows], return_inverse=True)
     codes = np.arange(len(column.values))
     is_code = np.zeros(len(codes), bool)
     num_mapped = 0
@@ -88,16 +89,20 @@ def _translated(column: Column, pairs: NDArray[np.int64]) -> Column:
         counts = np.zeros((len(left_values), len(right_values)), np.int64)
         np.add.at(counts, (left, right), 1)
         best = counts.argmax(axis=1)
+        best_counts = counts.max(axis=1)
         is_mutual = counts.argmax(axis=0)[best] == np.arange(len(left_values))
-        is_mutual &= counts.max(axis=1) >= _MIN_COUNT
-        codes[right_values[best[is_mutual]]] = left_values[is_mutual]
-        is_code[right_values[best[is_mutual]]] = True
-        num_mapped = counts.max(axis=1)[is_mutual].sum()
+        is_mutual &= best_counts >= _MIN_COUNT
+        mapped = right_values[best[is_mutual]]
+        codes[mapped] = left_values[is_mutual]
+        is_code[mapped] = True
+        num_mapped = best_counts[is_mutual].sum()
     if num_mapped < _MIN_MAPPED * len(pairs) or len(left_values) < 2:
         return replace(column, right=np.full_like(column.right, MISSING), note=_NEVER)
     is_present = column.right >= 0
     translated = np.where(is_present, codes[column.right], MISSING)
-    learned = [(column.values[old], column.values[codes[old]]) for old in np.flatnonzero(is_code)]
-    examples = ", ".join(f"{old} = {new}" for old, new in learned[:_NUM_EXAMPLES])
-    note = f"{len(learned)} codes of the right table learned ({examples})"
+    learned = np.flatnonzero(is_code)
+    examples = []
+    for old in learned[:_NUM_EXAMPLES].tolist():
+        examples.append(f"{column.values[old]} = {column.values[codes[old]]}")
+    note = f"{len(learned)} codes of the right table learned ({', '.join(examples)})"
     return replace(column, right=translated, note=note)

@@ -76,8 +76,9 @@ def number_of(text: str) -> float | None:
     digits = found[1].replace(" ", "").rstrip(".,")
     # The last mark separates decimals, unless it separates thousands.
     last = max(digits.rfind("."), digits.rfind(","))
+    mark = digits[last]
     whole, decimals = digits[:last], digits[last + 1 :]
-    if last < 0 or (digits.count(digits[last]) > 1) or _is_thousands(whole, decimals, digits[last]):
+    if last < 0 or digits.count(mark) > 1 or _is_thousands(whole, decimals, mark):
         whole, decimals = digits, ""
     plain = re.sub(r"[.,]", "", whole)
     try:

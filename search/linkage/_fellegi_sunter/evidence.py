@@ -142,7 +142,8 @@ def count_things(
         column = replace(column, known=known)
         is_equal = agreement.levels == EQUAL
         log_frequencies = agreement.log_frequencies.copy()
-        log_frequencies[is_equal] = log_frequency(column)[column.left[pairs[is_equal, 0]]]
+        equal_values = column.left[pairs[is_equal, 0]]
+        log_frequencies[is_equal] = log_frequency(column)[equal_values]
         counted.append(column)
         changed.append(agreement._replace(log_frequencies=log_frequencies))
     return counted, changed
@@ -150,7 +151,8 @@ def count_things(
 
 def frequencies(column: Column) -> Frequencies:
     """Counts the rows with each value of a column."""
-    counts = [np.bincount(ids[ids >= 0], minlength=len(column.values)) for ids in column.tables]
+    num_values = len(column.values)
+    counts = [np.bincount(ids[ids >= 0], minlength=num_values) for ids in column.tables]
     max_share = 1.0
     if len(counts) == 1 and column.is_identifying:
         cells = list(dict.fromkeys(column.left_cells))
@@ -169,7 +171,11 @@ def _unseen(counts: Sequence[NDArray[np.int64]]) -> float:
     """
     if len(counts) == 1:
         return _UNSEEN_ONE_TABLE
-    expected = [2 * (side == 2).sum() / max((side == 1).sum(), 1) for side in counts]
+    expected = []
+    for side in counts:
+        num_once = (side == 1).sum()
+        num_twice = (side == 2).sum()
+        expected.append(2 * num_twice / max(num_once, 1))
     return float(np.clip(min(expected), *_UNSEEN))
 
 
@@ -187,7 +193,8 @@ def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.in
             pairs = pairs_of_keys(np.arange(num_rows**2), num_rows)
         else:
             pairs = draw.integers(0, num_rows, (_NUM_RANDOM, 2))
-        drawn.append(pairs[pairs[:, 0] < pairs[:, 1]])
+        left, right = pairs.T
+        drawn.append(pairs[left < right])
     return drawn
 
 
@@ -221,15 +228,14 @@ def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list
     If two columns have names and a row has them in the other order, both columns are near.
     """
     agreements = [compare_column(column, pairs) for column in columns]
-    names = [number for number, column in enumerate(columns) if column.kind.name == "name"]
-    for first, second in combinations(names, 2):
-        levels = agreements[first].levels
-        other_levels = agreements[second].levels
+    compared = zip(columns, agreements, strict=True)
+    names = [(column, found.levels) for column, found in compared if column.kind.name == "name"]
+    for (first, levels), (second, other_levels) in combinations(names, 2):
         is_low = (levels > EQUAL + 1) & (other_levels > EQUAL + 1)
         low = np.flatnonzero(is_low)
-        low = low[_may_be_crossed(columns[first], columns[second], pairs[low])]
-        crossed = _crossed(columns[first], columns[second], pairs[low])
-        swapped = low[crossed >= columns[first].kind.cutoffs[1]]
+        low = low[_may_be_crossed(first, second, pairs[low])]
+        crossed = _crossed(first, second, pairs[low])
+        swapped = low[crossed >= first.kind.cutoffs[1]]
         levels[swapped] = other_levels[swapped] = EQUAL + 1
     return agreements
 
@@ -238,7 +244,7 @@ def _may_be_crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> 
     """Finds pairs of rows with the value of one column in the other one, which are few."""
     places = {value: place for place, value in enumerate(first.values)}
     # The last one is of a missing value.
-    in_first = np.array([places.get(value, -2) for value in [*second.values, None]])
+    in_first = np.array([*(places.get(value, -2) for value in second.values), -2])
     left, right = pairs.T
     there = first.left[left] == in_first[second.right[right]]
     back = first.right[right] == in_first[second.left[left]]

@@ -128,9 +128,11 @@ def drop_supported(
         Whether a class was dropped.
     """
     classes = mixture.log_classes(mixture.column_evidence(agreements))
-    posteriors = np.exp(classes - logsumexp(classes, axis=1, keepdims=True))[:, 1:-1]
-    totals = posteriors.sum(axis=0)
-    shares = posteriors[is_outdone].sum(axis=0) / np.maximum(totals, 1e-9)
+    log_all = logsumexp(classes, axis=1, keepdims=True)
+    posteriors = np.exp(classes - log_all)
+    of_relatives = posteriors[:, 1:-1]
+    totals = of_relatives.sum(axis=0)
+    shares = of_relatives[is_outdone].sum(axis=0) / np.maximum(totals, 1e-9)
     is_dropped = (shares < _MIN_OUTDONE) & (totals > _MIN_RELATIVES)
     is_dropped &= ((mixture.shared > _MIN_MOSTLY) | is_weak).all(axis=1)
     if is_dropped.any():
@@ -299,7 +301,8 @@ def _bounded(found: Array, max_different: float) -> Array:
 
 def _decided(shares: Array) -> Array:
     """Moves shares to 0 or 1: relatives share a column, such as the address, or do not."""
-    return np.clip((shares - _SLACK) / (1 - 2 * _SLACK), _MIN_SHARED, 1 - _MIN_SHARED)
+    decided = (shares - _SLACK) / (1 - 2 * _SLACK)
+    return np.clip(decided, _MIN_SHARED, 1 - _MIN_SHARED)
 
 
 def _log_priors(found: Array, num_all_pairs: float) -> Array:

@@ -78,8 +78,9 @@ class Mixture:
         """Largest share of matches that differ in a column that identifies."""
         if not self.is_fitted:
             return _MAX_DIFFERENT
-        near = np.mean([shares[EQUAL + 1 : -1].sum() for shares in self.match])
-        return float(np.clip(_DIFFERENT_PER_NEAR * near, _MIN_DIFFERENT, _MAX_DIFFERENT))
+        near = [shares[EQUAL + 1 : -1].sum() for shares in self.match]
+        different = _DIFFERENT_PER_NEAR * np.mean(near)
+        return float(np.clip(different, _MIN_DIFFERENT, _MAX_DIFFERENT))
 
     @classmethod
     def before_pairs(cls, chance: Sequence[Array], is_identifying: Sequence[bool]) -> Mixture:
@@ -113,9 +114,10 @@ class Mixture:
     def drop_relatives(self, is_kept: NDArray[np.bool_]) -> None:
         """Drops classes of relatives; their pairs are matches until the next fit."""
         self.shared = self.shared[is_kept]
-        log_matches = logsumexp(self.log_priors[:-1][np.append(True, ~is_kept)])
-        log_relatives = self.log_priors[1:-1][is_kept]
-        self.log_priors = np.array([log_matches, *log_relatives, self.log_priors[-1]])
+        log_match, *log_relatives, log_random = self.log_priors
+        relatives = np.array(log_relatives)
+        log_matches = logsumexp([log_match, *relatives[~is_kept]])
+        self.log_priors = np.array([log_matches, *relatives[is_kept], log_random])
 
     def log_classes(self, ratios: Array) -> Array:
         """Returns the log likelihoods of the classes, with priors, `(num_pairs, num_classes)`.
@@ -189,7 +191,8 @@ def prior_shares(num_levels: int) -> Array:
     num_near = num_levels - 3
     # The nearest level is the most frequent one.
     near = 0.5 ** np.arange(num_near)
-    shares[EQUAL + 1 : -1] = near / near.sum() * (1 - _PRIOR_EQUAL - _PRIOR_DIFFERENT)
+    share_of_near = 1 - _PRIOR_EQUAL - _PRIOR_DIFFERENT
+    shares[EQUAL + 1 : -1] = near / near.sum() * share_of_near
     shares[-1] = _PRIOR_DIFFERENT
     return shares
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.flat_arrays import Ids, paired
 from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.scoring import TextScorer
 
-Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 
@@ -54,11 +54,14 @@ class RowTexts:
     def _compare(self, pairs: Ids, compare: Callable[[Texts, Texts, Ids], Floats]) -> Floats:
         """Compares pairs of rows; only the rows of the pairs are prepared."""
         order = np.argsort(pairs[:, 0], kind="stable")
-        left_rows, left = np.unique(pairs[order, 0], return_inverse=True)
-        right_rows, right = np.unique(pairs[order, 1], return_inverse=True)
-        left_texts = self._scorer.prepare([self.left[row] for row in left_rows.tolist()])
-        right_texts = self._scorer.prepare([self.right[row] for row in right_rows.tolist()])
-        found = compare(left_texts, right_texts, np.stack([left, right], axis=1))
+        sides = []
+        places = []
+        for texts, rows in zip((self.left, self.right), pairs[order].T, strict=True):
+            own_rows, own = np.unique(rows, return_inverse=True)
+            sides.append(self._scorer.prepare([texts[row] for row in own_rows.tolist()]))
+            places.append(own)
+        left, right = sides
+        found = compare(left, right, paired(*places))
         result = np.empty_like(found)
         result[order] = found
         return result
@@ -121,11 +124,14 @@ class PairRivals:
             scores = np.concatenate([scores, scores])
         left, right = pairs.T
         self._left = Rivals(left, self._right_texts[right], scores, len(self._left_texts))
-        self._right = Rivals(right, self._left_texts[left], scores, len(self._right_texts))
+        # Rows of one table are on both sides.
+        self._right = self._left
+        if not is_one_table:
+            self._right = Rivals(right, self._left_texts[left], scores, len(self._right_texts))
 
     def scores(self, pairs: Ids) -> NDArray[np.floating]:
         """Returns the similarity of each row to its best other partner, `(num_pairs, 2)`."""
         left, right = pairs.T
         of_left = self._left.scores(left, self._right_texts[right])
         of_right = self._right.scores(right, self._left_texts[left])
-        return np.stack([of_left, of_right], axis=1)
+        return paired(of_left, of_right)
