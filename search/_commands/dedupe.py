@@ -26,6 +26,7 @@ from tf_charagram.search._commands.records import (
     check_record_flags,
     columns_of,
     compared,
+    estimate_at,
     evidence_text,
     identifying_of,
     kinds_of,
@@ -38,12 +39,11 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from tf_charagram.data._tables.tables import Table
-    from tf_charagram.search._pairs.grouping import WeakLink
     from tf_charagram.search.growing import GroupedRows
     from tf_charagram.search.linkage.answers import Duplicates
     from tf_charagram.search.linkage.estimates import Estimate
 
-# Weak links that are shown.
+# Warnings of a kind that are shown.
 _NUM_SHOWN = 5
 # Flags that need all rows at once, and flags that hold for all rows of a folder.
 _AT_ONCE = ("drop", "explain", "groups", "labels")
@@ -123,14 +123,25 @@ def dedupe(arguments: Sequence[str]) -> int:
     # Cosines are no probabilities.
     if values.drop and not values.yes and not values.vectors_only:
         _check_precision(found.estimates, found.threshold)
-    num_rows = len(table)
     if values.drop:
-        table = table.take(found.kept)
+        table.take(found.kept).write(values.output)
     else:
         _add_columns(table, found, values.explain)
-    table.write(values.output)
+        table.write(values.output)
+    _say_groups(found, len(table))
+    return 0
+
+
+def _say_groups(found: Duplicates, num_rows: int) -> None:
+    """Tells of groups of duplicates, and of the scores of their rows."""
     say_answer(found)
-    _warn(found.weak_links)
+    weak_links = []
+    for link in found.weak_links:
+        weak_links.append(
+            f"only rows {link.left} and {link.right} (score {link.probability:.2f}) "
+            f"hold two parts of a group of {link.size} rows together"
+        )
+    _warn(weak_links, "pairs")
     shown: list[float] = []
     for group in found.groups:
         # The first row of a group is the one that is kept, with itself as its partner.
@@ -140,7 +151,6 @@ def dedupe(arguments: Sequence[str]) -> int:
         f"{len(found.kept):,} of {num_rows:,} rows kept, groups of duplicates: "
         f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
     )
-    return 0
 
 
 def _add_rows(parser: Parser, values: Namespace) -> int:
@@ -210,12 +220,12 @@ def _compared(table: Table, on: Sequence[str]) -> Any:
 
 def _say_merges(merges: Sequence[Sequence[int]], is_done: bool) -> None:
     """Tells of old groups that new rows connect."""
-    for groups in merges[:_NUM_SHOWN]:
+    lines = []
+    for groups in merges:
         names = ", ".join(map(str, groups))
         result = f"they are {groups[0]} now" if is_done else "they stay apart without --merge"
-        sys.stderr.write(f"warning: new rows connect the groups {names}; {result}\n")
-    if len(merges) > _NUM_SHOWN:
-        sys.stderr.write(f"warning: {len(merges) - _NUM_SHOWN:,} more such groups\n")
+        lines.append(f"new rows connect the groups {names}; {result}")
+    _warn(lines, "groups")
 
 
 def _check_precision(estimates: Sequence[Estimate], threshold: float) -> None:
@@ -226,7 +236,7 @@ def _check_precision(estimates: Sequence[Estimate], threshold: float) -> None:
     """
     from tf_charagram.search.linkage.estimates import MIN_MATCHES
 
-    [chosen] = [each for each in estimates if each.threshold == threshold]
+    chosen = estimate_at(estimates, threshold)
     lower, _ = chosen.precision_bounds
     if chosen.num_pairs >= MIN_MATCHES and lower < _MIN_PRECISION:
         raise ConfigError(
@@ -236,15 +246,13 @@ def _check_precision(estimates: Sequence[Estimate], threshold: float) -> None:
         )
 
 
-def _warn(links: Sequence[WeakLink]) -> None:
-    """Warns of pairs that alone hold a group together."""
-    for link in links[:_NUM_SHOWN]:
-        sys.stderr.write(
-            f"warning: only rows {link.left} and {link.right} (score {link.probability:.2f}) "
-            f"hold two parts of a group of {link.size} rows together\n"
-        )
-    if len(links) > _NUM_SHOWN:
-        sys.stderr.write(f"warning: {len(links) - _NUM_SHOWN:,} more such pairs\n")
+def _warn(lines: Sequence[str], others: str) -> None:
+    """Writes the first of many warnings, and how many others there are."""
+    for line in lines[:_NUM_SHOWN]:
+        sys.stderr.write(f"warning: {line}\n")
+    num_others = len(lines) - _NUM_SHOWN
+    if num_others > 0:
+        sys.stderr.write(f"warning: {num_others:,} more such {others}\n")
 
 
 def _add_columns(table: Table, found: Duplicates, explains: bool) -> None:

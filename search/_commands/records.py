@@ -212,7 +212,7 @@ def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
     """Writes the expected precision and recall to standard error."""
     from tf_charagram.search.linkage.estimates import MIN_MATCHES
 
-    [chosen] = [each for each in estimates if each.threshold == threshold]
+    chosen = estimate_at(estimates, threshold)
     if chosen.num_pairs < MIN_MATCHES:
         sys.stderr.write("too few matches to estimate precision and recall\n")
         return
@@ -227,9 +227,15 @@ def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
     _say_narrow(estimates, threshold)
 
 
+def estimate_at(estimates: Sequence[Estimate], threshold: float) -> Estimate:
+    """Returns the estimate at a threshold."""
+    [chosen] = [each for each in estimates if each.threshold == threshold]
+    return chosen
+
+
 def _say_narrow(estimates: Sequence[Estimate], threshold: float) -> None:
     """Says on standard error if most pairs are barely above the threshold."""
-    [chosen] = [each for each in estimates if each.threshold == threshold]
+    chosen = estimate_at(estimates, threshold)
     higher = [each for each in estimates if each.threshold >= threshold + _MIN_STEP]
     if higher and higher[0].num_pairs < chosen.num_pairs / 2:
         sys.stderr.write(

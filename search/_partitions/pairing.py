@@ -26,7 +26,7 @@ from tf_charagram.search._partitions.keys import keys_of, slots_of
 from tf_charagram.search._partitions.rivals import has_rivals
 from tf_charagram.search.linkage._fellegi_sunter.text_odds import MIN_WITH_RIVALS
 from tf_charagram.search.linkage.estimates import THRESHOLDS
-from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.text._algorithm.arrays import positions, splits_of
 
 # A row is paired with so many of the rows that have a key.
 _MAX_BLOCK = 40
@@ -67,9 +67,8 @@ def pair(job: Job, number: int) -> None:
     if num_left is not None:
         # Right rows come last.
         is_right = rows >= num_left
-        first_right = (
-            ends - np.add.reduceat(is_right, starts, dtype=np.int64) if len(starts) else ends
-        )
+        num_before = splits_of(is_right.astype(np.int64))
+        first_right = ends - (num_before[ends] - num_before[starts])
         first = np.repeat(first_right, sizes)
         first[is_right] = end_of[is_right]
     last = np.minimum(end_of, first + _MAX_BLOCK)
