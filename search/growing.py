@@ -17,7 +17,7 @@ from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import NUM_CANDIDATES, best_pairs
 from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search._pairs.kept_numbers import NewLinks, join_new
-from tf_charagram.search._pairs.similarities import Texts
+from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import cells_of
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts, read_whole_text

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.models._storage.choice import Embedder, load_embedder, num_chars_of
 from tf_charagram.models._storage.own_words import own_words
+from tf_charagram.search._pairs.codes import codes_of
 from tf_charagram.search._pairs.joined_words import respelled
+from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.similarities import (
     MAX_LETTERS,
     MAX_SPELLED_WORDS,
     MAX_WORDS,
     Features,
-    Texts,
     bound_letters,
-    codes_of,
     compare,
     compare_codes,
     compare_letters,

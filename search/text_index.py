@@ -18,7 +18,7 @@ from tf_charagram._files.writing import check_free, partial_folder, regular_size
 from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
-from tf_charagram.search._pairs.similarities import Texts
+from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.search._pairs.flat_arrays import distinct_integers
+from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import (
     product,
     rare_keys,
@@ -14,7 +15,6 @@ from tf_charagram.search._pairs.rare_keys import (
     row_products,
     row_sums,
 )
-from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.batches import in_threads
 

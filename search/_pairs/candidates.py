@@ -12,6 +12,7 @@ from scipy import sparse
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.flat_arrays import distinct_integers, ranks
+from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import (
     entries,
     largest,
@@ -21,7 +22,6 @@ from tf_charagram.search._pairs.rare_keys import (
     row_numbers,
     row_sums,
 )
-from tf_charagram.search._pairs.similarities import Texts
 from tf_charagram.search.scoring import PairEvidence, TextScorer
 
 #: Candidates per text from each of the two indexes (vectors, n-grams).

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
-from scipy import sparse
 
-from tf_charagram.search._pairs.rare_keys import row_products, row_sums
-from tf_charagram.search._pairs.word_lists import (
-    WordLists,
-    deletion_hashes,
-    numbered,
-    text_hashes,
-)
-from tf_charagram.text._algorithm.arrays import kept, positions
-from tf_charagram.text._algorithm.flat import Rows
-from tf_charagram.text._algorithm.word_boundaries import without_signs
+from tf_charagram.search._pairs.codes import compared_codes
+from tf_charagram.search._pairs.prepared import Texts
+from tf_charagram.search._pairs.rare_keys import row_products
+from tf_charagram.text._algorithm.arrays import positions
 
 Floats = NDArray[np.float32]
 
@@ -39,201 +29,13 @@ _MAX_SHORT = 20
 MAX_LETTERS = 4000
 # Minimum similarity of two words that may be spellings of the same word.
 _MIN_SIMILARITY = 0.6
-# Minimum length of a code: shorter words with a digit, such as 18v, are rather sizes.
-_MIN_CODE = 4
-# Length from which a shared code counts in full.
-_LONG_CODE = 10
 # Pairs of words in memory at the same time.
 _MAX_WORD_PAIRS = 1_000_000
 # Vectors that are multiplied at once, so that both sides fit into the cache.
 _VECTOR_BLOCK = 500
-# Length from which digits alone are a code wherever they stand: 10000 is in 100000 by chance.
-_LONG_NUMBER = 7
 # Cosine from which two vectors are equal up to rounding.
 _MIN_EQUAL = 1 - 1e-5
 _NO_CODES: frozenset[str] = frozenset()
-_HAS_DIGIT = re.compile(r"\d")
-# An amount, date or version: 100.00, 2024-01-05.
-_NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/-]\d+)+(?!\w)")
-_ZEROS = (".0", ".00")
-_DIGITS = re.compile(r"\d+")
-
-
-@dataclass
-class Texts:
-    """Texts with everything that a comparison needs.
-
-    Attributes:
-        texts: The texts.
-        lists: The first words of each text, lowercase and without accents, joined or split as
-            other texts have them.
-        written: The first words as they are written; numbers of the same `words`.
-        weights: Inverse document frequency of each of the distinct words, float32 `(num_words,)`.
-        codes: The distinct codes of the texts that have any, by row: model numbers, amounts, dates.
-        ngrams: Tf-idf of character n-grams, rows of unit length.
-        word_ngrams: The same of each distinct word, of any length.
-        vectors: Embeddings of unit length, float32 `(num_texts, dim)`; dim is 0 without a model.
-    """
-
-    texts: Sequence[str]
-    lists: WordLists
-    written: WordLists
-    weights: Floats
-    codes: dict[int, frozenset[str]]
-    ngrams: sparse.csr_array
-    word_ngrams: sparse.csr_array
-    vectors: Floats
-
-    def __len__(self) -> int:
-        return len(self.lists)
-
-    def followed(self, others: Texts) -> Texts:
-        """Returns these texts and then other ones that the same scorer has prepared."""
-        words, numbers = numbered(self.lists.words, others.lists.words)
-        is_new = numbers >= len(self.lists.words)
-        codes = {row + len(self): codes for row, codes in others.codes.items()}
-        new_ngrams = others.word_ngrams[is_new]
-        return Texts(
-            [*self.texts, *others.texts],
-            self.lists.appended(others.lists, words, numbers),
-            self.written.appended(others.written, words, numbers),
-            np.append(self.weights, others.weights[is_new]),
-            {**self.codes, **codes},
-            sparse.csr_array(sparse.vstack([self.ngrams, others.ngrams], format="csr")),
-            sparse.csr_array(sparse.vstack([self.word_ngrams, new_ngrams], format="csr")),
-            np.concatenate([self.vectors, others.vectors]),
-        )
-
-    @cached_property
-    def num_words(self) -> NDArray[np.int64]:
-        """Number of words of each text, `(num_texts,)`."""
-        return np.diff(self.lists.splits)
-
-    @cached_property
-    def square_sums(self) -> Floats:
-        """Sum of the squared weights of each text, float32 `(num_texts,)`."""
-        sums = np.zeros(len(self), np.float32)
-        has_words = self.num_words > 0
-        # `reduceat` needs ranges of at least one word.
-        starts = self.lists.splits[:-1][has_words]
-        sums[has_words] = np.add.reduceat(self.weights[self.lists.ids] ** 2, starts)
-        return sums
-
-    @cached_property
-    def has_codes(self) -> NDArray[np.bool_]:
-        """Whether each text has codes, `(num_texts,)`."""
-        has_codes = np.zeros(len(self), bool)
-        has_codes[list(self.codes)] = True
-        return has_codes
-
-    @cached_property
-    def text_hashes(self) -> NDArray[np.int64]:
-        """A hash of each text, `(num_texts,)`; different texts share one by a chance of 2^-64."""
-        return np.array([hash(text) for text in self.texts], np.int64)
-
-    @cached_property
-    def by_hash(self) -> NDArray[np.int64]:
-        """The rows, ordered by the hashes of their texts."""
-        return np.argsort(self.text_hashes, kind="stable")
-
-    @cached_property
-    def word_hashes(self) -> NDArray[np.uint64]:
-        """A hash of the words of each text as they are written, `(num_texts,)`."""
-        return text_hashes(self.written)
-
-    @cached_property
-    def ones(self) -> sparse.csr_array:
-        """A matrix with a 1 for each word of each text, `(num_texts, num_words)`."""
-        ids = self.lists.ids
-        splits = self.lists.splits.astype(np.int32)
-        shape = (len(self), len(self.lists.words))
-        return sparse.csr_array((np.ones(len(ids), np.float32), ids, splits), shape)
-
-    @cached_property
-    def by_word(self) -> sparse.csr_array:
-        """One row per word: its texts, each with 1 / its length, `(num_words, num_texts)`."""
-        return self.by_word_of(np.arange(len(self)))
-
-    def by_word_of(self, rows: NDArray[np.integer]) -> sparse.csr_array:
-        """Returns `by_word` of some rows, `(num_words, num_rows)`."""
-        ones = self.ones[rows]
-        ones.sum_duplicates()
-        ones.data = np.repeat(1 / np.maximum(self.lengths[rows], 1e-6), np.diff(ones.indptr))
-        return ones.T.tocsr()
-
-    @cached_property
-    def lengths(self) -> Floats:
-        """Length of each text if the n-grams of different words differ, `(num_texts,)`."""
-        return np.sqrt(self.ones @ self.word_lengths**2)
-
-    @cached_property
-    def by_ngram(self) -> sparse.csr_array:
-        """`word_ngrams` with one row per n-gram, `(num_ngrams, num_words)`."""
-        return self.word_ngrams.T.tocsr()
-
-    @cached_property
-    def num_words_of_ngram(self) -> NDArray[np.integer]:
-        """Number of words with each n-gram, `(num_ngrams,)`."""
-        return np.diff(self.by_ngram.indptr)
-
-    @cached_property
-    def num_texts_of_word(self) -> NDArray[np.integer]:
-        """Number of texts with each word, `(num_words,)`."""
-        return np.diff(self.by_word.indptr)
-
-    @cached_property
-    def word_lengths(self) -> Floats:
-        """Lengths of `word_ngrams`, `(num_words,)`."""
-        squares = row_sums(self.word_ngrams, self.word_ngrams.data**2)
-        return np.sqrt(squares).astype(np.float32)
-
-    @cached_property
-    def deletions(self) -> Rows:
-        """Hashes of each word, and of each word without one of its letters."""
-        return deletion_hashes(self.lists.words)
-
-    @cached_property
-    def sorted_deletions(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        """All hashes of `deletions`, ascending, and the word of each."""
-        hashes, splits = self.deletions
-        order = np.argsort(hashes)
-        words = np.repeat(np.arange(len(splits) - 1, dtype=np.int32), np.diff(splits))
-        return hashes[order], words[order]
-
-    def letters(self, rows: NDArray[np.integer]) -> list[str]:
-        """Returns the first words of some texts as they are written, with spaces between them."""
-        known = self._known_letters
-        is_new = known[rows] == ""
-        new = np.unique(rows[is_new])
-        for row, words in zip(new.tolist(), self.written.strings(new), strict=True):
-            known[row] = " ".join(words)
-        return known[rows].tolist()
-
-    @cached_property
-    def _known_letters(self) -> NDArray[np.object_]:
-        """Strings of `letters`, empty until they are needed: a query needs those of few texts."""
-        return np.full(len(self), "", object)
-
-    @cached_property
-    def num_letters(self) -> NDArray[np.int64]:
-        """Length of the strings of `letters`, `(num_texts,)`."""
-        _, lengths = self.letter_sets
-        totals = np.append(0, np.cumsum(lengths[self.written.ids]))
-        num_spaces = np.maximum(np.diff(self.written.splits) - 1, 0)
-        return np.diff(totals[self.written.splits]) + num_spaces
-
-    @cached_property
-    def letter_sets(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """The letters of each word as 64 bits, and its length, each `(num_words,)`."""
-        words = self.lists.words
-        lengths = np.array([len(word) for word in words], np.int64)
-        codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
-        bits = np.uint64(1) << (codes % 64).astype(np.uint64)
-        sets = np.zeros(len(words), np.uint64)
-        # `reduceat` needs words of at least one letter.
-        starts = np.cumsum(lengths) - lengths
-        sets[lengths > 0] = np.bitwise_or.reduceat(bits, starts[lengths > 0])
-        return sets, lengths
 
 
 class Features(NamedTuple):
@@ -341,46 +143,6 @@ def compare_letters(
     features.letters[:] = _letter_similarities(left_letters, right_letters, longer)
 
 
-def codes_of(texts: Sequence[str], lists: WordLists) -> dict[int, frozenset[str]]:
-    """Returns the numbers of models, parts and documents, amounts and dates in texts.
-
-    Args:
-        texts: The texts.
-        lists: Their words.
-
-    Returns:
-        The codes of the texts that have any, by row.
-    """
-    # Most words have neither digits nor signs.
-    is_special = np.array([not word.isalpha() for word in lists.words], bool)
-    special = np.flatnonzero(is_special)
-    are_codes = is_special.copy()
-    are_codes[special] = [_is_code(lists.words[place]) for place in special.tolist()]
-    rows = np.unique(lists.rows()[is_special[lists.ids]])
-    code_words = WordLists(lists.words, *kept(lists.ids, are_codes[lists.ids], lists.splits))
-    found = {}
-    for row, words in zip(rows.tolist(), code_words.strings(rows), strict=True):
-        codes = set(words)
-        for number in _NUMBER.findall(texts[row]):
-            parts = _DIGITS.findall(number)
-            codes.difference_update(parts)
-            digits = "".join(parts)
-            if len(digits) >= _MIN_CODE:
-                # 100.00 is 100, and 1998.0 a year.
-                is_whole = number.endswith(_ZEROS)
-                codes.add("".join(parts[:-1]) if is_whole else digits)
-        if codes:
-            found[row] = frozenset(codes)
-    return found
-
-
-def _is_code(word: str) -> bool:
-    """Returns whether a word with a digit or a sign is a code."""
-    if without_signs(word) not in ("", word):
-        return True
-    return len(word) >= _MIN_CODE and _HAS_DIGIT.search(word) is not None
-
-
 def compare_words(
     left: Texts, right: Texts, pairs: NDArray[np.integer], features: Features
 ) -> None:
@@ -410,7 +172,7 @@ def compare_codes(
         row, other = pairs[pair].tolist()
         left_codes = left.codes.get(row, _NO_CODES)
         right_codes = right.codes.get(other, _NO_CODES)
-        shared, differ = _compare_codes(
+        shared, differ = compared_codes(
             left_codes, right_codes, left_letters[place], right_letters[place]
         )
         features.shared_code[pair] = shared
@@ -540,53 +302,3 @@ def _num_equal(left: str, right: str) -> int:
     codes = [np.array([*map(ord, text[:length])]) for text in (left, right)]
     is_different = codes[0] != codes[1]
     return int(np.argmax(is_different)) if is_different.any() else length
-
-
-def _compare_codes(
-    left: frozenset[str], right: frozenset[str], left_letters: str, right_letters: str
-) -> tuple[float, float]:
-    """Returns `shared_code` and `codes_differ` of two texts.
-
-    Args:
-        left: Codes.
-        right: Codes.
-        left_letters: The words of the left text.
-        right_letters: The words of the right text.
-    """
-    if left == right:
-        longest = max(map(len, left))
-        return min(longest / _LONG_CODE, 1), 0
-    # "KD-55 X9000" has kd55x9000.
-    left_letters = left_letters.replace(" ", "")
-    right_letters = right_letters.replace(" ", "")
-    left_rest = [code for code in left - right if not _has_code(right_letters, code)]
-    right_rest = [code for code in right - left if not _has_code(left_letters, code)]
-    num_different = min(len(left_rest), len(right_rest))
-    if not all(map(str.isalnum, left_rest + right_rest)):
-        # C++ and C differ, although C is no code.
-        num_signs = _num_signs(left_rest, right_letters) + _num_signs(right_rest, left_letters)
-        num_different = max(num_different, num_signs)
-    common = (left | right).difference(left_rest, right_rest)
-    if not common:
-        return 0, float(num_different > 0)
-    num_common = max(len(left) - len(left_rest), len(right) - len(right_rest))
-    share = num_different / (num_common + num_different)
-    longest = max(map(len, common))
-    # One common code does not excuse others that differ.
-    return min(longest / _LONG_CODE, 1) * (1 - share), share
-
-
-def _num_signs(codes: Sequence[str], letters: str) -> int:
-    """Counts the words with signs that the other text has without signs."""
-    num = 0
-    for code in codes:
-        word = without_signs(code)
-        num += word != code and word in letters
-    return num
-
-
-def _has_code(letters: str, code: str) -> bool:
-    """Returns whether the words of a text, without spaces, have a code."""
-    if code not in letters:
-        return False
-    return len(code) >= _LONG_NUMBER or not code.isdecimal()

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.flat_arrays import Ids, keys_of_pairs, paired, places_in
-from tf_charagram.search._pairs.similarities import Texts
+from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
 from tf_charagram.search.linkage._columns.names import (
     joined_without_legal_forms,

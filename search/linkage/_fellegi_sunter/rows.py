@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.flat_arrays import Ids, paired
-from tf_charagram.search._pairs.similarities import Texts
+from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.scoring import TextScorer
 

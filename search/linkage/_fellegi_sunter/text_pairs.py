@@ -22,7 +22,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     pairs_of_keys,
     ranks,
 )
-from tf_charagram.search._pairs.similarities import Texts
+from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts

@@ -1,0 +1,199 @@
+"""Texts with everything that a comparison needs, computed when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tf_charagram.search._pairs.rare_keys import row_sums
+from tf_charagram.search._pairs.word_lists import (
+    WordLists,
+    deletion_hashes,
+    numbered,
+    text_hashes,
+)
+from tf_charagram.text._algorithm.flat import Rows
+
+Floats = NDArray[np.float32]
+
+
+@dataclass
+class Texts:
+    """Texts with everything that a comparison needs.
+
+    Attributes:
+        texts: The texts.
+        lists: The first words of each text, lowercase and without accents, joined or split as
+            other texts have them.
+        written: The first words as they are written; numbers of the same `words`.
+        weights: Inverse document frequency of each of the distinct words, float32 `(num_words,)`.
+        codes: The distinct codes of the texts that have any, by row: model numbers, amounts, dates.
+        ngrams: Tf-idf of character n-grams, rows of unit length.
+        word_ngrams: The same of each distinct word, of any length.
+        vectors: Embeddings of unit length, float32 `(num_texts, dim)`; dim is 0 without a model.
+    """
+
+    texts: Sequence[str]
+    lists: WordLists
+    written: WordLists
+    weights: Floats
+    codes: dict[int, frozenset[str]]
+    ngrams: sparse.csr_array
+    word_ngrams: sparse.csr_array
+    vectors: Floats
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    def followed(self, others: Texts) -> Texts:
+        """Returns these texts and then other ones that the same scorer has prepared."""
+        words, numbers = numbered(self.lists.words, others.lists.words)
+        is_new = numbers >= len(self.lists.words)
+        codes = {row + len(self): codes for row, codes in others.codes.items()}
+        new_ngrams = others.word_ngrams[is_new]
+        return Texts(
+            [*self.texts, *others.texts],
+            self.lists.appended(others.lists, words, numbers),
+            self.written.appended(others.written, words, numbers),
+            np.append(self.weights, others.weights[is_new]),
+            {**self.codes, **codes},
+            sparse.csr_array(sparse.vstack([self.ngrams, others.ngrams], format="csr")),
+            sparse.csr_array(sparse.vstack([self.word_ngrams, new_ngrams], format="csr")),
+            np.concatenate([self.vectors, others.vectors]),
+        )
+
+    @cached_property
+    def num_words(self) -> NDArray[np.int64]:
+        """Number of words of each text, `(num_texts,)`."""
+        return np.diff(self.lists.splits)
+
+    @cached_property
+    def square_sums(self) -> Floats:
+        """Sum of the squared weights of each text, float32 `(num_texts,)`."""
+        sums = np.zeros(len(self), np.float32)
+        has_words = self.num_words > 0
+        # `reduceat` needs ranges of at least one word.
+        starts = self.lists.splits[:-1][has_words]
+        sums[has_words] = np.add.reduceat(self.weights[self.lists.ids] ** 2, starts)
+        return sums
+
+    @cached_property
+    def has_codes(self) -> NDArray[np.bool_]:
+        """Whether each text has codes, `(num_texts,)`."""
+        has_codes = np.zeros(len(self), bool)
+        has_codes[list(self.codes)] = True
+        return has_codes
+
+    @cached_property
+    def text_hashes(self) -> NDArray[np.int64]:
+        """A hash of each text, `(num_texts,)`; different texts share one by a chance of 2^-64."""
+        return np.array([hash(text) for text in self.texts], np.int64)
+
+    @cached_property
+    def by_hash(self) -> NDArray[np.int64]:
+        """The rows, ordered by the hashes of their texts."""
+        return np.argsort(self.text_hashes, kind="stable")
+
+    @cached_property
+    def word_hashes(self) -> NDArray[np.uint64]:
+        """A hash of the words of each text as they are written, `(num_texts,)`."""
+        return text_hashes(self.written)
+
+    @cached_property
+    def ones(self) -> sparse.csr_array:
+        """A matrix with a 1 for each word of each text, `(num_texts, num_words)`."""
+        ids = self.lists.ids
+        splits = self.lists.splits.astype(np.int32)
+        shape = (len(self), len(self.lists.words))
+        return sparse.csr_array((np.ones(len(ids), np.float32), ids, splits), shape)
+
+    @cached_property
+    def by_word(self) -> sparse.csr_array:
+        """One row per word: its texts, each with 1 / its length, `(num_words, num_texts)`."""
+        return self.by_word_of(np.arange(len(self)))
+
+    def by_word_of(self, rows: NDArray[np.integer]) -> sparse.csr_array:
+        """Returns `by_word` of some rows, `(num_words, num_rows)`."""
+        ones = self.ones[rows]
+        ones.sum_duplicates()
+        ones.data = np.repeat(1 / np.maximum(self.lengths[rows], 1e-6), np.diff(ones.indptr))
+        return ones.T.tocsr()
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Length of each text if the n-grams of different words differ, `(num_texts,)`."""
+        return np.sqrt(self.ones @ self.word_lengths**2)
+
+    @cached_property
+    def by_ngram(self) -> sparse.csr_array:
+        """`word_ngrams` with one row per n-gram, `(num_ngrams, num_words)`."""
+        return self.word_ngrams.T.tocsr()
+
+    @cached_property
+    def num_words_of_ngram(self) -> NDArray[np.integer]:
+        """Number of words with each n-gram, `(num_ngrams,)`."""
+        return np.diff(self.by_ngram.indptr)
+
+    @cached_property
+    def num_texts_of_word(self) -> NDArray[np.integer]:
+        """Number of texts with each word, `(num_words,)`."""
+        return np.diff(self.by_word.indptr)
+
+    @cached_property
+    def word_lengths(self) -> Floats:
+        """Lengths of `word_ngrams`, `(num_words,)`."""
+        squares = row_sums(self.word_ngrams, self.word_ngrams.data**2)
+        return np.sqrt(squares).astype(np.float32)
+
+    @cached_property
+    def deletions(self) -> Rows:
+        """Hashes of each word, and of each word without one of its letters."""
+        return deletion_hashes(self.lists.words)
+
+    @cached_property
+    def sorted_deletions(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """All hashes of `deletions`, ascending, and the word of each."""
+        hashes, splits = self.deletions
+        order = np.argsort(hashes)
+        words = np.repeat(np.arange(len(splits) - 1, dtype=np.int32), np.diff(splits))
+        return hashes[order], words[order]
+
+    def letters(self, rows: NDArray[np.integer]) -> list[str]:
+        """Returns the first words of some texts as they are written, with spaces between them."""
+        known = self._known_letters
+        is_new = known[rows] == ""
+        new = np.unique(rows[is_new])
+        for row, words in zip(new.tolist(), self.written.strings(new), strict=True):
+            known[row] = " ".join(words)
+        return known[rows].tolist()
+
+    @cached_property
+    def _known_letters(self) -> NDArray[np.object_]:
+        """Strings of `letters`, empty until they are needed: a query needs those of few texts."""
+        return np.full(len(self), "", object)
+
+    @cached_property
+    def num_letters(self) -> NDArray[np.int64]:
+        """Length of the strings of `letters`, `(num_texts,)`."""
+        _, lengths = self.letter_sets
+        totals = np.append(0, np.cumsum(lengths[self.written.ids]))
+        num_spaces = np.maximum(np.diff(self.written.splits) - 1, 0)
+        return np.diff(totals[self.written.splits]) + num_spaces
+
+    @cached_property
+    def letter_sets(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The letters of each word as 64 bits, and its length, each `(num_words,)`."""
+        words = self.lists.words
+        lengths = np.array([len(word) for word in words], np.int64)
+        codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+        bits = np.uint64(1) << (codes % 64).astype(np.uint64)
+        sets = np.zeros(len(words), np.uint64)
+        # `reduceat` needs words of at least one letter.
+        starts = np.cumsum(lengths) - lengths
+        sets[lengths > 0] = np.bitwise_or.reduceat(bits, starts[lengths > 0])
+        return sets, lengths
