@@ -56,7 +56,8 @@ def average_linkage(
     """
     groups = bounded_components(num_rows, pairs, scores, threshold)
     left, right = groups[pairs].T
-    sizes = np.where(left == right, np.bincount(groups, minlength=1)[left], 0)
+    all_sizes = np.bincount(groups, minlength=1)
+    sizes = np.where(left == right, all_sizes[left], 0)
     # Groups of two rows; and large ones whose pairs are all equal, or they would have been cut.
     is_simple = (sizes == 2) | (sizes > MAX_CONNECTED)
     merges = [pairs[is_simple]]
@@ -65,7 +66,8 @@ def average_linkage(
     sizes[is_simple] = 0
     places = _places(groups)
     for own in _joined_at_once(sizes, left):
-        rows, similar, cells = _matrices(left[own], places[pairs[own]], pairs[own], scores[own])
+        own_pairs = pairs[own]
+        rows, similar, cells = _matrices(left[own], places[own_pairs], own_pairs, scores[own])
         join = _join_many if rows.shape[1] <= _MAX_SMALL else _join_one
         for ends, steps in join(similar):
             merges.append(np.take_along_axis(rows, ends, axis=1))
@@ -86,7 +88,8 @@ def _joined_at_once(sizes: Ids, groups: Ids) -> Iterator[Ids]:
     keys = np.where(is_large, groups, -sizes)
     chosen = np.flatnonzero(sizes)
     ordered = chosen[np.argsort(keys[chosen], kind="stable")]
-    for own in np.split(ordered, np.flatnonzero(np.diff(keys[ordered])) + 1):
+    is_last = np.diff(keys[ordered]) > 0
+    for own in np.split(ordered, np.flatnonzero(is_last) + 1):
         if len(own):
             yield own
 

@@ -129,5 +129,6 @@ def inner_pairs(groups: Ids, max_pairs: int) -> Ids:
         starts = splits[chosen[sizes[chosen] == size]]
         own = rows[starts[:, np.newaxis] + np.arange(size)]
         left, right = np.triu_indices(size, 1)
-        found.append(paired(own[:, left].ravel(), own[:, right].ravel()))
+        inner = paired(own[:, left].ravel(), own[:, right].ravel())
+        found.append(inner)
     return np.concatenate(found)

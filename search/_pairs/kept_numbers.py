@@ -51,7 +51,8 @@ def join_new(
         The old groups that new items connect, each in ascending order.
     """
     is_kept = links.scores >= threshold
-    parts = _parts(groups, added, links.pairs[is_kept], links.scores[is_kept], threshold)
+    pairs = links.pairs[is_kept]
+    parts = _parts(groups, added, pairs, links.scores[is_kept], threshold)
     merges: list[tuple[int, ...]] = []
     opened = []
     for items, similar in _compared(parts, links.scores_of):
@@ -101,7 +102,8 @@ def _sampled(items: Ids, groups: Ids) -> Ids:
     own = groups[items]
     kept = [items[own < 0]]
     olds = np.unique(own[own >= 0])
-    max_members = int(np.clip(MAX_CONNECTED // max(len(olds), 1), 1, _MAX_MEMBERS))
+    share = MAX_CONNECTED // max(len(olds), 1)
+    max_members = int(np.clip(share, 1, _MAX_MEMBERS))
     for old in olds:
         all_members = items[own == old]
         num_kept = min(len(all_members), max_members)

@@ -92,7 +92,8 @@ def group(job: Job, number: int) -> None:
     is_match = graph.scores >= threshold
     degrees = sizes.copy()
     degrees[graph.rows] = degrees_of(graph.pairs[is_match], sizes[graph.rows])
-    save_array(job.path("groups.npy"), _as_groups(heads, degrees[copied], copied, records))
+    found = _as_groups(heads, degrees[copied], copied, records)
+    save_array(job.path("groups.npy"), found)
 
 
 def _known(records: NDArray[Any], pairs: Ids, num_rows: int) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ import numpy as np
 from tf_charagram._common.lazy import extra_module
 from tf_charagram.errors import ConfigError
 from tf_charagram.search._pairs.average_linkage import average_linkage, group_numbers
+from tf_charagram.search._pairs.flat_arrays import paired
 from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
 from tf_charagram.search._partitions.files import COUNTS, Counts, records_of
 from tf_charagram.search._partitions.keys import atom_counts, keys_of, slots_of
@@ -45,10 +46,11 @@ class RowFunctions:
         values = comparison.values(cells, 0)
         keys, counts = atom_counts(slots_of(values, comparison.kinds))
         # What the sample lacks may be in so many rows as it stands for.
-        self._factor = max(num_rows / max(len(values[0]), 1), 1.0)
-        numbers = np.ceil(counts * self._factor).astype(np.int64)
+        num_sampled = max(len(values[0]), 1)
+        factor = max(num_rows / num_sampled, 1.0)
+        numbers = np.ceil(counts * factor).astype(np.int64)
         records = records_of(COUNTS, keys, numbers, np.zeros_like(numbers))
-        self._counts = Counts(records, unknown=int(np.ceil(self._factor)))
+        self._counts = Counts(records, unknown=int(np.ceil(factor)))
         self._num_rows = num_rows
 
     def keys(self, batch: Any) -> Any:
@@ -77,11 +79,14 @@ class RowFunctions:
         Returns:
             A table with the columns `left_row`, `right_row` and `probability`.
         """
-        sides = [self._comparison.values(self._cells(batch, f"{name}_"), 0) for name in _SIDES]
+        sides = []
+        for name in _SIDES:
+            cells = self._cells(batch, f"{name}_")
+            sides.append(self._comparison.values(cells, 0))
         values = [[*left, *right] for left, right in zip(*sides, strict=True)]
         rows = np.arange(batch.num_rows)
-        pairs = np.stack([rows, rows + batch.num_rows], axis=1)
-        found = self._comparison.probabilities(Pairs(values, pairs), self._counts)
+        chunk = Pairs(values, paired(rows, rows + batch.num_rows))
+        found = self._comparison.probabilities(chunk, self._counts)
         columns = {name: batch.column(name) for name in _ROWS}
         return _table({**columns, "probability": found})
 
@@ -94,15 +99,14 @@ class RowFunctions:
         Returns:
             A table with the columns `row` and `group`, the first row of the group.
         """
-        ends = [np.array(pairs.column(name).to_pylist(), np.int64) for name in _ROWS]
+        left, right = (np.array(pairs.column(name).to_pylist(), np.int64) for name in _ROWS)
         scores = np.array(pairs.column("probability").to_pylist(), np.float64)
-        rows, places = np.unique(np.stack(ends, axis=1), return_inverse=True)
+        rows, places = np.unique(paired(left, right), return_inverse=True)
         places = np.sort(places.reshape(-1, 2), axis=1)
         linkage = average_linkage(len(rows), places, scores, self.threshold)
         numbers = group_numbers("average", linkage, places, scores, self.threshold)
         _, firsts = np.unique(numbers, return_index=True)
-        heads = rows[firsts[numbers]] if len(rows) else rows
-        return _table({"row": rows, "group": heads})
+        return _table({"row": rows, "group": rows[firsts][numbers]})
 
     def _cells(self, table: Any, prefix: str) -> Sequence[Sequence[str]]:
         names = getattr(table, "schema", None)

@@ -40,10 +40,9 @@ def read(job: Job, number: int) -> None:
     names: list[str] = []
     for part, table in enumerate(job.tables(number)):
         names = [table.columns[table.index(name)] for name in on]
-        cells = [table.text_of(on)] if job.is_text else [table.column(name) for name in on]
-        write_rows(
-            job.path("cells", f"{number:05}-{part:05}.arrow"), cells, {"num_rows": len(table)}
-        )
+        cells = [table.text_of(on)] if job.is_text else list(map(table.column, on))
+        path = job.path("cells", f"{number:05}-{part:05}.arrow")
+        write_rows(path, cells, {"num_rows": len(table)})
     write_json(job.path("read", f"{number:05}.json"), {"names": names})
 
 
@@ -64,7 +63,8 @@ def count(job: Job, number: int) -> None:
     values = comparison.values(files.cells(number), side)
     save_array(job.file("hashes", number), row_hashes(values))
     keys, numbers = atom_counts(slots_of(comparison.words(values), comparison.kinds))
-    sides = [numbers if table == side else np.zeros_like(numbers) for table in (0, 1)]
+    sides = [np.zeros_like(numbers), np.zeros_like(numbers)]
+    sides[side] = numbers
     save_array(job.file("counts", number), records_of(COUNTS, keys, *sides))
     if job.is_text:
         _save_statistics(job, "words", number, values[0])
@@ -80,7 +80,8 @@ def merge_counts(job: Job, number: int) -> None:
     first, last = job.bounds(number, 2**64)
     records = read_range(job.files("counts"), COUNTS, first, last)
     counted = summed(records, ("left", "right"))
-    is_shared = counted["left"].astype(np.int64) + counted["right"] > 1
+    num_rows = counted["left"].astype(np.int64) + counted["right"]
+    is_shared = num_rows > 1
     save_array(job.file("counted", number), counted[is_shared])
 
 

@@ -110,7 +110,8 @@ class RowFiles:
         self._arrow = extra_module("pyarrow", "parquet")
         self.facts = [read_json(path) for path in sorted(folder.glob("*.json"))]
         self.paths = sorted(folder.glob("*.arrow"))
-        self.starts = np.cumsum([0, *(facts["num_rows"] for facts in self.facts)])
+        num_rows = [facts["num_rows"] for facts in self.facts]
+        self.starts = np.cumsum([0, *num_rows])
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -129,7 +130,8 @@ class RowFiles:
         bounds = np.searchsorted(rows, self.starts)
         tables = []
         for number in np.flatnonzero(np.diff(bounds)).tolist():
-            own = rows[bounds[number] : bounds[number + 1]] - self.starts[number]
+            start, stop = bounds[number : number + 2]
+            own = rows[start:stop] - self.starts[number]
             tables.append(self.read(number).take(self._arrow.array(own)))
         if not tables:
             return [[] for _ in self.read(0).columns]
@@ -152,7 +154,8 @@ def write_rows(path: Path, columns: Sequence[Sequence[str]], facts: dict[str, An
     """Writes rows as a file of Arrow; `facts` follow in a `.json`, which says that it is done."""
     arrow = extra_module("pyarrow", "parquet")
     cells = [arrow.array(column, arrow.large_string()) for column in columns]
-    table = arrow.table(cells, names=[str(number) for number in range(len(columns))])
+    names = list(map(str, range(len(columns))))
+    table = arrow.table(cells, names=names)
     with whole_file(path) as file, arrow.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
     write_json(path.with_suffix(".json"), facts)

@@ -63,7 +63,8 @@ class Slots(NamedTuple):
 
 def mixed(values: Hashes, tag: int) -> Hashes:
     """Returns hashes that depend on a tag and whose sums say nothing (Steele, *SplitMix*, 2014)."""
-    values = values + np.uint64((0x9E3779B97F4A7C15 * (tag + 1)) & (2**64 - 1))
+    step = 0x9E3779B97F4A7C15 * (tag + 1)
+    values = values + np.uint64(step % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)
     return values ^ (values >> np.uint64(31))
@@ -128,8 +129,11 @@ def _atoms(words: Sequence[str], tag: int) -> Hashes:
     """Returns the hashes of words, their first letters and their last letters, `(n, 3)`."""
     sizes = np.array([len(word) for word in words], np.int64)
     parts = np.where(sizes >= _LONG_WORD, _PART, _SHORT_PART).tolist()
-    heads = [word[:part] for word, part in zip(words, parts, strict=True)]
-    tails = [word[-part:] for word, part in zip(words, parts, strict=True)]
+    heads = []
+    tails = []
+    for word, part in zip(words, parts, strict=True):
+        heads.append(word[:part])
+        tails.append(word[-part:])
     found = []
     for texts, part in ((words, _WHOLE), (heads, _HEAD), (tails, _TAIL)):
         hashes = WordHashes.of_words(texts).values
@@ -242,12 +246,14 @@ def _special_keys(slots: _Rarest, num_rows: int) -> tuple[Ids, Hashes]:
     # Rows that share the whole share its parts.
     is_alone[..., _WHOLE] &= ~has_part
     # Keys that few rows are known to share come before pairs of keys.
-    alone = _Keys.where(is_alone, atoms, expected / num_rows**2)
+    by_chance = expected / num_rows**2
+    alone = _Keys.where(is_alone, atoms, by_chance)
     is_covered = is_alone.copy()
     is_covered[..., _WHOLE] |= has_part
     # Both ends of a word, for words that are misspelled in the middle.
     of_ends = expected[..., 1] * expected[..., 2] / num_rows
-    is_key = (of_ends <= max_expected) & ~has_part
+    is_rare = of_ends <= max_expected
+    is_key = is_rare & ~has_part
     ends = _Keys.where(is_key, atoms[..., 1] + atoms[..., 2], of_ends)
     found = [alone, ends]
     for one, other in combinations(range(_MAX_SLOTS), 2):
@@ -278,8 +284,9 @@ def _keys_of_two(
     is_key = expected <= max_expected
     is_key &= ~(first(is_covered) | second(is_covered))
     # A value and its word.
-    is_same_column = slots.columns[:, one] == slots.columns[:, other]
-    is_key[is_same_column & (slots.are_values[:, one] | slots.are_values[:, other])] = False
+    is_part = slots.columns[:, one] == slots.columns[:, other]
+    is_part &= slots.are_values[:, one] | slots.are_values[:, other]
+    is_key[is_part] = False
     # Rows that share more share these parts.
     parts = is_key[:, 1:, 1:]
     is_key[:, 1:, _WHOLE] &= ~parts.any(axis=2)

@@ -81,7 +81,8 @@ def run_job(
         forget_rivals()
         if ray is not None:
             # Nodes have working folders of their own.
-            left, right = (tuple(map(os.path.abspath, side)) for side in (job.left, job.right))
+            left = tuple(map(os.path.abspath, job.left))
+            right = tuple(map(os.path.abspath, job.right))
             job = replace(job, output=os.path.abspath(job.output), left=left, right=right)
         runner = _runner(job, ray, stack)
         seconds: dict[str, float] = {}

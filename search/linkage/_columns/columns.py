@@ -176,8 +176,10 @@ def make_column(
         chosen = kind.as_kind()
     elif is_alone and (kind is None or kind in _TEXTS):
         chosen = KINDS["text"]
+    elif kind is None:
+        chosen = kind_of_both(distinct[0], distinct[-1])
     else:
-        chosen = kind_of_both(distinct[0], distinct[-1]) if kind is None else KINDS[kind]
+        chosen = KINDS[kind]
     all_distinct = [cell for side in distinct for cell in side]
     is_whole = chosen.name == "text" and (is_alone or are_long(all_distinct))
     if is_whole:

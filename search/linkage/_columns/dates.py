@@ -70,9 +70,13 @@ def _with_month_word(text: str) -> str | None:
     if not any(map(str.isalpha, text)):
         return None
     letters = normalize("NFKD", text.casefold())
-    words = _MONTH_WORD.findall("".join(letter for letter in letters if not combining(letter)))
-    months = [_MONTH_OF.get(word[:4]) or _MONTH_OF.get(word[:3]) for word in words]
-    known = [month for month in months if month]
+    plain = "".join(letter for letter in letters if not combining(letter))
+    words = _MONTH_WORD.findall(plain)
+    known = []
+    for word in words:
+        month = _MONTH_OF.get(word[:4]) or _MONTH_OF.get(word[:3])
+        if month:
+            known.append(month)
     numbers = _NUMBERS.findall(text)
     if len(known) != 1 or len(words) > _MAX_WORDS or len(numbers) != 2:
         return None

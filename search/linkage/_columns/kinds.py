@@ -110,7 +110,9 @@ class ColumnKind:
         """Returns the kind as the columns use it."""
 
         def similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-            found = [self.similarity(values[left], values[right]) for left, right in pairs.tolist()]
+            found = []
+            for left, right in pairs.tolist():
+                found.append(self.similarity(values[left], values[right]))
             return np.array(found, np.float32)
 
         near = (_NEAR_BY_CHANCE,) * len(self.levels)
@@ -311,7 +313,8 @@ def kind_of(values: Sequence[str]) -> Kind:
         lambda value: _DATE_LIKE.fullmatch(value) or date_of(value)
     ):
         return KINDS["date"]
-    if sum(map(bool, map(_SEPARATORS.search, sample))) >= _MIN_LISTS * len(sample):
+    num_lists = sum(map(bool, map(_SEPARATORS.search, sample)))
+    if num_lists >= _MIN_LISTS * len(sample):
         return KINDS["list"]
     if is_mostly(lambda value: number_of(value) is not None):
         return KINDS["code" if _are_codes(sample) else "number"]

@@ -80,7 +80,8 @@ class SharedWords:
         num_shared = common @ self._is_number
         fewer = np.minimum(self._num_numbers[left], self._num_numbers[right])
         has_others = fewer > num_shared
-        has_first = (self._first[left] == self._first[right]) & (self._first[left] >= 0)
+        first = self._first[left]
+        has_first = (first == self._first[right]) & (first >= 0)
         features = [
             shared / np.maximum(either, 1e-6),
             rarest.ravel(),

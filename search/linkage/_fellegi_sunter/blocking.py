@@ -75,7 +75,8 @@ def _pairs_in_one_table(
     all_rows = np.arange(len(values))
     first_of = firsts[numbers.ravel()]
     # Rows without values say nothing.
-    is_copy = (first_of != all_rows) & (values != MISSING).any(axis=1) & (all_rows >= first)
+    has_values = (values != MISSING).any(axis=1)
+    is_copy = (first_of != all_rows) & has_values & (all_rows >= first)
     copies = paired(first_of, all_rows)[is_copy]
     rows = np.sort(firsts)
     # A row finds itself, too.

@@ -164,7 +164,8 @@ def fit_rivals(
         for match, by_chance in zip(mixture.match, mixture.chance, strict=True):
             mixture.rivals.append(parts * match + (1 - parts) * by_chance)
         share = patterns.counts.sum() / num_all_pairs
-        mixture.log_rivals = np.log(np.full(_NUM_RIVALS, share / (4 * _NUM_RIVALS)))
+        share_of_each = share / (4 * _NUM_RIVALS)
+        mixture.log_rivals = np.full(_NUM_RIVALS, np.log(share_of_each))
     for _ in range(_NUM_RIVAL_STEPS):
         ratios = mixture.column_evidence(patterns.agreements)
         classes = mixture.log_rival_classes(ratios, patterns.agreements)
@@ -179,7 +180,8 @@ def fit_rivals(
             # As if there were two more pairs.
             found += mixture.match[column] + np.maximum(mixture.chance[column], _MIN_SHARED)
             mixture.rivals[column] = found / found.sum(axis=1, keepdims=True)
-        mixture.log_rivals = np.log((weights.sum(axis=0) + 1) / (known * num_all_pairs))
+        num_found = weights.sum(axis=0) + 1
+        mixture.log_rivals = np.log(num_found / (known * num_all_pairs))
     others = _Patterns.of([agreement.of(~is_outdone) for agreement in agreements])
     _improve(mixture, others, num_all_pairs)
 
@@ -200,7 +202,8 @@ def _change_relatives(mixture: Mixture) -> bool:
     mixture.drop_relatives(is_kept)
     mixture.is_allowed |= added
     for column in np.flatnonzero(added):
-        shares = np.where(np.arange(len(added)) == column, _MIN_SHARED, 1 - _MIN_SHARED)
+        shares = np.full(len(added), 1 - _MIN_SHARED)
+        shares[column] = _MIN_SHARED
         mixture.add_relatives(shares)
     return True
 
@@ -226,7 +229,8 @@ def _likely_relatives(mixture: Mixture, patterns: _Patterns, num_all_pairs: floa
     if num_columns < _MIN_COLUMNS:
         return np.zeros((0, num_columns))
     ratios = mixture.column_evidence(patterns.agreements)
-    is_good = np.maximum(ratios, 0).sum(axis=1) > np.log(max(num_all_pairs, 1))
+    gains = np.maximum(ratios, 0).sum(axis=1)
+    is_good = gains > np.log(max(num_all_pairs, 1))
     differs = (ratios < 0) & patterns.are_present()
     is_candidate = (differs & mixture.is_identifying).any(axis=1) | _is_namesake(mixture, differs)
     # Pairs that differ in one column only may well be matches.
@@ -256,9 +260,10 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
         else:
             _fit_relatives(mixture, patterns, ratios, weights[:, 1:-1])
         mixture.log_priors = _log_priors(num_found, num_all_pairs)
-        if np.abs(posteriors[:, 0] - before).max(initial=0) < _TOLERANCE:
+        matches = posteriors[:, 0]
+        if np.abs(matches - before).max(initial=0) < _TOLERANCE:
             break
-        before = posteriors[:, 0]
+        before = matches
 
 
 def _fit_matches(mixture: Mixture, patterns: _Patterns, weights: Array) -> None:
@@ -287,7 +292,8 @@ def _fit_relatives(mixture: Mixture, patterns: _Patterns, ratios: Array, weights
         of_class = weights[:, number]
         agree = np.exp(np.log(shares) + ratios - shared_evidence(ratios, shares))
         num_shared = of_class @ (agree * is_present)
-        mixture.shared[number] = _decided((num_shared + 1) / (of_class @ is_present + 2))
+        num_present = of_class @ is_present
+        mixture.shared[number] = _decided((num_shared + 1) / (num_present + 2))
 
 
 def _bounded(found: Array, max_different: float) -> Array:

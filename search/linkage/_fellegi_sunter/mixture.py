@@ -145,7 +145,8 @@ class Mixture:
         num_good = classes.shape[1] - 1 if any_relation else 1
         rivals = self.log_rival_classes(ratios, agreements)
         others = np.append(classes[:, num_good:], rivals, axis=1)
-        return logsumexp(classes[:, :num_good], axis=1) - logsumexp(others, axis=1)
+        log_good = logsumexp(classes[:, :num_good], axis=1)
+        return log_good - logsumexp(others, axis=1)
 
     def log_rival_classes(self, ratios: Array, agreements: Sequence[Agreement]) -> Array:
         """Returns the log likelihoods of the classes of rivals, `(num_pairs, num_rivals)`.
@@ -162,7 +163,8 @@ class Mixture:
         for match, rivals, agreement in zip(self.match, self.rivals, agreements, strict=True):
             # Equal values count by their frequency, as among matches.
             changes = np.zeros(rivals.shape)
-            changes[:, EQUAL:] = np.log(rivals[:, EQUAL:] / match[EQUAL:])
+            present = rivals[:, EQUAL:] / match[EQUAL:]
+            changes[:, EQUAL:] = np.log(present)
             classes += changes.T[agreement.levels]
         return classes
 
