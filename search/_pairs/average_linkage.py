@@ -11,7 +11,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial import distance
 
 from tf_charagram.search._pairs.connected import MAX_CONNECTED, bounded_components, components
-from tf_charagram.search._pairs.flat_arrays import Ids, paired, pairs_of_keys, ranks
+from tf_charagram.search._pairs.flat_arrays import Array, Ids, paired, pairs_of_keys, ranks
 
 # Weight of a third row.
 _THIRD = 0.5
@@ -19,8 +19,6 @@ _THIRD = 0.5
 _MAX_SMALL = 12
 # Rows of a group up to which third rows are looked for.
 _MAX_WITH_THIRDS = 200
-
-Matrix = NDArray[np.float64]
 
 
 class Linkage(NamedTuple):
@@ -39,8 +37,8 @@ class Linkage(NamedTuple):
 
     num_rows: int
     merges: Ids
-    means: Matrix
-    joined: Matrix
+    means: Array
+    joined: Array
 
 
 def average_linkage(
@@ -96,7 +94,7 @@ def _joined_at_once(sizes: Ids, groups: Ids) -> Iterator[Ids]:
 
 def _matrices(
     groups: Ids, places: Ids, pairs: Ids, scores: NDArray[np.floating]
-) -> tuple[Ids, Matrix, tuple[Ids, ...]]:
+) -> tuple[Ids, Array, tuple[Ids, ...]]:
     """Returns the scores of the rows of groups of one size.
 
     Args:
@@ -119,7 +117,7 @@ def _matrices(
     return rows, similar, (numbers, left, right)
 
 
-def _join_many(similar: Matrix) -> Iterator[tuple[Ids, Matrix]]:
+def _join_many(similar: Array) -> Iterator[tuple[Ids, Array]]:
     """Joins the rows of many connected groups of one size; SciPy takes a millisecond per group.
 
     Args:
@@ -158,7 +156,7 @@ def _join_many(similar: Matrix) -> Iterator[tuple[Ids, Matrix]]:
         parts[is_second] = np.repeat(first, sizes[:, 1])
 
 
-def _join_one(similar: Matrix) -> Iterator[tuple[Ids, Matrix]]:
+def _join_one(similar: Array) -> Iterator[tuple[Ids, Array]]:
     """Joins the rows of one connected group, as `_join_many` does."""
     [matrix] = similar
     tree = joined_by_means(1 - with_thirds(matrix))
@@ -171,12 +169,12 @@ def _join_one(similar: Matrix) -> Iterator[tuple[Ids, Matrix]]:
     yield from zip(ends[:, np.newaxis], 1 - tree[:, 2:3], strict=True)
 
 
-def joined_by_means(distances: Matrix) -> Matrix:
+def joined_by_means(distances: Array) -> Array:
     """Returns the tree of average linkage as SciPy does; the diagonal does not count."""
     return hierarchy.linkage(distance.squareform(distances, checks=False), "average")
 
 
-def with_thirds(matrix: Matrix) -> Matrix:
+def with_thirds(matrix: Array) -> Array:
     """Raises the scores of rows that both match a third row to half of the product.
 
     So a row joins a group by one sure pair, and two groups are joined only by several. Rows of very

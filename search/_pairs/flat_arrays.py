@@ -10,6 +10,10 @@ from scipy import sparse
 
 #: Rows, positions or counts.
 Ids: TypeAlias = NDArray[np.int64]
+#: Similarities, and n-grams and vectors of texts.
+Floats: TypeAlias = NDArray[np.float32]
+#: Probabilities, log-odds and shares.
+Array: TypeAlias = NDArray[np.float64]
 #: No pair of rows.
 NO_PAIRS: Ids = np.zeros((0, 2), np.int64)
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 from scipy.spatial import distance
 
-from tf_charagram.search._pairs.average_linkage import Matrix, joined_by_means, with_thirds
+from tf_charagram.search._pairs.average_linkage import joined_by_means, with_thirds
 from tf_charagram.search._pairs.connected import MAX_CONNECTED, bounded_components
-from tf_charagram.search._pairs.flat_arrays import NO_PAIRS, Ids, paired
+from tf_charagram.search._pairs.flat_arrays import NO_PAIRS, Array, Ids, paired
 
 # Items of an old group that new items are compared with.
 _MAX_MEMBERS = 50
@@ -114,7 +114,7 @@ def _sampled(items: Ids, groups: Ids) -> Ids:
 
 def _compared(
     parts: Sequence[Ids], scores_of: Callable[[Ids], NDArray[np.floating]]
-) -> Iterator[tuple[Ids, Matrix]]:
+) -> Iterator[tuple[Ids, Array]]:
     """Yields the items of each part and their scores, `(num_items, num_items)`.
 
     All of a very large part are alike, or it would have been cut: its matrix is `(1, 1)`.
@@ -139,7 +139,7 @@ def _old_groups(clusters: Sequence[Ids], olds: Ids) -> list[Ids]:
     return [ids[ids >= 0] for ids in every]
 
 
-def _clusters(similar: Matrix, olds: Ids, threshold: float, *, may_merge: bool) -> list[Ids]:
+def _clusters(similar: Array, olds: Ids, threshold: float, *, may_merge: bool) -> list[Ids]:
     """Makes clusters by average linkage that keeps the items of old groups together.
 
     Args:

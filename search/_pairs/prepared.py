@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.search._pairs.flat_arrays import Floats
 from tf_charagram.search._pairs.rare_keys import row_sums
 from tf_charagram.search._pairs.word_lists import (
     WordLists,
@@ -18,8 +19,6 @@ from tf_charagram.search._pairs.word_lists import (
     text_hashes,
 )
 from tf_charagram.text._algorithm.flat import Rows
-
-Floats = NDArray[np.float32]
 
 
 @dataclass

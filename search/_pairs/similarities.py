@@ -11,11 +11,10 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tf_charagram.search._pairs.codes import compared_codes
+from tf_charagram.search._pairs.flat_arrays import Floats
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import row_products
 from tf_charagram.text._algorithm.arrays import positions
-
-Floats = NDArray[np.float32]
 
 #: Words of a text that are compared one by one: all pairs of words of two long texts would take
 #: minutes. Vectors and n-grams cover all of a text.

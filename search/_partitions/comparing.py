@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search._partitions.files import Counts
 from tf_charagram.search._partitions.keys import value_hashes
@@ -46,8 +46,7 @@ from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
 
-Scores = NDArray[np.float64]
-# Scores are rounded: sums of the same numbers in another order differ a little.
+# Array are rounded: sums of the same numbers in another order differ a little.
 _DECIMALS = 5
 # Kinds whose values take longest to compare.
 _SLOW = ("name", "text")
@@ -73,7 +72,7 @@ class TextComparison:
     """Compares texts.
 
     Args:
-        scorer: Scores pairs of texts; it counted the words of all. Without one, texts are read.
+        scorer: Array pairs of texts; it counted the words of all. Without one, texts are read.
         threshold: Minimum score.
     """
 
@@ -101,7 +100,7 @@ class TextComparison:
         lists = WordLists.of_texts(texts)
         return [[" ".join(words) for words in lists.strings(range(len(lists)))]]
 
-    def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Scores:
+    def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Array:
         """Returns the scores of pairs.
 
         Args:
@@ -264,7 +263,7 @@ class ColumnComparison:
                 self.recoded[number] = _translated_codes(before, after)
         return [f"{column.name}: {column.note}" for column in translated if column.note]
 
-    def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Scores:
+    def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Array:
         """Returns the probabilities that pairs match.
 
         Args:
@@ -316,7 +315,7 @@ def _translated_codes(before: Column, after: Column) -> dict[str, str]:
     return codes
 
 
-def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Scores:
+def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Array:
     """Returns bounds of the log-odds of pairs: names, which are slow to compare, may be alike."""
     agreements = []
     for column, match, chance in zip(columns, mixture.match, mixture.chance, strict=True):
@@ -329,7 +328,7 @@ def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Scores:
             column = replace(column, kind=kind)
         agreements.append(compare_column(column, pairs))
     log_priors = mixture.log_priors
-    evidence: Scores = mixture.column_evidence(agreements).sum(axis=1)
+    evidence: Array = mixture.column_evidence(agreements).sum(axis=1)
     return evidence + (log_priors[0] - log_priors[-1])
 
 

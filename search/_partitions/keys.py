@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids, are_first, list_numbers, ranks
+from tf_charagram.search._pairs.flat_arrays import Array, Ids, are_first, list_numbers, ranks
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists
 from tf_charagram.search._partitions.files import Counts
 from tf_charagram.text._algorithm.arguments import distinct
 from tf_charagram.text._algorithm.arrays import positions
 
 Hashes = NDArray[np.uint64]
-Scores = NDArray[np.float64]
 # A key is emitted if so many rows are expected to have it, by the counts of its two halves. More
 # would compare rows that share little; in small tables, that costs nothing.
 _MAX_EXPECTED = 5.0
@@ -192,7 +191,7 @@ class _Rarest(NamedTuple):
     """
 
     atoms: Hashes
-    expected: Scores
+    expected: Array
     columns: Ids
     are_values: NDArray[np.bool_]
 
@@ -228,10 +227,10 @@ class _Keys(NamedTuple):
 
     rows: Ids
     keys: Hashes
-    expected: Scores
+    expected: Array
 
     @classmethod
-    def where(cls, is_key: NDArray[np.bool_], keys: Hashes, expected: Scores) -> _Keys:
+    def where(cls, is_key: NDArray[np.bool_], keys: Hashes, expected: Array) -> _Keys:
         """Chooses keys; rows are the first axis."""
         rows, *_ = places = np.nonzero(is_key)
         return cls(rows, keys[places], expected[places])

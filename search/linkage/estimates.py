@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from tf_charagram.search._pairs.flat_arrays import Array
+
 #: Thresholds whose precision and recall are shown next to the chosen one.
 THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 #: With fewer expected matches, an estimate says nothing.
@@ -24,7 +26,6 @@ _MARGIN = 0.03
 # No model is surer than this, as columns depend on each other.
 _MAX_LOG_ODDS = 4.0
 _NOT_KNOWN = (np.nan, np.nan)
-Array = NDArray[np.floating]
 
 
 class Estimate(NamedTuple):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from tf_charagram.search._pairs.flat_arrays import ones_of
+from tf_charagram.search._pairs.flat_arrays import Floats, ones_of
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.dates import are_serial_numbers, date_of, date_reader
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases, telling_words
@@ -20,7 +20,6 @@ from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_c
 from tf_charagram.search.linkage._columns.shared_words import contradict
 from tf_charagram.search.linkage._columns.values import code_of, folded, number_of
 
-Floats = NDArray[np.float32]
 # Values that tell the kind of a column.
 _NUM_SAMPLED = 1000
 # Minimum share of these values: the others may be misspelled.

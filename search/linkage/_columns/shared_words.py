@@ -6,14 +6,12 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids, ones_of
+from tf_charagram.search._pairs.flat_arrays import Floats, Ids, ones_of
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import COLORS
 from tf_charagram.search.linkage._columns.values import folded
 
-Floats = NDArray[np.float32]
 # Sizes, numerals, types, and words with digits: texts that differ in these are different things.
 _CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
 # In longer texts, such as authors and titles of papers, short words are initials and prepositions.

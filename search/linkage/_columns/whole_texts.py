@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.flat_arrays import Ids, keys_of_pairs, paired, places_in
+from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Floats,
+    Ids,
+    keys_of_pairs,
+    paired,
+    places_in,
+)
 from tf_charagram.search._pairs.prepared import Texts
-from tf_charagram.search.linkage._columns.kinds import Floats, alias_similarities
+from tf_charagram.search.linkage._columns.kinds import alias_similarities
 from tf_charagram.search.linkage._columns.names import (
     joined_without_legal_forms,
     may_have_legal_form,
@@ -25,7 +32,6 @@ from tf_charagram.search.scoring import PairEvidence, TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
 
-Array = NDArray[np.float64]
 #: Levels of agreement: similarities are probabilities.
 CUTOFFS = (0.9, 0.7, 0.5, 0.2)
 # Shorter texts, such as streets, are compared faster by their letters.

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from tf_charagram.search._pairs.flat_arrays import Array
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
-    Array,
     Mixture,
     log_shares,
     prior_shares,

@@ -14,7 +14,7 @@ from scipy.special import expit
 from tf_charagram.errors import ConfigError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.connected import with_inner_pairs
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search._pairs.learning import (
     Learned,
     best_threshold,
@@ -40,7 +40,6 @@ from tf_charagram.search.linkage._fellegi_sunter.text_odds import (
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
 Label = tuple[int | str, int | str, int]
-Array = NDArray[np.float64]
 # With fewer columns, so many of the matches may look like random pairs. Of generated people and
 # firms with two or three columns, up to a third did.
 _MIN_COLUMNS = 4

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from tf_charagram.search._pairs.flat_arrays import Array
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
 
-Array = NDArray[np.float64]
 _PRIOR_EQUAL = 0.8
 _PRIOR_DIFFERENT = 0.08
 # A column that identifies may differ in so many matches at most: if it differs more often, these

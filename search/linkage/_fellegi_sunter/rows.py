@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.flat_arrays import Ids, paired
+from tf_charagram.search._pairs.flat_arrays import Floats, Ids, paired
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.scoring import TextScorer
-
-Floats = NDArray[np.float32]
 
 
 def joined_cells(table: Sequence[Sequence[str]]) -> list[str]:

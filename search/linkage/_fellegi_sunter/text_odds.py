@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from tf_charagram.search._pairs.flat_arrays import Array
 from tf_charagram.search.linkage._fellegi_sunter.evidence import Agreement
 
-Array = NDArray[np.float64]
 # Equal texts may be different things.
 _MAX_TEXT = 0.98
 # Fitted to the same labelled pairs as the weights of texts.
