@@ -75,6 +75,7 @@ def estimate(
             a text.
     """
     error = _LOG_ODDS_ERROR_OF_TEXT if unseen is None else _LOG_ODDS_ERROR
+    total = candidates.sum()
     lower_total, upper_total = (values.sum() for values in _bounds(candidates, error, error))
     # Equal texts may be different things, of which a row is one at most.
     namesakes: Array = np.ones(len(shown))
@@ -86,23 +87,17 @@ def estimate(
         chosen = shown[is_chosen]
         num_pairs = len(chosen)
         found = chosen.sum()
-        lowest, highest = _bounds(chosen, error, error)
-        lower, upper = lowest.sum(), highest.sum()
         precision, recall = np.nan, np.nan
         precision_bounds = recall_bounds = _NOT_KNOWN
         if num_pairs:
             precision = found / num_pairs
-            fewest = lower
+            most = namesakes[is_chosen]
             if texts is not None and rows is not None:
-                most = np.maximum(namesakes[is_chosen], _num_partners(rows[is_chosen]))
-                fewest = (lowest / most).sum()
-            highest = _bounds(chosen, error, _MAX_LOG_ODDS_ERROR)[1]
-            # One pair may be an accident.
-            least_precision = (fewest - 1) / num_pairs
-            most_precision = (highest.sum() + 1) / num_pairs
-            precision_bounds = _widened(least_precision, most_precision)
-        if unseen is not None and candidates.sum() > 0:
-            recall = min(found / candidates.sum(), 1)
+                most = np.maximum(most, _num_partners(rows[is_chosen]))
+            precision_bounds = _precision_bounds(chosen, most, error)
+        if unseen is not None and total > 0:
+            recall = min(found / total, 1)
+            lower, upper = (values.sum() for values in _bounds(chosen, error, error))
             num_unseen = unseen * upper_total
             if rows is not None:
                 # Rows with a right partner hardly have another one.
@@ -116,6 +111,21 @@ def estimate(
         values = float(precision), float(recall), precision_bounds, recall_bounds
         estimates.append(Estimate(threshold, num_pairs, *values))
     return estimates
+
+
+def _precision_bounds(chosen: Array, most: Array, error: float) -> tuple[float, float]:
+    """Returns bounds of the share of pairs that match.
+
+    Args:
+        chosen: Probabilities of the pairs.
+        most: How many things each pair may be of, of which one is right, `(num_pairs,)`.
+        error: How far off the log-odds may be.
+    """
+    lowest, highest = _bounds(chosen, error, _MAX_LOG_ODDS_ERROR)
+    num_fewest = (lowest / most).sum()
+    num_most = highest.sum()
+    # One pair may be an accident.
+    return _widened((num_fewest - 1) / len(chosen), (num_most + 1) / len(chosen))
 
 
 def _num_partners(rows: NDArray[np.integer]) -> NDArray[np.integer]:
