@@ -14,8 +14,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tf_charagram._common.lazy import extra_module
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram._files.identity import changes_since
@@ -25,6 +23,7 @@ from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError
 from tf_charagram.search._partitions.job import Job, forget
 from tf_charagram.search._partitions.rivals import forget_rivals
 from tf_charagram.search._partitions.steps import Step, steps_of
+from tf_charagram.search._partitions.writing import summary_of
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.text._algorithm.batches import num_threads
 
@@ -93,7 +92,7 @@ def run_job(
             start = time.perf_counter()
             _run_step(job, number, step, runner, shows_progress, report)
             seconds[step.name] = round(time.perf_counter() - start, 2)
-        summary = {**_summary(job), "seconds": seconds}
+        summary = {**summary_of(job), "seconds": seconds}
         if not job.is_text:
             # For rows that come later.
             Linker.load(job.path("linker.json")).save(output / "linker.json")
@@ -258,24 +257,3 @@ def _ray_runner(address: str) -> _Runner:
             pending += [remote.remote(job, number, task) for task in islice(rest, 1)]
 
     return run
-
-
-def _summary(job: Job) -> dict[str, Any]:
-    """Counts the rows of the result."""
-    notes = read_json(job.path("fit.json"))["notes"]
-    if job.right:
-        partners = np.load(job.path("partners.npy"))["partner"]
-        return {
-            "num_rows": len(partners),
-            "num_matched": int((partners >= 0).sum()),
-            "notes": notes,
-        }
-    found = np.load(job.path("groups.npy"))
-    num_kept = int(((found["group"] == 0) | found["kept"]).sum())
-    num_groups = int(found["group"].max(initial=0))
-    return {
-        "num_rows": len(found),
-        "num_kept": num_kept,
-        "num_groups": num_groups,
-        "notes": notes,
-    }

@@ -12,7 +12,7 @@ from tf_charagram._files.json_files import read_json
 from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
 from tf_charagram.search._partitions.files import load_array
-from tf_charagram.search._partitions.job import Job, input_of
+from tf_charagram.search._partitions.job import FIT, Job, input_of
 
 
 def write(job: Job, number: int) -> None:
@@ -61,3 +61,24 @@ def _add_partners(job: Job, table: Table, own: NDArray[Any]) -> None:
     for name, values in zip(names or ["text"], cells, strict=False):
         column = arrow.array(values, arrow.string())
         table.add(f"right_{name}", column.take(indices))
+
+
+def summary_of(job: Job) -> dict[str, Any]:
+    """Counts the rows of the result."""
+    notes = read_json(job.path(FIT))["notes"]
+    if job.right:
+        partners = load_array(job.path("partners.npy"))["partner"]
+        return {
+            "num_rows": len(partners),
+            "num_matched": int((partners >= 0).sum()),
+            "notes": notes,
+        }
+    found = load_array(job.path("groups.npy"))
+    num_kept = int(((found["group"] == 0) | found["kept"]).sum())
+    num_groups = int(found["group"].max(initial=0))
+    return {
+        "num_rows": len(found),
+        "num_kept": num_kept,
+        "num_groups": num_groups,
+        "notes": notes,
+    }
