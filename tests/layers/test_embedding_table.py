@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 
 import numpy as np
@@ -34,25 +35,30 @@ def rows(request):
     return request.param
 
 
+@functools.cache
+def sums_in_graph(training):
+    """Returns a layer, its optimizer, and a function to its sums and the gradient of its table."""
+    layer = RaggedEmbeddingSum(num_rows=NUM_ROWS, dim=DIM)
+    optimizer = row_sparse(layer)
+
+    @tf.function(input_signature=[SPEC, tf.TensorSpec([None, DIM])])
+    def in_graph(ids, upstream):
+        with tf.GradientTape() as tape:
+            sums = layer(ids, training=training)
+        return sums, tape.gradient(sums, layer.table.value, output_gradients=upstream)
+
+    return layer, optimizer, in_graph
+
+
 @pytest.mark.parametrize("training", [False, True])
 def test_sums(rows, training):
     rng = np.random.default_rng(0)
-    layer = RaggedEmbeddingSum(num_rows=NUM_ROWS, dim=DIM)
+    layer, _, in_graph = sums_in_graph(training)
     table = rng.normal(size=(NUM_ROWS, DIM))
     layer.table.assign(table)
-    _optimizer = row_sparse(layer)
-    upstream = rng.normal(size=(len(rows), DIM))
-
-    @tf.function(input_signature=[SPEC])
-    def in_graph(ids):
-        with tf.GradientTape() as tape:
-            sums = layer(ids, training=training)
-        return sums, tape.gradient(
-            sums, layer.table.value, output_gradients=tf.constant(upstream, tf.float32)
-        )
-
+    upstream = rng.normal(size=(len(rows), DIM)).astype(np.float32)
     for function in (in_graph, in_graph.python_function):
-        sums, gradient = function(ragged(rows))
+        sums, gradient = function(ragged(rows), tf.constant(upstream))
         assert isinstance(gradient, tf.IndexedSlices) == training
         if training:
             indices = gradient.indices.numpy().tolist()
@@ -78,14 +84,30 @@ def test_training_reads_only_the_named_rows():
     assert np.isfinite(tape.gradient(sums, layer.table.value).values).all()
 
 
+@functools.cache
+def vectors_in_graph():
+    """Returns a layer, its optimizer, and a function to its vectors, mask and gradient."""
+    layer = PaddedEmbedding(num_rows=NUM_ROWS, dim=DIM)
+    optimizer = row_sparse(layer)
+
+    @tf.function(input_signature=[SPEC, tf.TensorSpec([None, None, DIM])])
+    def in_graph(ids, upstream):
+        with tf.GradientTape() as tape:
+            vectors, mask = layer(ids)
+        gradient = tape.gradient(vectors, layer.table.value, output_gradients=upstream)
+        return vectors, mask, gradient
+
+    return layer, optimizer, in_graph
+
+
 def test_embedding(rows):
     """Values, and a gradient that names each row once; NaN elsewhere in the table stays there."""
-    layer, rng = PaddedEmbedding(num_rows=NUM_ROWS, dim=DIM), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
+    layer, _, in_graph = vectors_in_graph()
     used = sorted({i for row in rows for i in row})
     table = np.full((NUM_ROWS, DIM), np.nan)
     table[used] = rng.normal(size=(len(used), DIM))
     layer.table.assign(table)
-    _optimizer = row_sparse(layer)
     time = max([1, *map(len, rows)])
     expected = np.zeros((len(rows), time, DIM))
     upstream, slope = rng.normal(size=expected.shape), np.zeros((NUM_ROWS, DIM))
@@ -93,16 +115,8 @@ def test_embedding(rows):
         for t, i in enumerate(row):
             expected[r, t] = table[i]
             slope[i] += upstream[r, t]
-
-    @tf.function(input_signature=[SPEC])
-    def in_graph(ids):
-        with tf.GradientTape() as tape:
-            vectors, mask = layer(ids)
-        target = tf.constant(upstream, tf.float32)
-        return vectors, mask, tape.gradient(vectors, layer.table.value, output_gradients=target)
-
     for function in (in_graph, in_graph.python_function):
-        vectors, mask, gradient = function(ragged(rows))
+        vectors, mask, gradient = function(ragged(rows), tf.constant(upstream, tf.float32))
         assert_array_equal(mask, to_padded(ragged(rows))[1])
         assert_allclose(vectors, expected, rtol=1e-6)
         assert isinstance(gradient, tf.IndexedSlices)
@@ -112,17 +126,19 @@ def test_embedding(rows):
 
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("is_row_sparse", [False, True])
-def test_reads_only_the_named_rows_of_another_device(rows, training, is_row_sparse, monkeypatch):
+def test_reads_only_the_named_rows_of_another_device(training, is_row_sparse, monkeypatch):
     layer = RaggedEmbeddingSum(num_rows=NUM_ROWS, dim=DIM)
     _optimizer = row_sparse(layer) if is_row_sparse else None
-    expected = layer(ragged(rows))
+    batches = [ragged(rows) for rows in BATCHES.values()]
+    expected = [layer(ids) for ids in batches]
     monkeypatch.setattr(table_module, "_is_elsewhere", lambda variable: True)
 
     @tf.function(input_signature=[SPEC])
     def sums(ids):
         return layer(ids, training=training)
 
-    assert_allclose(sums(ragged(rows)), expected, rtol=1e-6)
+    for ids, vectors in zip(batches, expected, strict=True):
+        assert_allclose(sums(ids), vectors, rtol=1e-6)
     reads = {op.type for op in sums.get_concrete_function().graph.get_operations()}
     assert "ReadVariableOp" not in reads and reads & {"ResourceGather", "ResourceGatherNd"}
 

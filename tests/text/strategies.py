@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import pairwise
 
 import tensorflow as tf
@@ -50,6 +51,7 @@ def ids_of(vectorizer, raws):
     return ids
 
 
+@functools.lru_cache(maxsize=1)
 def in_numpy(vectorizer):
     """Returns the reader and the finder of ids of an `NgramVectorizer`, in NumPy."""
     return text_parts(vectorizer.settings(), vectorizer.state(), vectorizer.dictionary)
