@@ -46,7 +46,7 @@ def embedder():
     return make_embedder()
 
 
-@pytest.fixture(scope="module", params=["exact", "mixed", "hash"])
+@pytest.fixture(scope="module", params=some_now(["exact", "mixed", "hash"], "exact", "mixed"))
 def any_embedder(request):
     return make_embedder(request.param, activation="tanh", num_layers=2)
 
@@ -263,8 +263,7 @@ class TestExplain:
         ("keys", "activation", "num_layers"),
         some_now(
             [*itertools.product(["exact", "mixed", "hash"], ["linear", "tanh", "relu"], [1, 2])],
-            ("exact", "linear", 1), ("exact", "relu", 2), ("mixed", "tanh", 1),
-            ("hash", "tanh", 2), ("hash", "linear", 1),
+            ("exact", "linear", 1), ("mixed", "relu", 1), ("hash", "tanh", 2),
         ),
     )  # fmt: skip
     def test_contributions_sum_to_the_cosine(self, keys, activation, num_layers):

@@ -10,6 +10,7 @@ from tests.reference import text as reference
 from tests.text.kinds import KINDS
 from tests.text.strategies import CJK_126, ids_of, order_sets, slow_property_settings, text_lists
 from tests.texts import words
+from tests.variants import some_now
 from tf_charagram.errors import ConfigError
 from tf_charagram.text._algorithm.keys import mixed_keys
 from tf_charagram.text._spelling.dictionary import Dictionary
@@ -103,7 +104,10 @@ def of_kind(kind, texts):
 UNKNOWN = {"characters": 2, "words": 0}
 
 
-@pytest.mark.parametrize("kind", ["exact", "mixed", "overflow", "characters", "words"])
+@pytest.mark.parametrize(
+    "kind",
+    some_now(["exact", "mixed", "overflow", "characters", "words"], "exact", "overflow", "words"),
+)
 def test_old_ids_are_found_again(kind):
     old, other = (of_kind(kind, texts) for texts in (TEXTS, NEW_TEXTS))
     grown, rows = old.grown(other)

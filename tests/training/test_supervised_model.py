@@ -165,7 +165,7 @@ def strengths(name, settings):
         ("word_average", "similarity", {"l2_words": 0.3, "l2_head": 0.1}),
         ("cse", "entailment", {"l2_words": 0.3, "l2_composition": 0.2, "l2_head": 0.1}),
         ("cse", "sentiment", {"l2_composition": 0.2, "pull_back": True}),
-        ("cse", "similarity", {"l2": 0.2}),
+        pytest.param("cse", "similarity", {"l2": 0.2}, marks=pytest.mark.variant),
     ],
     ids=str,
 )

@@ -12,6 +12,7 @@ import pytest
 from tests.commands import call
 from tests.search.linkage.conftest import f1, products
 from tests.search.partitions.conftest import ON, groups_in, people
+from tests.variants import some_now
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.search import deduplicate, deduplicate_files, match, match_files
 from tf_charagram.search._partitions import run
@@ -79,7 +80,7 @@ class TestTitles:
         left["price"] = ["" if row % 7 == 0 else cell for row, cell in enumerate(left["price"])]
         return left, right, truth
 
-    @pytest.mark.parametrize("num_partitions", [1, 4])
+    @pytest.mark.parametrize("num_partitions", some_now([1, 4], 4))
     def test_partners_are_those_in_memory(self, tables, tmp_path, num_partitions):
         left, right, truth = tables
         paths = [write(tmp_path / "left.csv", left), write(tmp_path / "right.csv", right)]

@@ -107,7 +107,7 @@ def test_pairs_come_in_epochs_of_their_own(make, vectorizer):
 
 @pytest.mark.parametrize(
     "options",
-    [{"share": 0.7}, {"neighbor_batch_size": 3}],
+    [{"share": 0.7}, pytest.param({"neighbor_batch_size": 3}, marks=pytest.mark.variant)],
     ids=str,
 )
 def test_resumed_batches_are_the_same(make, options):
