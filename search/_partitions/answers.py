@@ -26,6 +26,8 @@ from tf_charagram.search.linkage.estimates import THRESHOLDS
 
 GROUPS = np.dtype([("group", "<i8"), ("kept", "?"), ("score", "<f4")])
 PARTNERS = np.dtype([("partner", "<i8"), ("score", "<f4")])
+#: A row without a partner.
+ALONE = np.array((-1, 0), PARTNERS)
 
 
 class _Graph(NamedTuple):
@@ -133,8 +135,7 @@ def best_partners(job: Job, number: int) -> None:
     scores = records["value"]
     order = np.lexsort((right, -scores, left))
     chosen = order[are_first(left[order])]
-    found = np.zeros(num_left, PARTNERS)
-    found["partner"] = -1
+    found = np.full(num_left, ALONE)
     found["partner"][left[chosen]] = right[chosen] - num_left
     found["score"][left[chosen]] = scores[chosen]
     save_array(job.path("partners.npy"), found[first_rows_of(job)[:num_left]])

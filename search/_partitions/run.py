@@ -87,7 +87,7 @@ def run_job(
         seconds: dict[str, float] = {}
         for number, step in enumerate(steps_of(job)):
             if not step.num_tasks(job):
-                # Rows are not compared as a whole.
+                # Few rows are compared in memory, and most rows not as a whole.
                 continue
             start = time.perf_counter()
             _run_step(job, number, step, runner, shows_progress, report)

@@ -18,6 +18,7 @@ from tf_charagram.search._partitions.counting import (
     sample,
 )
 from tf_charagram.search._partitions.fitting import fit, fit_rows
+from tf_charagram.search._partitions.in_memory import is_in_memory, link
 from tf_charagram.search._partitions.job import FIRST_ROWS, FIT, ROW_MATCHES, ROW_STATISTICS, Job
 from tf_charagram.search._partitions.pairing import emit_keys, pair, score
 from tf_charagram.search._partitions.writing import write
@@ -55,8 +56,12 @@ def _row_parts(job: Job) -> int:
     return len(job.row_files("cells").paths)
 
 
+def _one_if_in_memory(job: Job) -> int:
+    return int(is_in_memory(job))
+
+
 def steps_of(job: Job) -> Sequence[Step]:
-    """Returns the steps of a job, in order."""
+    """Returns the steps of a job, in order. Those of other jobs have no tasks."""
 
     def array(step: str) -> Callable[[Job, int], Path]:
         return lambda job, number: job.file(step, number)
@@ -68,7 +73,6 @@ def steps_of(job: Job) -> Sequence[Step]:
         return lambda job, number: job.path(folder, f"{number:0{digits}}.json")
 
     steps = [
-        Step("reading", read, lambda job: len(job.inputs), done("read")),
         Step("choosing a sample", sample, lambda job: 2 if job.right else 1, done("sample", 1)),
         Step("counting", count, _row_parts, done("rows")),
         Step("adding up counts", merge_counts, _partitions, array("counted")),
@@ -89,7 +93,14 @@ def steps_of(job: Job) -> Sequence[Step]:
             Step("comparing connected rows", score_inner, _partitions, array("inner")),
             Step("grouping", group, _one, file("groups.npy")),
         ]
-    outputs = Step(
-        "writing", write, lambda job: len(job.left), lambda job, number: job.output_of(number)
-    )
-    return [*steps, outputs]
+    result = "partners.npy" if job.right else "groups.npy"
+    return [
+        Step("reading", read, lambda job: len(job.inputs), done("read")),
+        Step("comparing in memory", link, _one_if_in_memory, file(result)),
+        *(step._replace(num_tasks=_unless_in_memory(step.num_tasks)) for step in steps),
+        Step("writing", write, lambda job: len(job.left), Job.output_of),
+    ]
+
+
+def _unless_in_memory(num_tasks: Callable[[Job], int]) -> Callable[[Job], int]:
+    return lambda job: 0 if is_in_memory(job) else num_tasks(job)

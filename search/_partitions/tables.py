@@ -36,8 +36,9 @@ def deduplicate_files(
 ) -> dict[str, Any]:
     """Groups the rows of files of any size that are the same thing.
 
-    The result does not depend on the number of partitions. Rows are paired if they have rare words,
-    values or parts of them in common, and compared as `deduplicate` does. Equal rows count once.
+    Up to 20,000 rows are compared in memory, by `deduplicate`. More rows are paired if they have
+    rare words, values or parts of them in common, and compared as `deduplicate` does; the result
+    does not depend on the number of partitions. Equal rows count once.
 
     Args:
         inputs: Files with the same columns: CSV, TSV, JSON lines, Parquet, or texts.
@@ -85,6 +86,8 @@ def match_files(
     **running: Any,
 ) -> dict[str, Any]:
     """Finds the best row of the right files for each row of the left files.
+
+    Up to 20,000 rows are compared in memory, by `match`; more rows as by `deduplicate_files`.
 
     Args:
         left: Files with the same columns.

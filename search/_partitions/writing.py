@@ -21,7 +21,7 @@ def write(job: Job, number: int) -> None:
     inputs = [input_of(file) for file in job.row_files("cells").paths]
     # A file without rows has no files of rows.
     first = inputs.index(number) if number in inputs else 0
-    start = int(job.row_files().starts[first])
+    start = int(job.row_files("cells").starts[first])
     result = load_array(job.path("partners.npy" if job.right else "groups.npy"))
     with table_writer(job.output_of(number)) as append:
         for table in job.tables(number):

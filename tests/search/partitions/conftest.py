@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from tf_charagram.search._partitions import in_memory
+
 pyarrow = pytest.importorskip("pyarrow", reason="pip install 'tf-charagram[parquet]'")
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -38,6 +40,14 @@ def people(num_rows, seed=1):
             }
         rows.append(row)
     return {name: [row[name] for row in rows] for name in ON}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _in_partitions():
+    """Divides small files, too, which would be compared in memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_memory, "MAX_ROWS", 0)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ from tests.search.linkage.conftest import f1, products
 from tests.search.partitions.conftest import ON, groups_in, people
 from tests.variants import some_now
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.search import deduplicate, deduplicate_files, match, match_files
-from tf_charagram.search._partitions import run
+from tf_charagram.search import Linker, deduplicate, deduplicate_files, match, match_files
+from tf_charagram.search._partitions import in_memory, run
 
 
 class Killed(BaseException):
@@ -140,9 +140,10 @@ def lines(texts, tmp_path_factory):
 
 
 class TestFewRows:
-    @pytest.fixture
-    def small(self, tmp_path, monkeypatch):
+    @pytest.fixture(params=[0, 3])
+    def small(self, tmp_path, monkeypatch, request):
         """Changes to a folder with small files."""
+        monkeypatch.setattr(in_memory, "MAX_ROWS", request.param)
         monkeypatch.chdir(tmp_path)
         rows = {"head": "", "blank": ",\n,\n", "one": "Ann Lee,Rome\n", "two": "Ann Leé,Rome\n"}
         for name, text in rows.items():
@@ -164,6 +165,51 @@ class TestFewRows:
     def test_none(self, small):
         with pytest.raises(DataError, match=r"head\.csv: no rows found in it and the other"):
             deduplicate_files(["head.csv"], "out", on=["name", "city"])
+
+
+class TestInMemory:
+    """Few rows are compared as `match` and `deduplicate` compare them."""
+
+    @pytest.fixture(autouse=True)
+    def _in_memory(self, monkeypatch):
+        monkeypatch.setattr(in_memory, "MAX_ROWS", 500)
+
+    @pytest.mark.parametrize("on", [ON, ["name"]])
+    def test_groups(self, on, files, table, tmp_path, read):
+        summary = deduplicate_files(files, tmp_path / "out", None, on=on, threshold=0.8)
+        found = read(tmp_path / "out")
+        expected = deduplicate(table, None, on=on, threshold=0.8)
+        groups = sorted(sorted(group.rows) for group in expected.groups)
+        assert groups_in(found["group"].to_pylist()) == groups
+        kept = [row for row, is_kept in enumerate(found["kept"].to_pylist()) if is_kept]
+        assert kept == expected.kept
+        scores = found["score"].to_pylist()
+        for group in expected.groups:
+            assert [scores[row] for row in group.rows] == pytest.approx(group.scores, abs=1e-4)
+        assert summary["num_groups"] == len(groups)
+        assert set(summary["seconds"]) == {"reading", "comparing in memory", "writing"}
+
+    @pytest.mark.parametrize("on", [ON, ["city"]])
+    def test_partners(self, on, tmp_path):
+        left, right = people(120, seed=1), people(150, seed=1)
+        right["CITY"] = right.pop("city")
+        on_right = [{"city": "CITY"}.get(name, name) for name in on]
+        paths = [write(tmp_path / "left.csv", left), write(tmp_path / "right.csv", right)]
+        match_files(paths[:1], paths[1:], tmp_path / "out", None, on=on, on_right=on_right)
+        with open(tmp_path / "out" / "left.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        partners = {}
+        for pair in match(left, right, None, on=on, on_right=on_right).pairs:
+            partners.setdefault(pair.left, pair.right)
+        found = {row: int(cells["right_row"]) for row, cells in enumerate(rows) if cells["score"]}
+        assert found == partners
+        assert len(found) > 100
+
+    def test_weights_are_for_later_rows(self, files, table, tmp_path):
+        deduplicate_files(files, tmp_path / "out", None, on=ON)
+        linker = Linker.load(tmp_path / "out" / "linker.json")
+        found, expected = linker.deduplicate(table), deduplicate(table, None, on=ON)
+        assert [group.rows for group in found.groups] == [group.rows for group in expected.groups]
 
 
 class TestTexts:
