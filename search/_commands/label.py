@@ -31,6 +31,9 @@ from tf_charagram.search._commands.records import (
 )
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tf_charagram.search.linkage._columns.columns import Column
     from tf_charagram.search.linkage._fellegi_sunter.linking import Label, Links
 
 _HEADER = ["left", "right", "match"]
@@ -74,25 +77,10 @@ def label(arguments: Sequence[str]) -> int:
     tables = [values.left] if values.right is None else [values.left, values.right]
     check_not_read(values.labels, tables)
     check_input_flags(values, *tables)
-    from tf_charagram.search.linkage._columns.columns import read_columns
     from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
     from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
 
-    left = read_input(values.left, values, values.on)
-    left_columns = columns_of(left, values.on)
-    right_columns = None
-    if values.right is not None:
-        on_right = values.on_right or values.on
-        right = read_input(values.right, values, on_right)
-        right_columns = columns_of(right, on_right)
-    columns = read_columns(
-        left_columns,
-        right_columns,
-        list(left_columns),
-        None if right_columns is None else list(right_columns),
-        kinds_of(values, left),
-        identifying_of(values, left),
-    )
+    columns = _read_tables(values)
     say_kinds(columns)
     links = find_links(columns)
     links.keep_uncertain(_NUM_PAIRS)
@@ -116,6 +104,29 @@ def label(arguments: Sequence[str]) -> int:
         say_learned(links.learned)
     sys.stderr.write(f"{len(labels):,} labels in {values.labels}\n")
     return 0
+
+
+def _read_tables(values: Namespace) -> list[Column]:
+    """Reads the columns of one or two tables."""
+    from tf_charagram.search.linkage._columns.columns import read_columns
+
+    left = read_input(values.left, values, values.on)
+    left_columns = columns_of(left, values.on)
+    right_columns = None
+    on_right = None
+    if values.right is not None:
+        names = values.on_right or values.on
+        right = read_input(values.right, values, names)
+        right_columns = columns_of(right, names)
+        on_right = list(right_columns)
+    return read_columns(
+        left_columns,
+        right_columns,
+        list(left_columns),
+        on_right,
+        kinds_of(values, left),
+        identifying_of(values, left),
+    )
 
 
 def _read(path: str) -> list[Label]:

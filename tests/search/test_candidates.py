@@ -12,8 +12,9 @@ from tests.texts import words
 from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search._pairs import candidates
 from tf_charagram.search._pairs.alike_words import alike_words
-from tf_charagram.search._pairs.candidates import _by_vectors, similar_pairs
+from tf_charagram.search._pairs.candidates import _by_vectors
 from tf_charagram.search._pairs.rare_keys import largest, nearest_pairs, product, row_products
+from tf_charagram.search._pairs.similar_pairs import similar_pairs
 from tf_charagram.search._pairs.similarities import compare
 
 

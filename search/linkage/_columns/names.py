@@ -87,8 +87,8 @@ def may_be_aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> NDArray
     is_known = np.array([not _KNOWN.isdisjoint(bag) for bag in words], bool)
     has_initial = np.array([_INITIAL.search(value) is not None for value in values], bool)
     _, plain_form = distinct(map(_without_umlauts, values))
-    num_words = np.array([len(bag) for bag in words])
-    lengths = np.array([len(value) for value in values])
+    num_words = np.array(list(map(len, words)))
+    lengths = np.array(list(map(len, values)))
     is_short = (num_words == 1) & (lengths <= _MAX_INITIALS)
     left, right = pairs.T
     may_be = is_known[left] & is_known[right]

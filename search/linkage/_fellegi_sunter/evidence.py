@@ -103,7 +103,8 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
     # Small tables tell little about how many rows elsewhere have the value.
     num_pseudo = _PSEUDO_ROWS_OF_NUMBERS if column.kind.name == "number" else _PSEUDO_ROWS
     unseen += (1 - unseen) * num_pseudo / (num_rows + num_pseudo)
-    shares = (others + len(counts) * unseen) / max(num_rows, 1)
+    all_others = others + len(counts) * unseen
+    shares = all_others / max(num_rows, 1)
     return np.log(np.minimum(shares, max_share))
 
 
@@ -128,7 +129,8 @@ def count_things(
     """
     num_rows = len(columns[0].left)
     # Each row is a part of a thing, which its partners share.
-    sizes = 1 + np.bincount(pairs.ravel(), np.repeat(probabilities, 2), minlength=num_rows)
+    of_both_rows = np.repeat(probabilities, 2)
+    sizes = 1 + np.bincount(pairs.ravel(), of_both_rows, minlength=num_rows)
     counted, changed = [], []
     for column, agreement in zip(columns, agreements, strict=True):
         by_rows = frequencies(column)
@@ -218,7 +220,8 @@ def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArr
         levels = compare_column(within, pairs).levels
         counts = np.bincount(levels, minlength=num_levels(column)).astype(np.float64)
         counts[ABSENT] = 0
-        shares.append((counts + prior) / (counts + prior).sum())
+        counts += prior
+        shares.append(counts / counts.sum())
     return max(shares, key=lambda each: each[-1])
 
 

@@ -20,6 +20,7 @@ from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.shared_words import SharedWords
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement, compare_columns
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, RowTexts
+from tf_charagram.text._algorithm.arguments import distinct
 
 Array = NDArray[np.float64]
 # The L2 penalty of the regression is for larger features than shares. Chosen on pairs of products,
@@ -78,9 +79,8 @@ class LearnedLinks:
             for number, column in enumerate(columns):
                 if column.kind.name in ("name", "text"):
                     self._words[number] = SharedWords(column.values)
-        numbers: dict[str, int] = {}
-        texts = [numbers.setdefault(text, len(numbers)) for text in all_texts]
-        left_texts, right_texts = np.split(np.array(texts), [self._num_left])
+        _, texts = distinct(all_texts)
+        left_texts, right_texts = np.split(texts, [self._num_left])
         scores = self._rows.scores(pairs)
         is_one_table = columns[0].is_one_table
         self._rivals = PairRivals(

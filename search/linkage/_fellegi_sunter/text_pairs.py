@@ -7,12 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.candidates import (
-    MAX_RARE,
-    best_pairs,
-    pairs_with_rare_words,
-    similar_pairs,
-)
+from tf_charagram.search._pairs.candidates import best_pairs
 from tf_charagram.search._pairs.flat_arrays import (
     Ids,
     distinct_integers,
@@ -23,6 +18,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     ranks,
 )
 from tf_charagram.search._pairs.prepared import Texts
+from tf_charagram.search._pairs.similar_pairs import MAX_RARE, pairs_with_rare_words, similar_pairs
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts
