@@ -46,7 +46,7 @@ from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
 
-# Array are rounded: sums of the same numbers in another order differ a little.
+# Scores are rounded: sums of the same numbers in another order differ a little.
 _DECIMALS = 5
 # Kinds whose values take longest to compare.
 _SLOW = ("name", "text")
@@ -72,7 +72,7 @@ class TextComparison:
     """Compares texts.
 
     Args:
-        scorer: Array pairs of texts; it counted the words of all. Without one, texts are read.
+        scorer: Scores pairs of texts; it counted the words of all. Without one, texts are read.
         threshold: Minimum score.
     """
 
