@@ -28,8 +28,9 @@ _TOLERANCE = 1e-4
 _NUM_RELATIVES = 2
 # With fewer columns, relatives look like matches or like random pairs.
 _MIN_COLUMNS = 3
-# Pairs of matches that the levels start from: equal in 80 %, near in 12 %, different in 8 %.
+# Pairs of matches that the shares of levels start from.
 _PSEUDO_MATCHES = 20.0
+# A column that changes may differ in so many matches at most.
 _MAX_CHANGED = 0.95
 _PSEUDO_PAIRS = 2.5
 # So much of the sharing of relatives is noise.

@@ -18,6 +18,7 @@ from scipy.special import logsumexp
 from tf_charagram.search._pairs.flat_arrays import Array
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
 
+# Shares of levels among matches before any pair is seen; the others are near.
 _PRIOR_EQUAL = 0.8
 _PRIOR_DIFFERENT = 0.08
 # A column that identifies may differ in so many matches at most: if it differs more often, these
