@@ -146,8 +146,7 @@ def _check_flags(parser: Parser, values: Namespace) -> None:
     from tf_charagram.search.text_index import SETTINGS
 
     source = values.source
-    is_folder = Path(source).is_dir()
-    is_file = source == STDIN or (Path(source).exists() and not is_folder)
+    is_file = _is_file(source)
     others: tuple[str, ...]
     if values.spelling:
         others = ("save", "on", "vectors_only", "show_corrections", *INPUT_FLAGS)
@@ -169,12 +168,16 @@ def _to_table(answers: Sequence[tuple[str, Sequence[Hit]]], table: Table | None)
     """Returns a row for each hit: its query, row and score, and the columns of the found row."""
     from tf_charagram.data._tables.tables import Table
 
-    found = [(_printable(query), hit) for query, hits in answers for hit in hits]
-    rows = [hit.row for _, hit in found]
-    scores = [round(hit.score, 4) for _, hit in found]
-    written = Table(["query", "row", "score"], [[query for query, _ in found], rows, scores])
+    queries = []
+    found: list[Hit] = []
+    for query, hits in answers:
+        queries += [_printable(query)] * len(hits)
+        found += hits
+    rows = [hit.row for hit in found]
+    scores = [round(hit.score, 4) for hit in found]
+    written = Table(["query", "row", "score"], [queries, rows, scores])
     if table is None:
-        written.add("text", [hit.text for _, hit in found])
+        written.add("text", [hit.text for hit in found])
         return written
     written.add_columns_of(table.take(rows))
     return written
@@ -240,16 +243,21 @@ def _listed(query: str, found: Sequence[Hit]) -> str:
     return "\n".join([*lines, ""])
 
 
+def _is_file(source: str) -> bool:
+    """Tells files of texts and tables from folders and names of models."""
+    path = Path(source)
+    return source == STDIN or (path.exists() and not path.is_dir())
+
+
 def _searcher(values: Namespace) -> tuple[Find, Embedder | None, Table | None]:
     """Returns the search, the model whose corrections are reported, and the searched table."""
     from tf_charagram.search.text_index import SETTINGS, TextIndex
     from tf_charagram.search.texts import read_vocabulary
 
     source = values.source
-    is_file = source == STDIN or (Path(source).exists() and not Path(source).is_dir())
     is_model = False
     table = None
-    if is_file:
+    if _is_file(source):
         check_input_flags(values, source)
         table = read_input(source, values, values.on)
         texts = table.text_of(values.on)

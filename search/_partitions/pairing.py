@@ -57,7 +57,8 @@ def emit_keys(job: Job, number: int) -> None:
 def pair(job: Job, number: int) -> None:
     """Pairs the rows that have a key of a range of keys."""
     num_rows = job.num_rows
-    records = read_range(job.files("keys"), KEYS, *job.bounds(number, 2**64))
+    first_key, last_key = job.bounds(number, 2**64)
+    records = read_range(job.files("keys"), KEYS, first_key, last_key)
     rows = records["row"].astype(np.int64)
     starts, ends = runs_of(records["key"])
     sizes = ends - starts

@@ -244,7 +244,9 @@ class Linker:
             "groups": self.groups,
             "model": None if self.model is None else str(self.model),
         }
-        mixture = {each.name: _packed(getattr(self.mixture, each.name)) for each in fields(Mixture)}
+        mixture = {}
+        for field in fields(Mixture):
+            mixture[field.name] = _packed(getattr(self.mixture, field.name))
         learned = None
         if self._learned is not None:
             fitted, scores = self._learned

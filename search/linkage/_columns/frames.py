@@ -15,7 +15,10 @@ def take_rows(table: Any, rows: Sequence[int]) -> Any:
         rows: Row numbers from 0, in any order, also repeated.
     """
     if isinstance(table, Mapping):
-        return {name: [values[row] for row in rows] for name, values in table.items()}
+        taken = {}
+        for name, values in table.items():
+            taken[name] = [values[row] for row in rows]
+        return taken
     if hasattr(table, "iloc"):
         return table.iloc[list(rows)].reset_index(drop=True)
     if hasattr(table, "append_column"):

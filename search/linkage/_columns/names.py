@@ -177,7 +177,8 @@ def telling_words(name: str) -> str:
         >>> telling_words("the old man and the sea")
         'old man the sea'
     """
-    words = [word for word in name.split() if word not in _CONJUNCTIONS] or name.split()
+    all_words = name.split()
+    words = [word for word in all_words if word not in _CONJUNCTIONS] or all_words
     if len(words) > 1 and words[0] in _ARTICLES:
         words.pop(0)
     return joined_without_legal_forms(words, words)

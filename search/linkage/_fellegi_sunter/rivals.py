@@ -168,6 +168,6 @@ def _differ_by_typos(
     differ = np.zeros(len(agreements[0].levels), bool)
     for column, agreement in zip(columns, agreements, strict=True):
         # Texts that are near may be other songs or sizes.
-        most = EQUAL if column.kind.name == "text" else EQUAL + len(column.kind.cutoffs)
-        differ |= agreement.levels > most
+        num_near = 0 if column.kind.name == "text" else len(column.kind.cutoffs)
+        differ |= agreement.levels > EQUAL + num_near
     return ~differ
