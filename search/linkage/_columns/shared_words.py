@@ -17,6 +17,8 @@ _CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
 # In longer texts, such as authors and titles of papers, short words are initials and prepositions.
 _MAX_WORDS = 8
 _OPPOSITES = ("un", "non", "in", "im", "dis")
+# Words that negate the next one: "not" is left out, as it rarely tells things apart.
+_NEGATIONS = frozenset("non without ohne senza".split())
 # A quantity and its unit: 250 ml, 16gb.
 _QUANTITY = re.compile(
     r"(?<!\S)(\d+) ?(ml|cl|l|kg|g|mg|oz|lbs?|gb|tb|mb|cm|mm|inch|in|ft|w|v|hp|mah|mhz|ghz|mp|pack|"
@@ -91,7 +93,7 @@ class SharedWords:
 
 
 def contradict(left: str, right: str) -> bool:
-    """Tells whether texts differ in codes only, or have opposite words.
+    """Tells whether texts differ in codes only, or in opposite or negated words.
 
     Args:
         left: Words in lowercase, without accents and marks.
@@ -103,6 +105,8 @@ def contradict(left: str, right: str) -> bool:
         >>> contradict("t shirt l", "t shirt xl"), contradict("rocky ii", "rocky iii")
         (True, True)
         >>> contradict("butter salted", "unsalted butter")
+        True
+        >>> contradict("organic red ale", "red ale non organic")
         True
         >>> contradict("soap mint 250 ml", "soap 400ml lime"), contradict("red hat", "hat")
         (True, False)
@@ -117,6 +121,11 @@ def contradict(left: str, right: str) -> bool:
         return True
     if any(prefix + word in rest for word in rest for prefix in _OPPOSITES):
         return True
+    for words, others in ((left_words, right_set), (right_words, left_set)):
+        for negation in _NEGATIONS.intersection(words) - others:
+            following = words[words.index(negation) + 1 :]
+            if following and following[0] in others:
+                return True
     # 12 V is 12V.
     is_same = "".join(left_rest) == "".join(right_rest)
     if is_same or not left_rest or not right_rest:
