@@ -99,7 +99,7 @@ def test_random_is_uniform_over_the_allowed(seed):
             assert (((counts[allowed] - expected) ** 2) / expected).sum() < 40
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", some_now(SEEDS, 0, 1))
 def test_mix_is_max_about_half_of_the_time(seed):
     """The random half hits the most similar of 38 too; the two sides of a pair toss separately.
 

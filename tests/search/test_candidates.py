@@ -9,6 +9,7 @@ from rapidfuzz.distance import OSA
 from scipy import sparse
 
 from tests.texts import words
+from tests.variants import some_now
 from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search._pairs import candidates
 from tf_charagram.search._pairs.alike_words import alike_words
@@ -35,7 +36,7 @@ def names(num, seed):
     return list(dict.fromkeys(made))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", some_now(range(2), 0))
 def test_finds_similar_pairs(seed, monkeypatch):
     """Nearly all pairs with a minimum score are found, also where words are looked up sparingly."""
     monkeypatch.setattr("tf_charagram.search._pairs.alike_words._MANY_WORDS", 1)

@@ -257,10 +257,12 @@ def test_an_empty_batch_changes_nothing(task):
 @pytest.mark.parametrize(
     ("name", "value", "frozen"),
     [
-        ("encoder W", "nan", False), ("encoder W", "1e30", False), ("head Wp", "inf", False),
+        pytest.param("encoder W", "nan", False, marks=pytest.mark.variant),
+        ("encoder W", "1e30", False),
+        pytest.param("head Wp", "inf", False, marks=pytest.mark.variant),
         ("head W+", "nan", True),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_finite_stops_and_changes_nothing(name, value, frozen):
     """1e30 is finite, but its square is not: then the loss is, and a gradient is not."""
     setup = Setup("charagram", frozen=frozen)

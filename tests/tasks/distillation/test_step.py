@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 from tests.contracts import ragged
 from tests.reference import distillation, paraphrase
 from tests.reference.paraphrase import numerical_gradient
+from tests.variants import some_now
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers.registry import make_optimizer
 from tf_charagram.tasks.distillation._teachers.step import (
@@ -72,7 +73,7 @@ def test_loss_is_the_weighted_sum(encoder, weights):
     assert float(model.loss_of(*batch(), training=True)) == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("with_pairs", [True, False])
+@pytest.mark.parametrize("with_pairs", some_now([True, False], True))
 def test_it_learns_the_vectors(encoder, with_pairs):
     model = compiled(encoder, pairs_weight=0.1 if with_pairs else 0.0)
     data = tf.data.Dataset.from_tensors(batch(with_pairs)).repeat(150)

@@ -115,7 +115,7 @@ class Setup:
         return reference.loss(scores, LABELS)
 
 
-@pytest.mark.parametrize("use_capitals", [False, True])
+@pytest.mark.parametrize("use_capitals", some_now([False, True], True))
 @pytest.mark.parametrize("name", COMPOSERS)
 def test_loss_and_gradients_equal_numpy(name, use_capitals):
     """Gradients along random directions, weight by weight."""
