@@ -87,6 +87,7 @@ class TestTrain:
         (checksum,) = config["data_files"].values()
         assert len(checksum) == 64
 
+    @pytest.mark.long
     @pytest.mark.usefixtures("unexported")
     def test_hashed(self, data, tmp_path, capsys):
         arguments = [

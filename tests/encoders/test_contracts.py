@@ -51,7 +51,7 @@ def make(name):
         *((ids_may_be_int64, name) for name in ("charagram", "gran", "cse")),
         *(
             (training_changes_no_gradient, name)
-            for name in ("charagram", "char_cnn", "dan", "lstm", "gran", "cse")
+            for name in ("charagram", "char_cnn", "gran", "cse")
         ),
     ),
     ids=lambda value: getattr(value, "__name__", value),

@@ -42,7 +42,7 @@ def make_model(kind, task=None):
     return cls.from_parts(*parts(), *heads, task=task)
 
 
-@pytest.fixture(params=some_now(MODELS, "tagger", "pair_classifier"))
+@pytest.fixture(params=some_now(MODELS, "pair_classifier"))
 def model(request):
     return make_model(request.param)
 

@@ -94,6 +94,7 @@ def test_vectors_are_those_of_the_texts_as_read(embedder):
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_accepted_words_are_saved_and_exported(embedder, saved, tmp_path):
     assert TextEmbedder.load(saved).read_as(TEXTS) == embedder.read_as(TEXTS)
     embedder.export(tmp_path / "1")

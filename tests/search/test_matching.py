@@ -179,7 +179,7 @@ def test_odd_lists():
     assert match([], ["cat"], None).pairs == match(["cat"], [], None, one_to_one=True).pairs == []
     assert deduplicate([], None).kept == []
     assert deduplicate(["", " "], None).kept == [0, 1]
-    long = " ".join(f"word{number}" for number in range(20_000))
+    long = " ".join(f"word{number}" for number in range(5000))
     assert deduplicate([long, "x" * 100_000, long + "s"], None).kept == [0, 1]
 
 

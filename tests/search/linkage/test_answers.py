@@ -174,7 +174,7 @@ def test_the_truth_of_groups_is_between_the_bounds(make, on, threshold):
 
 @pytest.mark.parametrize("seed", some_now(range(2), 0))
 def test_prices_that_change_do_not_make_relatives(seed):
-    left, right, truth = products(seed)
+    left, right, truth = products(seed, number=200)
     draw = np.random.default_rng(seed)
     factors = draw.uniform(0.2, 3, len(right["price"]))
     prices = zip(right["price"], factors, strict=True)

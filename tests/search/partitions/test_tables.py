@@ -75,7 +75,7 @@ class TestTitles:
 
     @pytest.fixture
     def tables(self):
-        left, right, truth = products(0)
+        left, right, truth = products(0, number=200)
         # Numbers that are missing.
         left["price"] = ["" if row % 7 == 0 else cell for row, cell in enumerate(left["price"])]
         return left, right, truth

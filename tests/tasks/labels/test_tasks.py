@@ -86,6 +86,7 @@ def test_the_starter_set(task, tmp_path, capsys):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 @pytest.mark.parametrize(
     ("task", "encoder"),
