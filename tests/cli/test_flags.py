@@ -212,7 +212,11 @@ class TestValues:
         (["--encoder", "cse", "--filters", "kim"], "It is an option of the encoder char_cnn."),
         (["--activation", "tahn"], "Expected a typing.Literal['linear', 'tanh', 'relu']"),
         (["--config", "nothing.yaml"], 'key "config": File does not exist: '),
-        (["stray"], "unrecognized arguments: stray"),
+        (
+            ["--ngrams", "2,3", "--ngrams", "4"],
+            "--ngrams is given twice. Give it once, with commas",
+        ),
+        (["stray"], "unrecognized arguments: stray (a list has commas, and a text with spaces is"),
         (["--task"], "argument --task: expected one argument"),
     ],
 )

@@ -38,6 +38,11 @@ def test_rows_and_some_of_them():
     assert table.rows == [{"x": "a", "x_2": 1}, {"x": "b", "x_2": 2}]
     assert table.take([1, None, 1]).cells == [["b", None, "b"], [2, None, 2]]
     assert len(table) == 2
+    assert table.column("2") == ["1", "2"]
+    with pytest.raises(
+        ConfigError, match=r"2 columns are named 'x'\. Give one by its number: 1, 2"
+    ):
+        table.column("x")
 
 
 TABLE = Table(["id", "text", "tags"], [[1, None], ['a "b",\tc;\nd', " é "], [["x"], 2.5]])

@@ -13,6 +13,10 @@ _YEAR_FIRST = re.compile(rf"(\d{{4}})[-/. ]{{1,2}}(\d{{1,2}})[-/. ]{{1,2}}(\d{{1
 _YEAR_LAST = re.compile(
     rf"(\d{{1,2}})[-/. ]{{1,2}}(\d{{1,2}})[-/. ]{{1,2}}(\d{{4}}|\d{{2}}){_TIME}"
 )
+# Chinese and Japanese, Korean.
+_YEAR_SIGN = re.compile(
+    rf"(\d{{4}})\s?[\u5e74\ub144]\s?(\d{{1,2}})\s?[\u6708\uc6d4]\s?(\d{{1,2}})\s?[\u65e5\uc77c]{_TIME}"
+)
 _NUMBERS = re.compile(r"\d+")
 _MONTH_WORD = re.compile(r"[^\W\d]{3,}")
 # The first letters of the months in English, German, French, Spanish, Italian, Portuguese, Dutch,
@@ -52,7 +56,8 @@ def date_of(text: str, *, month_first: bool = False) -> str | None:
         ('19800102', '20200304', '20200304')
     """
     stripped = text.strip()
-    found = _COMPACT.fullmatch(stripped) or _YEAR_FIRST.fullmatch(stripped)
+    forms = _COMPACT, _YEAR_FIRST, _YEAR_SIGN
+    found = next(filter(None, (form.fullmatch(stripped) for form in forms)), None)
     if found:
         year, month, day = map(int, found.groups())
         return _written(year, month, day)

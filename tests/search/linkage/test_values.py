@@ -36,6 +36,9 @@ def test_numbers(text, expected):
 def test_dates():
     for text in ("2020-03-04", "20200304", "04.03.2020", "4/3/2020", "2020/03/04T10:00"):
         assert date_of(text) == "20200304"
+    assert (
+        date_of("2020\u5e743\u670804\u65e5") == date_of("2020\ub144 3\uc6d4 4\uc77c") == "20200304"
+    )
     assert date_of("12/31/2020") == "20201231"
     assert [date_of(text) for text in ("2020-13-01", "31.2.2020", "soon", "99990101")] == [None] * 4
 

@@ -26,13 +26,17 @@ class WithHints(argparse.ArgumentParser):
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         """Prints the problem and how to get help, and exits with status 2."""
-        sys.stderr.write(f"{self.prog}: error: {' '.join(message.split())}\n")
+        words = message.split()
+        if words[:2] == ["unrecognized", "arguments:"]:
+            words.append("(a list has commas, and a text with spaces is in quotes)")
+        sys.stderr.write(f"{self.prog}: error: {' '.join(words)}\n")
         sys.stderr.write(f"See {self.prog} --help\n")
         raise SystemExit(2)
 
     def check_flags(self, arguments: Sequence[str]) -> None:
-        """Exits with an error for a flag that does not exist."""
+        """Exits with an error for a flag that does not exist, or a list that is given twice."""
         known = list(self._option_string_actions)
+        seen = set()
         # argparse would call it an unrecognized argument, without a hint.
         for argument in arguments:
             flag = argument.partition("=")[0]
@@ -43,6 +47,15 @@ class WithHints(argparse.ArgumentParser):
                 close = difflib.get_close_matches(flag, known, n=1)
                 hint = f"Did you mean {close[0]}?" if close else ""
                 self.error(f"unknown flag {flag}. {self.hints.get(flag, hint)}")
+            # Of a single value, the last one counts, as usual.
+            if flag in seen and self._is_list(flag):
+                self.error(f"{flag} is given twice. Give it once, with commas between its values.")
+            seen.add(flag)
+
+    def _is_list(self, flag: str) -> bool:
+        """Tells whether a flag takes several values, which its help shows as `A,B,...`."""
+        metavar = self._option_string_actions[flag].metavar
+        return isinstance(metavar, str) and "," in metavar
 
 
 class Parser(WithHints):

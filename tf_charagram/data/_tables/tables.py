@@ -60,7 +60,7 @@ class Table:
         """Returns the 0-based position of a column, given by name or 1-based number.
 
         Raises:
-            ConfigError: It is missing.
+            ConfigError: It is missing, or several have the name.
         """
         position = column_position(self.columns, column)
         if position is None:
@@ -366,7 +366,16 @@ def column_position(names: Sequence[str], column: str) -> int | None:
         names: The names of all columns.
         column: One of the names, best as it is written, else in any case and Unicode form; or a
             number from 1.
+
+    Raises:
+        ConfigError: Several columns have the name.
     """
+    places = [place for place, name in enumerate(names, start=1) if name == column]
+    if len(places) > 1:
+        numbers = ", ".join(map(str, places))
+        raise ConfigError(
+            f"{len(places)} columns are named {column!r}. Give one by its number: {numbers}."
+        )
     forms: list[Callable[[str], str]] = [str, _normal, _folded]
     for form in forms:
         known = [form(name) for name in names]
