@@ -22,6 +22,7 @@ _MAX_CODES = 200
 _MIN_MAPPED = 0.6
 _MIN_COUNT = 2
 _NUM_EXAMPLES = 3
+_APART = "hardly any value is in both tables: written otherwise?"
 _NEVER = "never agrees: written otherwise? It is left out"
 
 
@@ -57,6 +58,17 @@ def written_otherwise(
             is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED
             if translated.note != _NEVER or not is_alike:
                 column = translated
+        found.append(column)
+    return found
+
+
+def with_notes(columns: Sequence[Column]) -> list[Column]:
+    """Says of columns of two tables without any match that hardly any value is in both."""
+    found = []
+    for column in columns:
+        has_values = min((side >= 0).sum() for side in (column.left, column.right)) >= _MIN_PAIRS
+        if has_values and not column.note and _are_apart(column):
+            column = replace(column, note=_APART)
         found.append(column)
     return found
 

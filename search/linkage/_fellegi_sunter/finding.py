@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.flat_arrays import Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
-from tf_charagram.search.linkage._columns.recoding import written_otherwise
+from tf_charagram.search.linkage._columns.recoding import with_notes, written_otherwise
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows, read_whole_text
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
@@ -21,7 +23,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     count_things,
     random_pairs,
 )
-from tf_charagram.search.linkage._fellegi_sunter.fitting import fit_mixture
+from tf_charagram.search.linkage._fellegi_sunter.fitting import fit_mixture, start_from
 from tf_charagram.search.linkage._fellegi_sunter.linking import Label, Links
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rivals import learn_rivals
@@ -31,6 +33,14 @@ from tf_charagram.search.linkage._fellegi_sunter.text_pairs import link_texts
 
 # Share of the rows that have a partner, before any pair is seen.
 _EXPECTED_SHARE = 0.5
+# Tables without a pair that is more probable than this may be written otherwise.
+_MIN_PROBABLE = 0.5
+# Fewer matches per row are not believed before other starts of the fit were tried.
+_MIN_FOUND = 0.05
+# Another start are so many pairs that are the best of both rows; the fit may find so many times
+# more or fewer.
+_MIN_SEEDS = 20
+_MAX_CHANGE = 2.0
 # Kinds of columns that are part of the row as a whole, unless so many matches differ in them.
 _WORDS = ("code", "name", "text")
 _MAX_OTHER_WORDS = 0.3
@@ -124,6 +134,8 @@ def _column_links(
             links.rows.texts, pairs, expit(log_odds), is_one_table=is_one_table
         )
     links.probabilities = expit(links.beside_rivals(pairs, log_odds))
+    if not is_one_table and links.probabilities.max(initial=0) < _MIN_PROBABLE:
+        links.columns = with_notes(columns)
     return links
 
 
@@ -194,9 +206,22 @@ def fitted_mixture(
     def fit() -> Mixture:
         if fitted is not None:
             return fitted.for_tables(row_share)
-        mixture = Mixture.before_pairs(chance, is_identifying)
-        mixture.row_share = row_share
-        return fit_mixture(mixture, agreements, num_all, _EXPECTED_SHARE * num_rows)
+        mixture = replace(Mixture.before_pairs(chance, is_identifying), row_share=row_share)
+        fit_mixture(mixture, agreements, num_all, _EXPECTED_SHARE * num_rows)
+        if mixture.num_matches(num_all) >= _MIN_FOUND * num_rows:
+            return mixture
+        # A column that both tables write in different ways hides all matches.
+        again = replace(Mixture.before_pairs(chance, is_identifying), row_share=row_share)
+        is_seed = _are_best(pairs, again.column_evidence(agreements), np.log(num_rows))
+        num_seeds = is_seed.sum()
+        if num_seeds < _MIN_SEEDS:
+            return mixture
+        start_from(again, agreements, is_seed)
+        fit_mixture(again, agreements, num_all, num_seeds)
+        # Pairs that are alike by chance are lost, or they are a few of many.
+        num_matches = again.num_matches(num_all)
+        is_sound = num_seeds / _MAX_CHANGE < num_matches < num_seeds * _MAX_CHANGE
+        return again if is_sound else mixture
 
     mixture = fit()
     if sizes is None and columns[0].is_one_table:
@@ -204,6 +229,23 @@ def fitted_mixture(
         translated, agreements = count_things(translated, pairs, agreements, probabilities)
         mixture = fit()
     return translated, mixture, agreements
+
+
+def _are_best(pairs: Ids, ratios: NDArray[np.float64], least: float) -> NDArray[np.bool_]:
+    """Finds pairs that are the best ones of both rows by what they have in common, `(num_pairs,)`.
+
+    Args:
+        pairs: Candidate pairs, `(num_pairs, 2)`.
+        ratios: Their log likelihood ratios, `(num_pairs, num_columns)`.
+        least: Minimum sum of the ratios that speak for a match.
+    """
+    gains = np.maximum(ratios, 0).sum(axis=1)
+    is_best = gains > least
+    for rows in pairs.T:
+        best = np.zeros(rows.max(initial=0) + 1)
+        np.maximum.at(best, rows, gains)
+        is_best &= gains == best[rows]
+    return is_best
 
 
 def _sizes(columns: Sequence[Column]) -> tuple[int, int]:

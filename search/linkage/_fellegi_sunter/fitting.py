@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from tf_charagram.search._pairs.flat_arrays import Array
-from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
     log_shares,
@@ -32,6 +32,8 @@ _MIN_COLUMNS = 3
 _PSEUDO_MATCHES = 20.0
 # A column that changes may differ in so many matches at most.
 _MAX_CHANGED = 0.95
+# A level that so many random pairs have is a difference, however near the values are.
+_MIN_BY_CHANCE = 0.5
 _PSEUDO_PAIRS = 2.5
 # So much of the sharing of relatives is noise.
 _SLACK = 0.1
@@ -107,6 +109,20 @@ def fit_mixture(
             break
         _improve(mixture, patterns, num_all_pairs)
     return mixture
+
+
+def start_from(
+    mixture: Mixture, agreements: Sequence[Agreement], is_seed: NDArray[np.bool_]
+) -> None:
+    """Counts the levels of some pairs, for the fit to start from.
+
+    Args:
+        mixture: The mixture, which is changed.
+        agreements: Agreements of candidates, one per column.
+        is_seed: Pairs most of which may match, `(num_pairs,)`.
+    """
+    patterns = _Patterns.of([agreement.of(is_seed) for agreement in agreements])
+    _fit_matches(mixture, patterns, patterns.counts)
 
 
 def drop_supported(
@@ -275,8 +291,12 @@ def _fit_matches(mixture: Mixture, patterns: _Patterns, weights: Array) -> None:
         found[ABSENT] = 0
         most = mixture.max_different if mixture.is_identifying[column] else _MAX_CHANGED
         found += _PSEUDO_MATCHES * prior_shares(num_levels)
-        mixture.different[column] = found[-1] / found.sum()
-        mixture.match[column] = _bounded(found, most)
+        # Years of wines are one digit apart by chance.
+        is_different = mixture.chance[column] > _MIN_BY_CHANCE
+        is_different[: EQUAL + 1] = False
+        is_different[-1] = True
+        mixture.different[column] = found[is_different].sum() / found.sum()
+        mixture.match[column] = _bounded(found, is_different, most)
 
 
 def _fit_relatives(mixture: Mixture, patterns: _Patterns, ratios: Array, weights: Array) -> None:
@@ -297,12 +317,13 @@ def _fit_relatives(mixture: Mixture, patterns: _Patterns, ratios: Array, weights
         mixture.shared[number] = _decided((num_shared + 1) / (num_present + 2))
 
 
-def _bounded(found: Array, max_different: float) -> Array:
-    """Returns shares of levels, with at most `max_different` of the last."""
+def _bounded(found: Array, is_different: NDArray[np.bool_], max_different: float) -> Array:
+    """Returns shares of levels, with at most `max_different` of those that differ."""
     shares = found / found.sum()
-    if shares[-1] > max_different:
-        shares[:-1] *= (1 - max_different) / shares[:-1].sum()
-        shares[-1] = max_different
+    total = shares[is_different].sum()
+    if total > max_different:
+        shares[is_different] *= max_different / total
+        shares[~is_different] *= (1 - max_different) / (1 - total)
     return shares
 
 

@@ -74,6 +74,10 @@ class Mixture:
         log_rivals = self.log_rivals + np.log(row_share / self.row_share)
         return replace(self, log_priors=log_priors, log_rivals=log_rivals, row_share=row_share)
 
+    def num_matches(self, num_all_pairs: float) -> float:
+        """Returns the expected number of matches among so many pairs of rows."""
+        return float(np.exp(self.log_priors[0]) * num_all_pairs)
+
     @property
     def max_different(self) -> float:
         """Largest share of matches that differ in a column that identifies."""

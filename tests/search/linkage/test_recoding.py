@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
-from tests.search.linkage.conftest import COLUMNS, f1, misspelled, pairs_of, people
+from tests.search.linkage.conftest import COLUMNS, as_table, f1, misspelled, pairs_of, people
 from tests.texts import words
 from tf_charagram.search import match
 
@@ -111,3 +113,77 @@ def test_a_column_of_values_that_are_alike_is_not_left_out():
     found = match(left, right, on=["parts", "cook", "year"], kinds={"parts": "list"})
     assert not note_of(found, "parts")
     assert f1(pairs_of(found), {(row, row) for row in range(200)}) > 0.98
+
+
+PLACES = ["name", "lat", "lon", "kind"]
+
+
+def places(seed, number):
+    """Returns rows of places with coordinates of six decimals, as `PLACES`."""
+    draw = random.Random(seed)
+    firsts = "Aldi Rewe Lidl Edeka Cafe Hotel Apotheke Post".split()
+    seconds = "Nord Ost West Mitte Hafen Markt Park Turm Tor Ring Feld Berg Tal See Wald".split()
+    rows = []
+    for _ in range(number):
+        name = f"{draw.choice(firsts)} {draw.choice(seconds)}"
+        lat = f"{draw.uniform(53.8, 53.99):.6f}"
+        lon = f"{draw.uniform(10.6, 10.9):.6f}"
+        rows.append([name, lat, lon, draw.choice(["shop", "stop", "leisure", "health"])])
+    return rows
+
+
+def rounded(rows):
+    """Rounds coordinates to three decimals."""
+    written = []
+    for name, lat, lon, kind in rows:
+        written.append([name, f"{float(lat):.3f}", f"{float(lon):.3f}", kind])
+    return written
+
+
+def test_matches_are_found_although_two_columns_never_agree():
+    rows = places(1, 730)
+    left = as_table(rows[:400], PLACES)
+    found = match(left, as_table(rounded(rows[:330]), PLACES), None, on=PLACES)
+    pairs = pairs_of(found)
+    num_right = sum(row == other for row, other in pairs)
+    assert num_right > 200
+    [estimate] = [each for each in found.estimates if each.threshold == 0.5]
+    assert estimate.precision_bounds[0] < num_right / len(pairs) < estimate.precision_bounds[1]
+    # Other places of the same names and kinds.
+    assert not match(left, as_table(rounded(rows[400:]), PLACES), None, on=PLACES).pairs
+
+
+def test_columns_without_common_values_are_named_if_nothing_matches():
+    draw = random.Random(0)
+    born = [f"{draw.randrange(1950, 2000)}-05-17" for _ in range(60)]
+    names = [f"{one} {other}" for one, other in zip(words(60), words(60)[::-1], strict=True)]
+    signs = [f"{chr(0x5F20 + row)}{chr(0x4E00 + 7 * row)}" for row in range(60)]
+    left = {"name": names, "born": born, "city": ["Rome", "Oslo"] * 30}
+    right = {"name": signs, "born": born[::-1], "city": ["Oslo", "Rome"] * 30}
+    found = match(left, right, None, on=list(left))
+    assert not found.pairs
+    assert note_of(found, "name") == "hardly any value is in both tables: written otherwise?"
+    assert [note_of(found, name) for name in ("born", "city")] == ["", ""]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_years_that_identify_tell_vintages_apart(seed):
+    on = ["house", "wine", "vintage", "price"]
+    draw = random.Random(seed)
+    lefts, rights, truth = [], [], set()
+    for house in (f"{kind} {name}" for kind in ("Weingut", "Bodega") for name in words(12)):
+        for wine in draw.sample(["Riesling", "Merlot", "Gamay", "Syrah", "Silvaner"], 2):
+            for vintage in draw.sample(range(2009, 2022), 6):
+                price = draw.uniform(8, 60)
+                chance = draw.random()
+                if chance < 0.7:
+                    lefts.append([house, wine, str(vintage), f"{price:.2f}"])
+                if chance > 0.3:
+                    changed_price = f"{price * draw.uniform(0.8, 1.3):.2f}"
+                    rights.append([house.upper(), wine, str(vintage), changed_price])
+                if 0.3 < chance < 0.7:
+                    truth.add((len(lefts) - 1, len(rights) - 1))
+    tables = as_table(lefts, on), as_table(rights, on)
+    found = pairs_of(match(*tables, None, on=on, identifies=["vintage"]))
+    assert found <= truth
+    assert len(found) > 0.85 * len(truth)

@@ -372,9 +372,9 @@ def column_position(names: Sequence[str], column: str) -> int | None:
     """
     places = [place for place, name in enumerate(names, start=1) if name == column]
     if len(places) > 1:
-        numbers = ", ".join(map(str, places))
+        listed = ", ".join(map(str, places))
         raise ConfigError(
-            f"{len(places)} columns are named {column!r}. Give one by its number: {numbers}."
+            f"{len(places)} columns are named {column!r}. Give one by its number: {listed}."
         )
     forms: list[Callable[[str], str]] = [str, _normal, _folded]
     for form in forms:
