@@ -48,9 +48,10 @@ class WithHints(argparse.ArgumentParser):
                 hint = f"Did you mean {close[0]}?" if close else ""
                 self.error(f"unknown flag {flag}. {self.hints.get(flag, hint)}")
             # Of a single value, the last one counts, as usual.
-            if flag in seen and self._is_list(flag):
+            if flag in seen:
                 self.error(f"{flag} is given twice. Give it once, with commas between its values.")
-            seen.add(flag)
+            if flag in known and self._is_list(flag):
+                seen.add(flag)
 
     def _is_list(self, flag: str) -> bool:
         """Tells whether a flag takes several values, which its help shows as `A,B,...`."""
