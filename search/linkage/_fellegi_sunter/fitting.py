@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from tf_charagram.search._pairs.flat_arrays import Array
-from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
     log_shares,
@@ -32,8 +32,6 @@ _MIN_COLUMNS = 3
 _PSEUDO_MATCHES = 20.0
 # A column that changes may differ in so many matches at most.
 _MAX_CHANGED = 0.95
-# A level that so many random pairs have is a difference, however near the values are.
-_MIN_BY_CHANCE = 0.5
 _PSEUDO_PAIRS = 2.5
 # So much of the sharing of relatives is noise.
 _SLACK = 0.1
@@ -291,10 +289,7 @@ def _fit_matches(mixture: Mixture, patterns: _Patterns, weights: Array) -> None:
         found[ABSENT] = 0
         most = mixture.max_different if mixture.is_identifying[column] else _MAX_CHANGED
         found += _PSEUDO_MATCHES * prior_shares(num_levels)
-        # Years of wines are one digit apart by chance.
-        is_different = mixture.chance[column] > _MIN_BY_CHANCE
-        is_different[: EQUAL + 1] = False
-        is_different[-1] = True
+        is_different = mixture.are_differences(column)
         mixture.different[column] = found[is_different].sum() / found.sum()
         mixture.match[column] = _bounded(found, is_different, most)
 

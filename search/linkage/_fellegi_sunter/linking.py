@@ -42,6 +42,7 @@ Label = tuple[int | str, int | str, int]
 # With fewer columns, so many of the matches may look like random pairs. Of generated people and
 # firms with two or three columns, up to a third did.
 _MIN_COLUMNS = 4
+_MAX_OTHERWISE = 0.3
 _UNSEEN = 0.4
 # Labels of each kind that a model needs.
 _MIN_OF_EACH = 2
@@ -101,13 +102,21 @@ class Links:
         """Share of the matches that may look like random pairs, or `None` if it is not known.
 
         A match that differs in most of a few columns looks like a random pair, and so do titles in
-        other words. The probabilities of a single text are not fitted to the tables, so they do not
-        say how many matches there are.
+        other words. Columns that one table writes otherwise do not count. The probabilities of a
+        single text are not fitted to the tables, so they do not say how many matches there are.
         """
         if self.model is None and isinstance(self.mixture, TextOdds):
             return None
-        is_little = len(self.columns) < _MIN_COLUMNS or self.rows is not None
-        return _UNSEEN if is_little else 0.0
+        if isinstance(self.mixture, TextOdds) or self.rows is not None:
+            return _UNSEEN
+        num_telling = 0
+        for number, (column, shares) in enumerate(
+            zip(self.columns, self.mixture.match, strict=True)
+        ):
+            # Where the matches that are found often differ, others may differ in all columns.
+            share = shares[self.mixture.are_differences(number)].sum()
+            num_telling += not column.note and share < _MAX_OTHERWISE
+        return 0.0 if num_telling >= _MIN_COLUMNS else _UNSEEN
 
     def probabilities_of(self, pairs: Ids) -> Array:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`.

@@ -27,6 +27,9 @@ _PRIOR_DIFFERENT = 0.08
 _MAX_DIFFERENT = 0.2
 _MIN_DIFFERENT = 0.02
 _DIFFERENT_PER_NEAR = 0.75
+# A level that so many random pairs have is a difference, however near the values are: years of
+# wines are one digit apart by chance.
+_MIN_BY_CHANCE = 0.5
 _LOG_NEVER = -20.0
 
 
@@ -77,6 +80,13 @@ class Mixture:
     def num_matches(self, num_all_pairs: float) -> float:
         """Returns the expected number of matches among so many pairs of rows."""
         return float(np.exp(self.log_priors[0]) * num_all_pairs)
+
+    def are_differences(self, column: int) -> NDArray[np.bool_]:
+        """Tells the levels of a column at which values differ, `(num_levels,)`."""
+        are_differences = self.chance[column] > _MIN_BY_CHANCE
+        are_differences[: EQUAL + 1] = False
+        are_differences[-1] = True
+        return are_differences
 
     @property
     def max_different(self) -> float:

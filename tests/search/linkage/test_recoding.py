@@ -149,6 +149,9 @@ def test_matches_are_found_although_two_columns_never_agree():
     assert num_right > 200
     [estimate] = [each for each in found.estimates if each.threshold == 0.5]
     assert estimate.precision_bounds[0] < num_right / len(pairs) < estimate.precision_bounds[1]
+    # Two columns that tell matches are few: others may look like random pairs.
+    assert estimate.recall_bounds[0] < num_right / 330 < estimate.recall_bounds[1]
+    assert found.links.unseen > 0
     # Other places of the same names and kinds.
     assert not match(left, as_table(rounded(rows[400:]), PLACES), None, on=PLACES).pairs
 
