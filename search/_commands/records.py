@@ -197,15 +197,16 @@ def say_answer(found: Matches | Duplicates) -> None:
 
 def say_kinds(columns: Sequence[Column]) -> None:
     """Writes the kinds of the columns, and the columns that identify, to standard error."""
+    from tf_charagram.search.linkage._columns.columns import notes_of
+
     kinds = ", ".join(f"{column.name}:{column.kind.name}" for column in columns)
     sys.stderr.write(f"columns: {kinds} (to change: --column NAME:KIND)\n")
     names = [column.name for column in columns if column.is_identifying]
     sys.stderr.write(
         f"identify: {', '.join(names) or 'none'}; others may change (to change: --identifies)\n"
     )
-    for column in columns:
-        if column.note:
-            sys.stderr.write(f"{column.name}: {column.note}\n")
+    for note in notes_of(columns):
+        sys.stderr.write(f"{note}\n")
 
 
 def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:

@@ -16,7 +16,13 @@ from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search._partitions.files import Counts
 from tf_charagram.search._partitions.keys import value_hashes
-from tf_charagram.search.linkage._columns.columns import MISSING, Column, cells_of, read_columns
+from tf_charagram.search.linkage._columns.columns import (
+    MISSING,
+    Column,
+    cells_of,
+    notes_of,
+    read_columns,
+)
 from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
 from tf_charagram.search.linkage._columns.values import is_missing
@@ -261,7 +267,7 @@ class ColumnComparison:
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
             if after is not before:
                 self.recoded[number] = _translated_codes(before, after)
-        return [f"{column.name}: {column.note}" for column in translated if column.note]
+        return notes_of(translated)
 
     def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Array:
         """Returns the probabilities that pairs match.

@@ -11,6 +11,7 @@ from tf_charagram._files.json_files import write_json
 from tf_charagram.search._partitions.answers import ALONE, GROUPS
 from tf_charagram.search._partitions.files import save_array
 from tf_charagram.search._partitions.job import FIT, Job
+from tf_charagram.search.linkage._columns.columns import notes_of
 from tf_charagram.search.linkage.answers import Duplicates, Matches
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.matching import deduplicate, match
@@ -27,9 +28,7 @@ def is_in_memory(job: Job) -> bool:
 def link(job: Job, number: int) -> None:
     """Finds the groups or partners of all rows."""
     found = _of_texts(job) if job.is_text else _of_columns(job)
-    columns = found.links.columns
-    notes = [f"{column.name}: {column.note}" for column in columns if column.note]
-    write_json(job.path(FIT), {"notes": notes})
+    write_json(job.path(FIT), {"notes": notes_of(found.links.columns)})
     if isinstance(found, Matches):
         partners = np.full(job.ends[0], ALONE)
         # The best pair of a row comes first, so it is written last.

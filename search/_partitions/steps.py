@@ -61,7 +61,7 @@ def _one_if_in_memory(job: Job) -> int:
 
 
 def steps_of(job: Job) -> Sequence[Step]:
-    """Returns the steps of a job, in order. Those of other jobs have no tasks."""
+    """Returns the steps of a job, in order; those for more or for fewer rows have no tasks."""
 
     def array(step: str) -> Callable[[Job, int], Path]:
         return lambda job, number: job.file(step, number)

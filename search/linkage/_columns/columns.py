@@ -94,6 +94,11 @@ class Column:
         return np.bincount(ids[ids >= 0], minlength=len(self.values))
 
 
+def notes_of(columns: Sequence[Column]) -> list[str]:
+    """Returns the notes about columns that two tables write in two ways, with their names."""
+    return [f"{column.name}: {column.note}" for column in columns if column.note]
+
+
 def cells_of(table: Any, name: str, argument: str) -> list[str]:
     """Returns a column of a table as texts, empty where there is no value.
 

@@ -203,25 +203,18 @@ def fitted_mixture(
         chance[number] = chance_levels(translated[number], samples)
     row_share = num_rows / num_all
 
+    def before_pairs() -> Mixture:
+        return replace(Mixture.before_pairs(chance, is_identifying), row_share=row_share)
+
     def fit() -> Mixture:
         if fitted is not None:
             return fitted.for_tables(row_share)
-        mixture = replace(Mixture.before_pairs(chance, is_identifying), row_share=row_share)
-        fit_mixture(mixture, agreements, num_all, _EXPECTED_SHARE * num_rows)
-        if mixture.num_matches(num_all) >= _MIN_FOUND * num_rows:
-            return mixture
-        # A column that both tables write in different ways hides all matches.
-        again = replace(Mixture.before_pairs(chance, is_identifying), row_share=row_share)
-        is_seed = _are_best(pairs, again.column_evidence(agreements), np.log(num_rows))
-        num_seeds = is_seed.sum()
-        if num_seeds < _MIN_SEEDS:
-            return mixture
-        start_from(again, agreements, is_seed)
-        fit_mixture(again, agreements, num_all, num_seeds)
-        # Pairs that are alike by chance are lost, or they are a few of many.
-        num_matches = again.num_matches(num_all)
-        is_sound = num_seeds / _MAX_CHANGE < num_matches < num_seeds * _MAX_CHANGE
-        return again if is_sound else mixture
+        mixture = fit_mixture(before_pairs(), agreements, num_all, _EXPECTED_SHARE * num_rows)
+        if mixture.num_matches(num_all) < _MIN_FOUND * num_rows:
+            # A column that both tables write in different ways hides all matches.
+            again = _fit_from_best(before_pairs(), agreements, pairs, num_rows, num_all)
+            mixture = again or mixture
+        return mixture
 
     mixture = fit()
     if sizes is None and columns[0].is_one_table:
@@ -231,8 +224,32 @@ def fitted_mixture(
     return translated, mixture, agreements
 
 
+def _fit_from_best(
+    mixture: Mixture, agreements: Sequence[Agreement], pairs: Ids, num_rows: int, num_all: int
+) -> Mixture | None:
+    """Fits a mixture from the best pairs of both rows on, or returns `None` if that finds no more.
+
+    Args:
+        mixture: The mixture before pairs are seen, which is changed.
+        agreements: Agreements of candidates, one per column.
+        pairs: The candidates, `(num_pairs, 2)`.
+        num_rows: Number of rows whose partners are among the candidates.
+        num_all: Number of pairs of rows, candidates or not.
+    """
+    is_seed = _are_best(pairs, mixture.column_evidence(agreements), np.log(num_rows))
+    num_seeds = is_seed.sum()
+    if num_seeds < _MIN_SEEDS:
+        return None
+    start_from(mixture, agreements, is_seed)
+    fit_mixture(mixture, agreements, num_all, num_seeds)
+    # Pairs that are alike by chance are lost, or they are a few of many.
+    num_matches = mixture.num_matches(num_all)
+    is_sound = num_seeds / _MAX_CHANGE < num_matches < num_seeds * _MAX_CHANGE
+    return mixture if is_sound else None
+
+
 def _are_best(pairs: Ids, ratios: NDArray[np.float64], least: float) -> NDArray[np.bool_]:
-    """Finds pairs that are the best ones of both rows by what they have in common, `(num_pairs,)`.
+    """Tells pairs that have more in common than all others of both rows, `(num_pairs,)`.
 
     Args:
         pairs: Candidate pairs, `(num_pairs, 2)`.

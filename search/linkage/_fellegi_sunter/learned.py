@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search._pairs.learning import (
     covariance_of,
     fit_weights,
@@ -22,7 +23,6 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreeme
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, RowTexts
 from tf_charagram.text._algorithm.arguments import distinct
 
-Array = NDArray[np.float64]
 # The L2 penalty of the regression is for larger features than shares. Chosen on pairs of products,
 # papers and beers with 300 labels.
 _FEATURE_SCALE = 3.0
@@ -63,8 +63,8 @@ class LearnedLinks:
     def __init__(
         self,
         columns: Sequence[Column],
-        plain: Callable[[NDArray[np.int64], Sequence[Agreement]], Array],
-        pairs: NDArray[np.int64],
+        plain: Callable[[Ids, Sequence[Agreement]], Array],
+        pairs: Ids,
         model: str | Path | Embedder | None,
     ) -> None:
         self._columns = columns
@@ -88,7 +88,7 @@ class LearnedLinks:
         )
         self.fitted = LearnedWeights(np.zeros(0), np.zeros((0, 0)), np.zeros(0), np.zeros(2))
 
-    def learn(self, pairs: NDArray[np.int64], is_match: NDArray[np.bool_]) -> Array:
+    def learn(self, pairs: Ids, is_match: NDArray[np.bool_]) -> Array:
         """Learns the weights; returns held-out probabilities.
 
         Args:
@@ -103,11 +103,11 @@ class LearnedLinks:
 
         return held_out_probabilities(len(pairs), log_odds)
 
-    def log_odds(self, pairs: NDArray[np.int64]) -> Array:
+    def log_odds(self, pairs: Ids) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`."""
         return _log_odds(np.concatenate(self._blocks(pairs), axis=1), self.fitted)
 
-    def evidence(self, pair: NDArray[np.int64]) -> tuple[float, Array]:
+    def evidence(self, pair: Ids) -> tuple[float, Array]:
         """Splits the log-odds of a pair.
 
         Args:
@@ -127,7 +127,7 @@ class LearnedLinks:
         share = 1 + reliability * (weights[0] / _PLAIN_WEIGHT - 1)
         return float(share), np.array([part.sum() for part in parts[1:-1]])
 
-    def _blocks(self, pairs: NDArray[np.int64]) -> list[Array]:
+    def _blocks(self, pairs: Ids) -> list[Array]:
         """Returns the features of pairs, each `(num_pairs, num_features)`.
 
         First the log-odds without labels, then each column, and the rows as a whole.
@@ -141,9 +141,7 @@ class LearnedLinks:
         blocks.append(self._row_features(pairs))
         return [_FEATURE_SCALE * block for block in blocks]
 
-    def _column_features(
-        self, number: int, agreement: Agreement, pairs: NDArray[np.int64]
-    ) -> Array:
+    def _column_features(self, number: int, agreement: Agreement, pairs: Ids) -> Array:
         """Returns the similarity, whether a value is missing, and the words of a column."""
         column = self._columns[number]
         is_absent = agreement.levels == ABSENT
@@ -159,7 +157,7 @@ class LearnedLinks:
             features.append(self._words[number].features(left, right))
         return np.concatenate(features, axis=1)
 
-    def _row_features(self, pairs: NDArray[np.int64]) -> Array:
+    def _row_features(self, pairs: Ids) -> Array:
         left, right = pairs.T
         words = self._row_words.features(left, right + self._num_left)
         rivals = self._rivals.scores(pairs)

@@ -42,6 +42,7 @@ Label = tuple[int | str, int | str, int]
 # With fewer columns, so many of the matches may look like random pairs. Of generated people and
 # firms with two or three columns, up to a third did.
 _MIN_COLUMNS = 4
+# Columns that so many of the found matches differ in are not counted.
 _MAX_OTHERWISE = 0.3
 _UNSEEN = 0.4
 # Labels of each kind that a model needs.
@@ -113,7 +114,6 @@ class Links:
         for number, (column, shares) in enumerate(
             zip(self.columns, self.mixture.match, strict=True)
         ):
-            # Where the matches that are found often differ, others may differ in all columns.
             share = shares[self.mixture.are_differences(number)].sum()
             num_telling += not column.note and share < _MAX_OTHERWISE
         return 0.0 if num_telling >= _MIN_COLUMNS else _UNSEEN
