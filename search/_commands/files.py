@@ -24,7 +24,6 @@ _AT_ONCE = (
     "yes",
     "into",
     "merge",
-    "one_to_one",
     "alternatives",
 )
 _FOR_FOLDERS = ("resume", "ray", "json")
@@ -129,6 +128,9 @@ def say(values: Namespace, summary: dict[str, Any]) -> None:
             f"{summary['num_groups']:,}"
         )
     else:
-        found = f"{summary['num_matched']:,} of {summary['num_rows']:,} rows matched"
+        found = (
+            f"{summary['num_matched']:,} of {summary['num_rows']:,} rows matched in "
+            f"{summary['num_pairs']:,} pairs"
+        )
     rate = summary["num_rows"] / max(seconds, 1e-3)
     sys.stderr.write(f"{found}, in {seconds:,.0f} s, {rate:,.0f} rows/s -> {values.output}\n")

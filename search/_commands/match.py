@@ -54,9 +54,7 @@ def _make_parser() -> Parser:
     add_on_right_flag(parser)
     add_threshold_flags(parser, "0.5; 0.7 with --vectors-only")
     add_record_flags(parser)
-    parser.add_argument(
-        "--one-to-one", action="store_true", help="match each right row at most once"
-    )
+    parser.add_argument("--one-to-one", action="store_true", help="match each row at most once")
     parser.add_argument(
         "--alternatives",
         type=int,
@@ -92,7 +90,11 @@ def match(arguments: Sequence[str]) -> int:
         from tf_charagram.search._partitions.tables import match_files
 
         sides = files_of(values.left), files_of(values.right)
-        options = {**options_of(values), "on_right": values.on_right}
+        options = {
+            **options_of(values),
+            "on_right": values.on_right,
+            "one_to_one": values.one_to_one,
+        }
         say(values, match_files(*sides, values.output, **options))
         return 0
     check_table_output(values, values.left, values.right)

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.average_linkage import average_linkage, group_numbers
 from tf_charagram.search._pairs.connected import missing_pairs
+from tf_charagram.search._pairs.copies import row_pairs
 from tf_charagram.search._pairs.flat_arrays import Ids, are_first, keys_of_pairs, paired, places_in
 from tf_charagram.search._pairs.grouping import degrees_of
 from tf_charagram.search._partitions.files import (
     PAIRS,
     by_key,
+    load_arrays,
     pairs_in,
     read_range,
     records_of,
@@ -22,12 +24,12 @@ from tf_charagram.search._partitions.files import (
 from tf_charagram.search._partitions.job import Job, first_rows_of
 from tf_charagram.search._partitions.pairing import scored
 from tf_charagram.search._partitions.rivals import edges_of, with_rivals
+from tf_charagram.search.linkage.answers import best_partners
 from tf_charagram.search.linkage.estimates import THRESHOLDS
 
 GROUPS = np.dtype([("group", "<i8"), ("kept", "?"), ("score", "<f4")])
-PARTNERS = np.dtype([("partner", "<i8"), ("score", "<f4")])
-#: A row without a partner.
-ALONE = np.array((-1, 0), PARTNERS)
+#: Pairs of rows of both tables, by left rows, the best ones first.
+PARTNERS = np.dtype([("left", "<i8"), ("right", "<i8"), ("score", "<f8")])
 
 
 class _Graph(NamedTuple):
@@ -126,16 +128,23 @@ def _as_groups(heads: Ids, degrees: Ids, copied: Ids, records: NDArray[Any]) -> 
     return found
 
 
-def best_partners(job: Job, number: int) -> None:
-    """Chooses the best right row of each left row; copies have the partner of the first."""
+def choose_partners(job: Job, number: int) -> None:
+    """Chooses the pairs that are the best ones of one of their rows, as `match` does."""
     num_left = job.num_left() or 0
     records = with_rivals(job, edges_of(job))
     records = records[records["value"] >= job.threshold]
-    left, right = pairs_in(records, job.num_rows).T
-    scores = records["value"]
-    order = np.lexsort((right, -scores, left))
-    chosen = order[are_first(left[order])]
-    found = np.full(num_left, ALONE)
-    found["partner"][left[chosen]] = right[chosen] - num_left
-    found["score"][left[chosen]] = scores[chosen]
-    save_array(job.path("partners.npy"), found[first_rows_of(job)[:num_left]])
+    left_firsts, right_firsts = np.split(first_rows_of(job).astype(np.int64), [num_left])
+    first_pairs = pairs_in(records, job.num_rows)
+    pairs = row_pairs(left_firsts, right_firsts, first_pairs, is_one_table=False)
+    left, right = pairs.T
+    scores = _known(records, paired(left_firsts[left], right_firsts[right]), job.num_rows)
+    left_cells, right_cells = np.split(load_arrays(job.files("same"), np.uint64), [num_left])
+    is_same = left_cells[left] == right_cells[right]
+    chosen = best_partners(pairs, scores, is_same, one_to_one=job.one_to_one)
+    order = np.lexsort((~is_same[chosen], -scores[chosen], left[chosen]))
+    ordered = chosen[order]
+    found = np.empty(len(ordered), PARTNERS)
+    found["left"] = left[ordered]
+    found["right"] = right[ordered]
+    found["score"] = scores[ordered]
+    save_array(job.path("partners.npy"), found)

@@ -28,6 +28,7 @@ from tf_charagram.search._partitions.job import (
     first_rows_of,
 )
 from tf_charagram.search._partitions.keys import atom_counts, row_hashes, slots_of, value_hashes
+from tf_charagram.search._partitions.right_rows import keep_cells
 from tf_charagram.search.statistics import TextStatistics
 
 # Rows from which kinds of columns are told.
@@ -37,13 +38,13 @@ _NUM_SAMPLED = 20_000
 def read(job: Job, number: int) -> None:
     """Reads the compared columns of an input into files of rows."""
     on = job.on_of(number)
-    names: list[str] = []
     for part, table in enumerate(job.tables(number)):
-        names = [table.columns[table.index(name)] for name in on]
         cells = [table.text_of(on)] if job.is_text else list(map(table.column, on))
         path = job.path("cells", f"{number:05}-{part:05}.arrow")
         write_rows(path, cells, {"num_rows": len(table)})
-    write_json(job.path("read", f"{number:05}.json"), {"names": names})
+        if number >= len(job.left):
+            keep_cells(job, number, part, table)
+    write_json(job.path("read", f"{number:05}.json"), {})
 
 
 def sample(job: Job, number: int) -> None:
@@ -60,8 +61,12 @@ def count(job: Job, number: int) -> None:
     files = job.row_files("cells")
     comparison = comparison_of(job)
     side = job.side_of(number)
-    values = comparison.values(files.cells(number), side)
+    cells = files.cells(number)
+    values = comparison.values(cells, side)
     save_array(job.file("hashes", number), row_hashes(values))
+    if job.right:
+        # Of equal rows, those that are the same to the letter belong together.
+        save_array(job.file("same", number), row_hashes(cells[:1]))
     keys, numbers = atom_counts(slots_of(comparison.words(values), comparison.kinds))
     sides = [np.zeros_like(numbers), np.zeros_like(numbers)]
     sides[side] = numbers

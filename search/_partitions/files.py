@@ -127,16 +127,21 @@ class RowFiles:
 
     def take(self, rows: Ids) -> list[list[str]]:
         """Returns the columns of some rows; `rows` is ascending."""
+        tables = self.tables(rows)
+        if not tables:
+            return [[] for _ in self.read(0).columns]
+        found = self._arrow.concat_tables(tables)
+        return [column.to_pylist() for column in found.columns]
+
+    def tables(self, rows: Ids) -> list[Any]:
+        """Returns some rows of each file that has any, as tables of Arrow; `rows` is ascending."""
         bounds = np.searchsorted(rows, self.starts)
         tables = []
         for number in np.flatnonzero(np.diff(bounds)).tolist():
             start, stop = bounds[number : number + 2]
             own = rows[start:stop] - self.starts[number]
             tables.append(self.read(number).take(self._arrow.array(own)))
-        if not tables:
-            return [[] for _ in self.read(0).columns]
-        found = self._arrow.concat_tables(tables)
-        return [column.to_pylist() for column in found.columns]
+        return tables
 
 
 def pairs_in(records: NDArray[Any], num_rows: int) -> Ids:
@@ -151,11 +156,16 @@ def by_key(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def write_rows(path: Path, columns: Sequence[Sequence[str]], facts: dict[str, Any]) -> None:
-    """Writes rows as a file of Arrow; `facts` follow in a `.json`, which says that it is done."""
+    """Writes rows of texts as a file of Arrow."""
     arrow = extra_module("pyarrow", "parquet")
     cells = [arrow.array(column, arrow.large_string()) for column in columns]
     names = list(map(str, range(len(columns))))
-    table = arrow.table(cells, names=names)
+    write_table(path, arrow.table(cells, names=names), facts)
+
+
+def write_table(path: Path, table: Any, facts: dict[str, Any]) -> None:
+    """Writes a table of Arrow; `facts` follow in a `.json`, which says that it is done."""
+    arrow = extra_module("pyarrow", "parquet")
     with whole_file(path) as file, arrow.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
     write_json(path.with_suffix(".json"), facts)

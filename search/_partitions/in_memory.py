@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.search._partitions.answers import ALONE, GROUPS
+from tf_charagram.search._partitions.answers import GROUPS, PARTNERS
 from tf_charagram.search._partitions.files import save_array
 from tf_charagram.search._partitions.job import FIT, Job
 from tf_charagram.search.linkage._columns.columns import notes_of
@@ -30,11 +30,7 @@ def link(job: Job, number: int) -> None:
     found = _of_texts(job) if job.is_text else _of_columns(job)
     write_json(job.path(FIT), {"notes": notes_of(found.links.columns)})
     if isinstance(found, Matches):
-        partners = np.full(job.ends[0], ALONE)
-        # The best pair of a row comes first, so it is written last.
-        for pair in reversed(found.pairs):
-            partners[pair.left] = pair.right, pair.score
-        save_array(job.path("partners.npy"), partners)
+        save_array(job.path("partners.npy"), np.array(found.pairs, PARTNERS))
         return
     groups = np.zeros(job.num_rows, GROUPS)
     for group_number, group in enumerate(found.groups, start=1):
@@ -50,7 +46,13 @@ def _of_texts(job: Job) -> Matches | Duplicates:
     if job.right:
         left, right = tables
         return match(
-            left, right, job.model, on=["text"], lexical=job.lexical, threshold=job.threshold
+            left,
+            right,
+            job.model,
+            on=["text"],
+            lexical=job.lexical,
+            threshold=job.threshold,
+            one_to_one=job.one_to_one,
         )
     [table] = tables
     return deduplicate(
@@ -77,7 +79,7 @@ def _of_columns(job: Job) -> Matches | Duplicates:
     path = job.path("linker.json")
     path.unlink(missing_ok=True)
     linker.save(path)
-    return linker.match() if job.right else linker.deduplicate()
+    return linker.match(one_to_one=job.one_to_one) if job.right else linker.deduplicate()
 
 
 def _tables(job: Job, names: Sequence[str]) -> list[dict[str, list[str]]]:

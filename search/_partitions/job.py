@@ -56,6 +56,7 @@ class Job:
         identifies: Names of the columns that identify a thing, or `None`.
         threshold: Minimum score.
         groups: `average` or `components`.
+        one_to_one: Whether each row has at most one partner.
         model: Run folder, model folder or name of a model; or `None`.
         lexical: Whether letters of texts are compared.
         num_partitions: Number of parts into which keys and pairs are divided.
@@ -73,6 +74,7 @@ class Job:
     identifies: tuple[str, ...] | None
     threshold: float
     groups: str
+    one_to_one: bool
     model: str | None
     lexical: bool
     num_partitions: int
@@ -134,7 +136,7 @@ class Job:
         return Path(self.output, stem + suffix)
 
     def row_files(self, name: str = "rows") -> RowFiles:
-        """Returns the files of rows."""
+        """Returns the files of rows, of which those called `right` have all cells of right rows."""
         return _row_files(self, name)
 
     @property

@@ -35,13 +35,16 @@ def edges_of(job: Job, step: str = "edges") -> NDArray[Any]:
 
 def with_rivals(job: Job, records: NDArray[Any]) -> NDArray[Any]:
     """Returns pairs with their probabilities, which are surer without other good partners."""
-    if not has_rivals(job):
-        return records
-    rivals, mutual = _rivals_of(job)
-    log_odds = _log_odds(records)
-    scores = rivals.scores(_table_pairs(job, records))
     found = records.copy()
-    found["value"] = expit(log_odds + rival_evidence(log_odds, scores, mutual))
+    if has_rivals(job):
+        rivals, mutual = _rivals_of(job)
+        log_odds = _log_odds(records)
+        scores = rivals.scores(_table_pairs(job, records))
+        found["value"] = expit(log_odds + rival_evidence(log_odds, scores, mutual))
+    if job.is_text:
+        # Equal texts are the same.
+        left, right = load_arrays(job.files("hashes"), np.uint64)[pairs_in(records, job.num_rows).T]
+        found["value"][left == right] = 1
     return found
 
 

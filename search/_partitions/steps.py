@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tf_charagram.search._partitions.answers import best_partners, find_inner, group, score_inner
+from tf_charagram.search._partitions.answers import choose_partners, find_inner, group, score_inner
 from tf_charagram.search._partitions.counting import (
     count,
     count_wholes,
@@ -86,7 +86,7 @@ def steps_of(job: Job) -> Sequence[Step]:
         Step("comparing pairs", score, _partitions, array("edges")),
     ]
     if job.right:
-        steps.append(Step("choosing partners", best_partners, _one, file("partners.npy")))
+        steps.append(Step("choosing partners", choose_partners, _one, file("partners.npy")))
     else:
         steps += [
             Step("connecting rows", find_inner, _one, file("inner.npy")),

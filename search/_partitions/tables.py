@@ -81,19 +81,22 @@ def match_files(
     identifies: Iterable[str] | None = None,
     lexical: bool = True,
     threshold: float | None = None,
+    one_to_one: bool = False,
     num_partitions: int | None = None,
     reading: Mapping[str, Any] | None = None,
     **running: Any,
 ) -> dict[str, Any]:
-    """Finds the best row of the right files for each row of the left files.
+    """Matches the rows of files of any size, as `match` does.
 
-    Up to 20,000 rows are compared in memory, by `match`; more rows as by `deduplicate_files`.
+    A pair is written if it is the best one of its left or of its right row. Up to 20,000 rows are
+    compared in memory; more rows as by `deduplicate_files`.
 
     Args:
         left: Files with the same columns.
         right: Other files with the same columns.
-        output: Folder that gets a file for each left file, with the columns `score`, `right_row`,
-            counted from 0 over all right files, and the compared columns of that row.
+        output: Folder that gets a file for each left file. Its rows are pairs, with all columns of
+            the left row, `score`, and all columns of the right row; or left rows without a partner,
+            with empty cells.
         model: Model whose vectors compare single texts, and rows where titles tell things apart.
         on: Columns, by name or number from 1. One or none: rows are compared as texts.
         on_right: The same of the right files. Default: as `on`.
@@ -101,13 +104,16 @@ def match_files(
         identifies: Names of the columns that identify a thing. Default: told from the sample.
         lexical: Whether letters of texts are compared.
         threshold: Minimum score. Default: 0.5, or 0.7 without `lexical`.
+        one_to_one: Whether each row has at most one partner; pairs with the largest scores come
+            first.
         num_partitions: Number of parts that are worked on one by one. Default: by the size of the
             inputs.
         reading: `header`, `encoding` and `on_bad_line` of `read_table`.
         running: `resume`, `overwrite`, `ray`, `shows_progress` and `report` of `run_job`.
 
     Returns:
-        `num_rows` of the left files, `num_matched`, notes about columns, and seconds by step.
+        `num_rows` of the left files, `num_matched` of them, `num_pairs`, notes about columns, and
+        seconds by step.
 
     Raises:
         ConfigError: An argument is out of range, or pyarrow is not installed.
@@ -119,7 +125,8 @@ def match_files(
     if not right:
         raise ConfigError("`right` must name at least one file. Received: no file")
     options = on, on_right, kinds, identifies, lexical, threshold
-    return _run(_job(left, right, output, model, *options), num_partitions, reading, running)
+    job = _job(left, right, output, model, *options)
+    return _run(job, num_partitions, reading, running, one_to_one=one_to_one)
 
 
 def _job(
@@ -179,6 +186,7 @@ def _run(
     reading: Mapping[str, Any] | None,
     running: dict[str, Any],
     groups: str = "average",
+    one_to_one: bool = False,
 ) -> dict[str, Any]:
     if num_partitions is None:
         inputs = (*settings["left"], *settings["right"])
@@ -186,5 +194,6 @@ def _run(
         num_partitions = max(size // _PARTITION_BYTES, 1)
     check_positive(num_partitions=num_partitions)
     options = {"header": True, "encoding": None, "on_bad_line": "error", **(reading or {})}
-    job = Job(**settings, **options, groups=groups, num_partitions=num_partitions)
+    options |= {"groups": groups, "one_to_one": one_to_one, "num_partitions": num_partitions}
+    job = Job(**settings, **options)
     return run_job(job, **running)

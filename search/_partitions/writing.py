@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,68 +10,111 @@ from numpy.typing import NDArray
 
 from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import read_json
+from tf_charagram.data._tables.table_reading import PARQUET
 from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
 from tf_charagram.search._partitions.files import load_array
 from tf_charagram.search._partitions.job import FIT, Job, input_of
+from tf_charagram.search._partitions.right_rows import right_cells
+
+# Rows that are joined at once.
+_CHUNK = 100_000
 
 
 def write(job: Job, number: int) -> None:
-    """Writes a file of the table with columns for its groups, or for its partners."""
-    path = job.left[number]
+    """Writes a file of the table with its groups, or with its partners."""
     inputs = [input_of(file) for file in job.row_files("cells").paths]
     # A file without rows has no files of rows.
     first = inputs.index(number) if number in inputs else 0
     start = int(job.row_files("cells").starts[first])
     result = load_array(job.path("partners.npy" if job.right else "groups.npy"))
-    with table_writer(job.output_of(number)) as append:
+    output = job.output_of(number)
+    with table_writer(output) as append:
         for table in job.tables(number):
-            own = result[start : start + len(table)]
-            if len(own) != len(table):
-                raise DataError(path, "has changed since it was read. Start again with --overwrite")
-            add = _add_partners if job.right else _add_groups
-            add(job, table, own)
-            append(table)
-            start += len(table)
+            stop = start + len(table)
+            if stop > job.ends[0]:
+                raise DataError(table.path, "has changed since it was read. Add --overwrite")
+            # A column of Parquet has one type in all parts.
+            is_typed = output.suffix == PARQUET
+            if job.right:
+                _append_pairs(job, table, start, result, append, is_typed=is_typed)
+            else:
+                _add_groups(table, result[start:stop], is_typed=is_typed)
+                append(table)
+            start = stop
 
 
-def _add_groups(job: Job, table: Table, own: NDArray[Any]) -> None:
+def _add_groups(table: Table, own: NDArray[Any], *, is_typed: bool) -> None:
     arrow = extra_module("pyarrow", "parquet")
     is_alone = own["group"] == 0
     table.add("group", arrow.array(own["group"], mask=is_alone))
     table.add("kept", arrow.array(own["kept"].astype(np.int8)))
-    scores = own["score"].astype(np.float64).round(4)
-    has_no_score = is_alone | (scores == 0)
-    table.add("score", arrow.array(scores, mask=has_no_score))
+    has_no_score = is_alone | (own["score"] == 0)
+    table.add("score", _cells_of(own["score"], has_no_score, is_typed=is_typed))
 
 
-def _add_partners(job: Job, table: Table, own: NDArray[Any]) -> None:
-    arrow = extra_module("pyarrow", "parquet")
-    is_alone = own["partner"] < 0
-    scores = own["score"].astype(np.float64).round(4)
-    table.add("score", arrow.array(scores, mask=is_alone))
-    table.add("right_row", arrow.array(own["partner"], mask=is_alone))
-    rows, places = np.unique(own["partner"], return_inverse=True)
-    # No partner is -1, which comes first.
-    num_alone = int(is_alone.any())
-    num_left = job.num_left() or 0
-    cells = job.row_files("cells").take(num_left + rows[num_alone:])
-    indices = arrow.array(places - num_alone, mask=is_alone)
-    first_right = len(job.left)
-    names = read_json(job.path("read", f"{first_right:05}.json"))["names"]
-    for name, values in zip(names or ["text"], cells, strict=False):
-        column = arrow.array(values, arrow.string())
-        table.add(f"right_{name}", column.take(indices))
+def _cells_of(scores: NDArray[Any], is_missing: NDArray[np.bool_], *, is_typed: bool) -> Any:
+    """Returns the cells of a column of scores."""
+    rounded = scores.astype(np.float64).round(4)
+    if is_typed:
+        return extra_module("pyarrow", "parquet").array(rounded, mask=is_missing)
+    # Arrow would write 1, and Python writes 1.0.
+    cells = rounded.astype(object)
+    cells[is_missing] = None
+    return cells.tolist()
+
+
+def _append_pairs(
+    job: Job,
+    table: Table,
+    start: int,
+    pairs: NDArray[Any],
+    append: Callable[[Table], None],
+    *,
+    is_typed: bool,
+) -> None:
+    """Writes the pairs of the left rows of a table, and its rows without a partner.
+
+    Args:
+        job: The job.
+        table: Left rows.
+        start: Number of the first one.
+        pairs: All pairs, by left rows.
+        append: Writes a table.
+        is_typed: Whether the file has types.
+    """
+    first, last = np.searchsorted(pairs["left"], [start, start + len(table)])
+    own = pairs[first:last]
+    left = own["left"] - start
+    alone = np.setdiff1d(np.arange(len(table)), left)
+    all_left = np.append(left, alone)
+    order = np.argsort(all_left, kind="stable")
+    for begin in range(0, max(len(order), 1), _CHUNK):
+        chosen = order[begin : begin + _CHUNK]
+        is_alone = chosen >= len(own)
+        chosen_pairs = own[chosen[~is_alone]]
+        joined = table.take(all_left[chosen].tolist())
+        scores = np.zeros(len(chosen))
+        scores[~is_alone] = chosen_pairs["score"]
+        joined.add("score", _cells_of(scores, is_alone, is_typed=is_typed))
+        rows, places = np.unique(chosen_pairs["right"], return_inverse=True)
+        taken = np.full(len(chosen), None)
+        taken[~is_alone] = places
+        right = right_cells(job, rows, is_typed=is_typed)
+        joined.add_columns_of(right.take(taken.tolist()))
+        append(joined)
 
 
 def summary_of(job: Job) -> dict[str, Any]:
     """Counts the rows of the result."""
     notes = read_json(job.path(FIT))["notes"]
     if job.right:
-        partners = load_array(job.path("partners.npy"))["partner"]
+        left = load_array(job.path("partners.npy"))["left"]
+        num_left, _ = job.ends
         return {
-            "num_rows": len(partners),
-            "num_matched": int((partners >= 0).sum()),
+            "num_rows": num_left,
+            "num_matched": len(np.unique(left)),
+            "num_pairs": len(left),
             "notes": notes,
         }
     found = load_array(job.path("groups.npy"))

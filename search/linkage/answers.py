@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_fraction
 from tf_charagram.search._pairs.average_linkage import Linkage, average_linkage, group_numbers
-from tf_charagram.search._pairs.flat_arrays import are_first, distinct_integers
+from tf_charagram.search._pairs.flat_arrays import Ids, are_first, distinct_integers
 from tf_charagram.search._pairs.grouping import (
     Group,
     WeakLink,
@@ -145,10 +145,7 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
     """Chooses the pairs that are the best of one of their rows, with a minimum probability."""
     probabilities = links.probabilities
     is_same = _have_same_cells(links)
-    if one_to_one:
-        chosen = chosen_one_to_one(links.pairs, probabilities)
-    else:
-        chosen = _best_of_either(links, is_same)
+    chosen = best_partners(links.pairs, probabilities, is_same, one_to_one=one_to_one)
     all_thresholds = sorted({*THRESHOLDS, threshold})
     best = probabilities[chosen]
     # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
@@ -203,13 +200,30 @@ def _have_same_cells(links: Links) -> NDArray[np.bool_]:
     return is_same
 
 
-def _best_of_either(links: Links, is_same: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Returns the indices of pairs that are the best pair of one of their rows, ascending."""
+def best_partners(
+    pairs: Ids,
+    probabilities: NDArray[np.floating],
+    is_same: NDArray[np.bool_],
+    *,
+    one_to_one: bool,
+) -> NDArray[np.intp]:
+    """Chooses the pairs that are the best ones of one of their rows.
+
+    Args:
+        pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
+        probabilities: Their probabilities, `(num_pairs,)`.
+        is_same: Whether the first cells of their rows are equal to the letter.
+        one_to_one: Whether each row is in one pair at most.
+
+    Returns:
+        The indices of the chosen pairs, ascending.
+    """
+    if one_to_one:
+        return chosen_one_to_one(pairs, probabilities)
     best = []
-    for side in (0, 1):
-        rows = links.pairs[:, side]
+    for rows in pairs.T:
         # The same text wins; other pairs with equal probabilities stay in order.
-        order = np.lexsort((~is_same, -links.probabilities, rows))
+        order = np.lexsort((~is_same, -probabilities, rows))
         best.append(order[are_first(rows[order])])
     return distinct_integers(np.concatenate(best))
 

@@ -8,15 +8,8 @@ import numpy as np
 
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
-from tf_charagram.search._pairs.flat_arrays import (
-    Ids,
-    distinct_integers,
-    keys_of_pairs,
-    list_numbers,
-    paired,
-    pairs_of_keys,
-    ranks,
-)
+from tf_charagram.search._pairs.copies import row_pairs
+from tf_charagram.search._pairs.flat_arrays import Ids, keys_of_pairs, paired
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.similar_pairs import MAX_RARE, pairs_with_rare_words, similar_pairs
 from tf_charagram.search._pairs.word_lists import WordLists
@@ -24,7 +17,6 @@ from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts
 from tf_charagram.search.scoring import PairEvidence, TextScorer
 from tf_charagram.search.statistics import TextStatistics
-from tf_charagram.text._algorithm.flat import Rows
 
 #: Score that a text without other good partners in another list counts for, at most.
 MAX_GAIN = 0.2
@@ -91,7 +83,7 @@ def link_texts(
         pairs[:, 1] = right_values[pairs[:, 1]]
         whole.remember(pairs, evidence)
     column.kind = column.kind._replace(similarities=whole.similarities)
-    return _row_pairs(column, pairs)
+    return row_pairs(column.left, column.right, pairs, is_one_table=column.is_one_table)
 
 
 def _similar_texts(
@@ -112,42 +104,3 @@ def _similar_texts(
     keys = keys_of_pairs(pairs, len(texts))
     _, first = np.unique(keys, return_index=True)
     return pairs[first], evidence.take(first)
-
-
-def _row_pairs(column: Column, value_pairs: Ids) -> Ids:
-    """Returns pairs of rows with the values of pairs, `(num_pairs, 2)`, sorted.
-
-    Of several rows with a value, each is paired with the first row of the other value, and with
-    the row of the same rank. In one table, the first row of a value is paired with the others.
-    """
-    left, right = (_rows_by_value(side, len(column.values)) for side in (column.left, column.right))
-    from_left = _partners(left, right, value_pairs)
-    from_right = _partners(right, left, value_pairs[:, ::-1])
-    pairs = np.concatenate([from_left, from_right[:, ::-1]])
-    if column.is_one_table:
-        pairs = np.sort(pairs, axis=1)
-        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    num_right = len(column.right)
-    keys = distinct_integers(keys_of_pairs(pairs, num_right))
-    return pairs_of_keys(keys, num_right)
-
-
-def _rows_by_value(value_of_row: Ids, num_values: int) -> Rows:
-    """Returns the rows with each value, ascending."""
-    present = np.flatnonzero(value_of_row >= 0)
-    rows = present[np.argsort(value_of_row[present], kind="stable")]
-    splits = np.searchsorted(value_of_row[rows], np.arange(num_values + 1))
-    return Rows(rows, splits)
-
-
-def _partners(rows: Rows, other_rows: Rows, value_pairs: Ids) -> Ids:
-    """Pairs each row of a value with the first row of the other one, and with that of its rank."""
-    own, other = value_pairs.T
-    starts = rows.splits[own]
-    places = list_numbers(rows.splits[own + 1] - starts)
-    rank = ranks(places)
-    own_rows = rows.values[starts[places] + rank]
-    first = other_rows.splits[other][places]
-    last = other_rows.splits[other + 1][places] - 1
-    partners = [first, np.minimum(first + rank, last)]
-    return np.concatenate([paired(own_rows, other_rows.values[each]) for each in partners])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.commands import call
 from tests.search.linkage.conftest import f1, products
 from tests.search.partitions.conftest import ON, groups_in, people
 from tests.variants import some_now
+from tf_charagram.data import read_table
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.search import Linker, deduplicate, deduplicate_files, match, match_files
 from tf_charagram.search._partitions import in_memory, run
@@ -55,17 +57,12 @@ class TestColumns:
         right = {name: cells + left[name][::2] for name, cells in right.items()}
         paths = [write(tmp_path / "left.csv", left), write(tmp_path / "right.csv", right)]
         match_files(paths[:1], paths[1:], tmp_path / "out", on=ON, num_partitions=3)
-        with open(tmp_path / "out" / "left.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
-        best = {}
-        for pair in match(left, right, on=ON).pairs:
-            best.setdefault(pair.left, []).append(pair.right)
-        assert len(rows) == 300
-        assert {number for number, row in enumerate(rows) if row["score"]} == set(best)
-        for number, rights in best.items():
-            partner = int(rows[number]["right_row"])
-            assert partner in rights
-            assert rows[number]["right_name"] == right["name"][partner]
+        found = partners_in(tmp_path / "out" / "left.csv")
+        expected = {pair[:2]: pair.score for pair in match(left, right, on=ON).pairs}
+        common = found.keys() & expected.keys()
+        assert len(common) >= 0.99 * max(len(found), len(expected))
+        for pair in common:
+            assert found[pair] == pytest.approx(expected[pair], abs=0.02)
 
 
 class TestTitles:
@@ -92,9 +89,7 @@ class TestTitles:
             on=self.on,
             num_partitions=num_partitions,
         )
-        with open(tmp_path / "out" / "left.csv", newline="") as file:
-            rights = [row["right_row"] for row in csv.DictReader(file)]
-        found = {(row, int(right)) for row, right in enumerate(rights) if right}
+        found = set(partners_in(tmp_path / "out" / "left.csv"))
         in_memory = {(pair.left, pair.right) for pair in match(left, right, None, on=self.on).pairs}
         assert f1(found, in_memory) > 0.97
         assert f1(found, truth) > 0.97
@@ -112,12 +107,22 @@ class TestTitles:
 
 
 def write(path, table):
-    """Writes a table as CSV; returns the path."""
+    """Writes a table as CSV, with a column `row` of row numbers; returns the path."""
+    numbers = range(len(next(iter(table.values()))))
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(table)
-        writer.writerows(zip(*table.values(), strict=True))
+        writer.writerow(["row", *table])
+        writer.writerows(zip(numbers, *table.values(), strict=True))
     return path
+
+
+def partners_in(path):
+    """Returns the scores of the pairs of rows in a result, whose tables `write` wrote."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {
+        (int(row["row"]), int(row["row_2"])): float(row["score"]) for row in rows if row["score"]
+    }
 
 
 def pairs_in(groups):
@@ -159,8 +164,15 @@ class TestFewRows:
         right = ["head.csv", "two.csv"]
         match_files(["one.csv"], right, "out", on=["NAME", "2"], threshold=0.01)
         header, row = Path("out/one.csv").read_text(encoding="utf-8").splitlines()
-        assert header == "name,city,score,right_row,right_name,right_city"
-        assert row.startswith("Ann Lee,Rome,0.") and row.endswith(",0,Ann Leé,Rome")
+        assert header == "name,city,score,name_2,city_2"
+        assert row.startswith("Ann Lee,Rome,0.") and row.endswith(",Ann Leé,Rome")
+
+    def test_no_row_on_one_side(self, small):
+        match_files(["head.csv"], ["two.csv"], "left", on=["name", "city"])
+        header = "name,city,score,name_2,city_2\n"
+        assert Path("left/head.csv").read_text() == header
+        match_files(["one.csv"], ["head.csv"], "right", on=["name", "city"])
+        assert Path("right/one.csv").read_text() == f"{header}Ann Lee,Rome,,,\n"
 
     def test_none(self, small):
         with pytest.raises(DataError, match=r"head\.csv: no rows found in it and the other"):
@@ -190,20 +202,23 @@ class TestInMemory:
         assert set(summary["seconds"]) == {"reading", "comparing in memory", "writing"}
 
     @pytest.mark.parametrize("on", [ON, ["city"]])
-    def test_partners(self, on, tmp_path):
+    @pytest.mark.parametrize("one_to_one", [False, True])
+    def test_partners(self, on, one_to_one, tmp_path):
         left, right = people(120, seed=1), people(150, seed=1)
         right["CITY"] = right.pop("city")
-        on_right = [{"city": "CITY"}.get(name, name) for name in on]
+        options = {
+            "on": on,
+            "on_right": [{"city": "CITY"}.get(name, name) for name in on],
+            "one_to_one": one_to_one,
+        }
         paths = [write(tmp_path / "left.csv", left), write(tmp_path / "right.csv", right)]
-        match_files(paths[:1], paths[1:], tmp_path / "out", None, on=on, on_right=on_right)
-        with open(tmp_path / "out" / "left.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
-        partners = {}
-        for pair in match(left, right, None, on=on, on_right=on_right).pairs:
-            partners.setdefault(pair.left, pair.right)
-        found = {row: int(cells["right_row"]) for row, cells in enumerate(rows) if cells["score"]}
-        assert found == partners
-        assert len(found) > 100
+        summary = match_files(paths[:1], paths[1:], tmp_path / "out", None, **options)
+        pairs = match(left, right, None, **options).pairs
+        found = partners_in(tmp_path / "out" / "left.csv")
+        assert found == {pair[:2]: round(pair.score, 4) for pair in pairs}
+        assert list(found) == [pair[:2] for pair in pairs]
+        assert summary["num_matched"] == len({pair.left for pair in pairs}) > 100
+        assert summary["num_pairs"] == len(pairs)
 
     def test_weights_are_for_later_rows(self, files, table, tmp_path):
         deduplicate_files(files, tmp_path / "out", None, on=ON)
@@ -224,19 +239,33 @@ class TestTexts:
         assert groups == sorted(sorted(group.rows) for group in in_memory.groups)
         assert [row for row in range(len(rows)) if rows[row]["kept"] == "1"] == in_memory.kept
 
-    def test_best_partners(self, lines, texts, tmp_path):
+    def test_partners_of_a_list(self, lines, texts, tmp_path):
         queries = tmp_path / "queries.jsonl"
         query = texts[7].replace("a", "", 1)
         # The second object has a key of its own, and the third one no text.
         rows = [{"text": query}, {"text": texts[9], "more": 1}, {"more": 2}]
         queries.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        summary = match_files([queries], [lines], tmp_path / "out", None, on=["text"])
+        output = tmp_path / "out"
+        summary = match_files([queries], [lines], output, None, on=["text"], one_to_one=True)
         assert summary["num_matched"] == 2
-        written = (tmp_path / "out" / "queries.jsonl").read_text()
+        written = (output / "queries.jsonl").read_text()
         found = list(map(json.loads, written.splitlines()))
-        assert [texts[row["right_row"]] for row in found[:2]] == [texts[7], texts[9]]
-        assert [row["right_text"] for row in found] == [texts[7], texts[9], None]
+        assert [row["text_2"] for row in found] == [texts[7], texts[9], None]
         assert [row["more"] for row in found] == [None, 1, 2]
+
+    def test_copies_have_partners_as_in_memory(self, texts, tmp_path):
+        left = [*texts[:30], texts[0].upper(), texts[0], texts[5]]
+        # Of equal texts, those that are the same to the letter belong together.
+        right = [*texts[10:50], texts[0], texts[0].upper(), texts[5], texts[5], texts[5]]
+        paths = [write(tmp_path / f"{n}.csv", {"text": t}) for n, t in enumerate((left, right))]
+        for one_to_one in (False, True):
+            output = tmp_path / str(one_to_one)
+            options = {"on": ["text"], "one_to_one": one_to_one}
+            match_files(paths[:1], paths[1:], output, None, **options)
+            pairs = match(left, right, None, one_to_one=one_to_one).pairs
+            found = partners_in(output / "0.csv")
+            assert list(found) == [pair[:2] for pair in pairs]
+            assert list(found.values()) == pytest.approx([pair.score for pair in pairs], abs=1e-3)
 
 
 class TestStopped:
@@ -307,7 +336,26 @@ class TestCommands:
     def test_two_tables(self, files, tmp_path, capsys):
         output = f"{tmp_path / 'out'}/"
         assert call("match", *files, "--on", ",".join(ON), "--output", output) == 0
-        assert "of 200 rows matched, in " in capsys.readouterr().err
+        assert re.search(r"of 200 rows matched in [\d,]+ pairs, in ", capsys.readouterr().err)
+
+    @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+    @pytest.mark.parametrize("num_rows", [0, 500])
+    def test_a_folder_has_the_rows_of_a_file(self, suffix, num_rows, tmp_path, monkeypatch):
+        monkeypatch.setattr(in_memory, "MAX_ROWS", num_rows)
+        monkeypatch.chdir(tmp_path)
+        rows = [{"name": "Ann Lee", "id": 1, "tags": ["x"]}, {"name": "Bob Ray", "id": 7}]
+        for name, own in {"left": [*rows, {"name": "?"}], "right": [*rows[::-1], rows[0]]}.items():
+            Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own))
+            if suffix != "jsonl":
+                read_table(f"{name}.jsonl").write(f"{name}.{suffix}")
+        command = ["match", f"left.{suffix}", f"right.{suffix}", "--on", "name", "--model", "none"]
+        assert call(*command, "--output", f"file.{suffix}") == 0
+        assert call(*command, "--output", "folder/") == 0
+        found = read_table(f"folder/left.{suffix}")
+        expected = read_table(f"file.{suffix}")
+        assert found.rows == expected.rows
+        assert found.fields == expected.fields
+        assert [row["id_2"] for row in found.rows][-1] in ("", None)
 
     @pytest.mark.parametrize(
         ("flags", "message"),

@@ -180,7 +180,8 @@ class Table:
         lines = [separator.join(row) or '""' for row in zip(*columns, strict=True)]
         return "\n".join([*lines, ""])
 
-    def _as_json(self) -> str:
+    def as_json(self) -> str:
+        """Returns the rows as lines of JSON, each with its line end."""
         lines = []
         for row in self.rows:
             # JSON has no NaN, the only value that differs from itself.
@@ -188,7 +189,8 @@ class Table:
             lines.append(json.dumps(cells, ensure_ascii=False, default=_plain) + "\n")
         return "".join(lines)
 
-    def _as_arrow(self) -> Any:
+    def as_arrow(self) -> Any:
+        """Returns the table as one of Arrow, with `x_2` for a second column `x`."""
         arrow = extra_module("pyarrow", "parquet")
         columns = [_arrow_column(arrow, cells) for cells in self.cells]
         fields = []
@@ -223,7 +225,7 @@ def table_writer(path: str | Path) -> Iterator[Callable[[Table], None]]:
                 if not is_first:
                     table = replace(table, has_header=False)
                 is_first = False
-                file.write(table._as_json() if suffix == ".jsonl" else table._as_text(suffix))
+                file.write(table.as_json() if suffix == ".jsonl" else table._as_text(suffix))
 
             yield append_text
         return
@@ -233,7 +235,7 @@ def table_writer(path: str | Path) -> Iterator[Callable[[Table], None]]:
 
         def append(table: Table) -> None:
             nonlocal writer
-            arrow = table._as_arrow()
+            arrow = table.as_arrow()
             if writer is None:
                 writer = parquet.ParquetWriter(file, arrow.schema)
             writer.write_table(arrow)
