@@ -182,7 +182,8 @@ class ColumnComparison:
     def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
         """Returns the values of rows in the form that is compared, empty if missing."""
         found = []
-        for column, readers, own in zip(self.columns, self._readers, cells, strict=True):
+        for number, (column, readers) in enumerate(zip(self.columns, self._readers, strict=True)):
+            own = cells[column.source if side else number]
             texts = cells_of({column.name: own}, column.name, "rows")
             read = readers[side]
             forms = {cell: read(cell) if cell else "" for cell in dict.fromkeys(texts)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from tf_charagram.data._tables.tables import cell_text
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search.linkage._columns.crossing import crossed_columns
 from tf_charagram.search.linkage._columns.identity import identifies
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
+from tf_charagram.search.linkage._columns.readings import read_alike
 from tf_charagram.search.linkage._columns.values import is_missing
 from tf_charagram.search.linkage._columns.whole_texts import (
     CUTOFFS,
@@ -25,6 +27,8 @@ from tf_charagram.search.linkage._columns.whole_texts import (
 
 #: Position of a missing value.
 MISSING = -1
+# A column of so many rows with one value is named.
+_MIN_CONSTANT_ROWS = 20
 # Kinds that a single column of texts may have.
 _TEXTS = ("name", "text")
 
@@ -61,6 +65,8 @@ class Column:
             probabilities.
         is_identifying: Whether rows with different values are hardly ever the same thing.
         note: What the user should know if the tables write the column in two ways.
+        factor: What the numbers of the right table are divided by.
+        source: Number of the right column that has its right cells.
         known: Counts of the values in larger tables that the rows are taken from, or of things in
             place of rows.
     """
@@ -75,6 +81,8 @@ class Column:
     is_whole: bool = False
     is_identifying: bool = False
     note: str = ""
+    factor: float = 1.0
+    source: int = 0
     known: Frequencies | None = None
 
     @property
@@ -189,6 +197,9 @@ def make_column(
     is_whole = chosen.name == "text" and (is_alone or are_long(all_distinct))
     if is_whole:
         chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
+    note = ""
+    if right is not None and not is_whole:
+        chosen, note = read_alike(chosen, *distinct)
     positions: dict[str, int] = {}
     ids = []
     for side, cells in zip(sides, distinct, strict=True):
@@ -205,8 +216,9 @@ def make_column(
         is_identifying = identifies(name, chosen.name, [cell for cell in left if cell])
     right_cells = left if right is None else right
     values = list(positions)
+    cells_of_sides = left, right_cells
     return Column(
-        name, chosen, values, ids[0], ids[-1], left, right_cells, is_whole, bool(is_identifying)
+        name, chosen, values, ids[0], ids[-1], *cells_of_sides, is_whole, bool(is_identifying), note
     )
 
 
@@ -246,20 +258,30 @@ def read_columns(
     for name in [*kinds, *(identifying or ())]:
         if name not in on:
             raise ConfigError(unknown_name("column", name, on))
-    columns = []
-    for name, right_name in zip(on, on_right, strict=True):
-        left_cells = cells_of(left, name, "left")
-        right_cells = None if right is None else cells_of(right, right_name, "right")
-        columns.append(
-            make_column(
-                name,
-                left_cells,
-                right_cells,
-                kinds.get(name),
-                is_alone=len(on) == 1,
-                is_identifying=None if identifying is None else name in identifying,
-            )
+    left_cells = [cells_of(left, name, "left") for name in on]
+    right_cells = [cells_of(right, name, "right") for name in on_right if right is not None]
+
+    def column_of(number: int, source: int) -> Column:
+        name = on[number]
+        column = make_column(
+            name,
+            left_cells[number],
+            right_cells[source] if right_cells else None,
+            kinds.get(name),
+            is_alone=len(on) == 1,
+            is_identifying=None if identifying is None else name in identifying,
         )
+        return replace(column, source=source)
+
+    columns = [column_of(number, number) for number in range(len(on))]
     if len({(len(column.left), len(column.right)) for column in columns}) > 1:
         raise ConfigError("All columns of a table must have the same length.")
+    for one, other, num_rows in crossed_columns(columns):
+        for number, source in ((one, other), (other, one)):
+            where = f"`{on_right[source]}` of the right table"
+            if num_rows is None:
+                columns[number] = replace(column_of(number, source), note=f"is {where}")
+            else:
+                note = f"is in {where} in {num_rows} rows, and compared crosswise"
+                columns[number] = replace(columns[number], note=note)
     return columns

@@ -192,7 +192,7 @@ def _code_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     left, right = pairs.T
     similarities = _pairwise(values, pairs, OSA.normalized_similarity)
     digits = np.array([_NOT_DIGITS.sub("", value) for value in values])
-    has_letters = digits != np.array(values)
+    has_letters = np.array([any(map(str.isalpha, value)) for value in values], bool)
     is_other = has_letters[left] & has_letters[right]
     is_other &= digits[left] != digits[right]
     return np.where(is_other, _OTHER_DIGITS * similarities, similarities)
@@ -347,12 +347,16 @@ def _are_codes(numbers: Sequence[str]) -> bool:
     digits = list(filter(str.isdigit, map(str.strip, numbers)))
     if len(digits) < _MIN_SHARE * len(numbers):
         # Telephone numbers have marks, and amounts a mark at most.
-        num_phones = sum(len(code_of(value)) >= 7 and " " in value for value in numbers)
+        num_phones = sum(_num_digits(value) >= 7 and " " in value for value in numbers)
         return num_phones > len(numbers) / 2
     lengths = [len(value) for value in digits]
     most = max(set(lengths), key=lengths.count)
     has_zeros = any(value.startswith("0") and len(value) > 1 for value in digits)
     return has_zeros or (most >= 4 and lengths.count(most) >= _MIN_SHARE * len(lengths))
+
+
+def _num_digits(value: str) -> int:
+    return sum(map(str.isdigit, value))
 
 
 def _is_code(value: str) -> bool:
@@ -361,7 +365,7 @@ def _is_code(value: str) -> bool:
         return True
     has_digit = any(map(str.isdigit, value))
     letters = sum(map(str.isalpha, value))
-    digits = sum(map(str.isdigit, value))
+    digits = _num_digits(value)
     is_one_word = " " not in value.strip()
     # Telephone numbers and many postcodes have spaces.
     return has_digit and (is_one_word or digits >= letters)

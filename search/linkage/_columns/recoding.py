@@ -52,7 +52,7 @@ def written_otherwise(
         is_good = (others > min_evidence) & (levels > 0)
         num_agreed = (levels[is_good] <= EQUAL + 1).sum()
         is_rare = num_agreed <= _MAX_AGREED * is_good.sum() and is_good.sum() >= _MIN_PAIRS
-        if is_rare and _are_apart(column):
+        if is_rare and (column.note or _are_apart(column)):
             translated = _translated(column, pairs[is_good])
             # Values that are alike tell something, such as lists in another order.
             is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import keys_of_pairs, paired, pairs_of_keys
 from tf_charagram.search.linkage._columns.columns import Column, Frequencies
+from tf_charagram.search.linkage._columns.crossing import places_in
 from tf_charagram.search.linkage._columns.identity import have_several_words
 
 #: Level of pairs where a value is missing, and of equal values. The levels of the cutoffs follow,
@@ -245,9 +246,7 @@ def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list
 
 def _may_be_crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Finds pairs of rows with the value of one column in the other one, which are few."""
-    places = {value: place for place, value in enumerate(first.values)}
-    # The last one is of a missing value.
-    in_first = np.array([*(places.get(value, -2) for value in second.values), -2])
+    in_first = places_in(first, second)
     left, right = pairs.T
     there = first.left[left] == in_first[second.right[right]]
     back = first.right[right] == in_first[second.left[left]]

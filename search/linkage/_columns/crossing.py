@@ -1,0 +1,82 @@
+"""Columns that one table has in each other's place, such as given names and surnames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.search._pairs.flat_arrays import Ids
+
+if TYPE_CHECKING:
+    from tf_charagram.search.linkage._columns.columns import Column
+
+# So many right rows are also in the left table crosswise, and so many times as many as straight.
+_MIN_CROSSED = 10
+_MIN_RATIO = 5
+# Some rows are crossed if they are so many of all.
+_MIN_SHARE = 0.02
+# Unlike a missing value.
+_ABSENT = -2
+
+
+def places_in(column: Column, other: Column) -> Ids:
+    """Returns the positions in one column of the values of another one, -2 if it lacks them.
+
+    The last position is of a missing value.
+    """
+    places = {value: place for place, value in enumerate(column.values)}
+    return np.array([*(places.get(value, _ABSENT) for value in other.values), _ABSENT], np.int64)
+
+
+def crossed_columns(columns: Sequence[Column]) -> list[tuple[int, int, int | None]]:
+    """Finds pairs of columns whose right cells are in each other's place.
+
+    Returns:
+        Numbers of both columns, and the number of crossed rows, or `None` for all of them.
+    """
+    found = []
+    for one, other in combinations(range(len(columns)), 2):
+        first, second = columns[one], columns[other]
+        if first.kind.name != second.kind.name or first.is_one_table:
+            continue
+        straight, crossed = _are_known(first, second, None)
+        if crossed < _MIN_CROSSED:
+            continue
+        num_crossed = crossed
+        # Teams that play at home and away are told by the day.
+        for third in (None, *columns):
+            if third is first or third is second:
+                continue
+            straight, crossed = _are_known(first, second, third)
+            if crossed >= max(_MIN_RATIO * straight, _MIN_CROSSED):
+                found.append((one, other, None))
+                break
+        else:
+            if first.kind.name == "name" and num_crossed >= _MIN_SHARE * len(first.right):
+                found.append((one, other, num_crossed))
+    return found
+
+
+def _are_known(first: Column, second: Column, third: Column | None) -> tuple[int, int]:
+    """Counts right rows whose values are in a left row straight only, and crosswise only."""
+    size = len(second.values)
+
+    def keys(one: Ids, other: Ids, side: str) -> Ids:
+        found = np.where((one >= 0) & (other >= 0), one * size + other, _ABSENT)
+        if third is not None:
+            more = getattr(third, side)
+            is_present = (found >= 0) & (more >= 0)
+            found = np.where(is_present, found * len(third.values) + more, _ABSENT)
+        return found
+
+    known = keys(first.left, second.left, "left")
+    known = known[known >= 0]
+    there, back = places_in(first, second), places_in(second, first)
+    straight: NDArray[np.bool_] = np.isin(keys(first.right, second.right, "right"), known)
+    crosswise = keys(there[second.right], back[first.right], "right")
+    crossed = np.isin(crosswise, known)
+    return int((straight & ~crossed).sum()), int((crossed & ~straight).sum())
