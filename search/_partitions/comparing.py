@@ -25,6 +25,7 @@ from tf_charagram.search.linkage._columns.columns import (
 )
 from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
+from tf_charagram.search.linkage._columns.recoding import divided
 from tf_charagram.search.linkage._columns.values import is_missing
 from tf_charagram.search.linkage._columns.whole_texts import (
     MIN_BY_COLUMNS,
@@ -176,8 +177,9 @@ class ColumnComparison:
         self.row_scorer: TextScorer | None = None
         #: Log-odds by rows of pairs that match by their columns, ascending.
         self.row_matches = np.zeros(0)
-        #: Values of the left table by codes of the right one; `None` if both write the same.
-        self.recoded: list[dict[str, str] | None] = [None] * len(self.columns)
+        #: Values of the left table by codes of the right one, or what its numbers are divided by;
+        #: `None` if both write the same.
+        self.recoded: list[dict[str, str] | float | None] = [None] * len(self.columns)
 
     def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
         """Returns the values of rows in the form that is compared, empty if missing."""
@@ -209,8 +211,7 @@ class ColumnComparison:
             recoded = self.recoded[number]
             if recoded is not None:
                 start = chunk.num_left or 0
-                # The meaning of other codes is not known.
-                own = [*own[:start], *(recoded.get(value, "") for value in own[start:])]
+                own = [*own[:start], *_recoded(own[start:], recoded)]
             # Missing values come first, and become `MISSING`.
             every, numbers_of = distinct(["", *own])
             values = every[1:]
@@ -267,7 +268,8 @@ class ColumnComparison:
             self.telling = telling_columns(translated, self.mixture)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
             if after is not before:
-                self.recoded[number] = _translated_codes(before, after)
+                codes = _translated_codes(before, after)
+                self.recoded[number] = codes if after.factor == 1 else after.factor
         return notes_of(translated)
 
     def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Array:
@@ -320,6 +322,13 @@ def _translated_codes(before: Column, after: Column) -> dict[str, str]:
         if new != MISSING:
             codes[before.values[old]] = after.values[new]
     return codes
+
+
+def _recoded(values: Sequence[str], recoded: dict[str, str] | float) -> list[str]:
+    """Returns right values as the left table writes them, empty if that is not known."""
+    if isinstance(recoded, dict):
+        return [recoded.get(value, "") for value in values]
+    return [divided(value, recoded) if value else "" for value in values]
 
 
 def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Array:

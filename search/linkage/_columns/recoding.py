@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL, Agreement
 
@@ -22,6 +23,12 @@ _MAX_CODES = 200
 _MIN_MAPPED = 0.6
 _MIN_COUNT = 2
 _NUM_EXAMPLES = 3
+# The numbers of one table are a multiple of the other's in so many of these pairs, and more often
+# than in random pairs; of fewer different numbers, they are codes.
+_MIN_MULTIPLES = 0.5
+_MIN_NUMBERS = 10
+_NEAR_FACTOR = 0.02
+_EXACT = 0.0015
 _APART = "hardly any value is in both tables: written otherwise?"
 _NEVER = "never agrees: written otherwise? It is left out"
 
@@ -30,7 +37,7 @@ def written_otherwise(
     columns: Sequence[Column],
     agreements: Sequence[Agreement],
     ratios: NDArray[np.float64],
-    pairs: NDArray[np.int64],
+    pairs: Ids,
     min_evidence: float,
 ) -> list[Column]:
     """Returns the columns with codes of the right table translated, or with all values missing.
@@ -49,17 +56,46 @@ def written_otherwise(
     for number, column in enumerate(columns):
         others = gains.sum(axis=1) - gains[:, number]
         levels = agreements[number].levels
-        is_good = (others > min_evidence) & (levels > 0)
-        num_agreed = (levels[is_good] <= EQUAL + 1).sum()
-        is_rare = num_agreed <= _MAX_AGREED * is_good.sum() and is_good.sum() >= _MIN_PAIRS
-        if is_rare and (column.note or _are_apart(column)):
-            translated = _translated(column, pairs[is_good])
-            # Values that are alike tell something, such as lists in another order.
-            is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED
-            if translated.note != _NEVER or not is_alike:
+        is_present = levels > 0
+        is_good = (others > min_evidence) & is_present
+        # Where the other columns say less, pairs that they find the best of both rows.
+        is_best = are_best(pairs, others, min_evidence / 2) & is_present
+        for is_learned in (is_good, is_best):
+            if not _agrees_rarely(levels[is_learned]):
+                continue
+            translated = _translated(column, pairs[is_learned])
+            if translated is not None:
                 column = translated
+                break
+        else:
+            # Values that are alike tell something, such as lists in another order.
+            is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED if is_good.any() else True
+            is_apart = bool(column.note) or _are_apart(column)
+            if _agrees_rarely(levels[is_good]) and is_apart and not is_alike:
+                column = _left_out(column)
         found.append(column)
     return found
+
+
+def are_best(pairs: Ids, gains: NDArray[np.float64], least: float) -> NDArray[np.bool_]:
+    """Tells pairs that have more in common than all others of both rows, `(num_pairs,)`.
+
+    Args:
+        pairs: Candidate pairs, `(num_pairs, 2)`.
+        gains: Evidence that speaks for a match, `(num_pairs,)`.
+        least: Minimum evidence.
+    """
+    is_best = gains > least
+    for rows in pairs.T:
+        best = np.zeros(rows.max(initial=0) + 1)
+        np.maximum.at(best, rows, gains)
+        is_best &= gains == best[rows]
+    return is_best
+
+
+def _agrees_rarely(levels: NDArray[np.int8]) -> bool:
+    num_agreed = (levels <= EQUAL + 1).sum()
+    return len(levels) >= _MIN_PAIRS and num_agreed <= _MAX_AGREED * len(levels)
 
 
 def with_notes(columns: Sequence[Column]) -> list[Column]:
@@ -81,40 +117,107 @@ def _are_apart(column: Column) -> bool:
     return bool(np.isin(right, column.left).mean() <= _MAX_SHARED)
 
 
-def _translated(column: Column, pairs: NDArray[np.int64]) -> Column:
+def _left_out(column: Column) -> Column:
+    """Returns a column without the values of the right table."""
+    right = np.full_like(column.right, MISSING)
+    left = right if column.is_one_table else column.left
+    return replace(column, left=left, right=right, note=_NEVER)
+
+
+def _translated(column: Column, pairs: Ids) -> Column | None:
     """Returns a column whose right values are those left values that they stand for.
 
     Args:
         column: The column.
         pairs: Pairs of rows most of which match.
+
+    Returns:
+        The column, or `None` if nothing was learned.
     """
     if column.is_one_table:
-        nothing = np.full_like(column.left, MISSING)
-        return replace(column, left=nothing, right=nothing, note=_NEVER)
+        return None
+    if column.kind.name == "number" and (factor := _factor_of(column, pairs)):
+        return converted(column, factor)
+    return _with_codes(column, pairs) if _are_apart(column) else None
+
+
+def _factor_of(column: Column, pairs: Ids) -> float | None:
+    """Returns what right numbers are divided by to be the left ones, or `None`."""
+    numbers = np.array(list(map(float, column.values)))
+    left, right = numbers[column.left[pairs[:, 0]]], numbers[column.right[pairs[:, 1]]]
+    is_usable = (left > 0) & (right > 0)
+    left, right = left[is_usable], right[is_usable]
+    if len(set(left)) < _MIN_NUMBERS:
+        return None
+    factor, share = _most_frequent_ratio(left, right)
+    _, by_chance = _most_frequent_ratio(left, np.roll(right, 1))
+    if share < max(_MIN_MULTIPLES, 2 * by_chance) or abs(np.log(factor)) < _NEAR_FACTOR:
+        return None
+    return _round_factor(factor)
+
+
+def _round_factor(factor: float) -> float:
+    """Returns the round number that a factor, or its inverse, nearly is; otherwise the factor."""
+    if factor < 1:
+        return 1 / _round_factor(1 / factor)
+    for exact in (float(f"{factor:.1g}"), float(f"{factor:.2g}"), round(factor)):
+        if abs(factor / exact - 1) < _EXACT:
+            return exact
+    return factor
+
+
+def _most_frequent_ratio(
+    left: NDArray[np.float64], right: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Returns the median of the ratios that are most alike, and their share."""
+    ratios = np.sort(right / left)
+    stops = np.searchsorted(ratios, ratios * (1 + _NEAR_FACTOR), side="right")
+    sizes = stops - np.arange(len(ratios))
+    start = int(sizes.argmax())
+    return float(np.median(ratios[start : stops[start]])), float(sizes[start] / len(ratios))
+
+
+def converted(column: Column, factor: float) -> Column:
+    """Returns a column whose right numbers are divided by a factor."""
+    places = {value: place for place, value in enumerate(column.values)}
+    of_value = [places.setdefault(divided(value, factor), len(places)) for value in column.values]
+    right = np.where(column.right >= 0, np.array(of_value, np.int64)[column.right], MISSING)
+    known = column.known
+    if known is not None:
+        num_new = len(places) - len(column.values)
+        counts = [np.append(side, np.ones(num_new, side.dtype)) for side in known.counts]
+        known = known._replace(counts=counts)
+    note = f"numbers of the right table are {factor:.5g} times as large, and converted"
+    return replace(column, values=list(places), right=right, note=note, factor=factor, known=known)
+
+
+def divided(value: str, factor: float) -> str:
+    """Returns a number over a factor, in the form that is compared."""
+    # Without errors of rounding: 3835 square meters are 0.3835 hectares.
+    return repr(float(f"{float(value) / factor:.9g}"))
+
+
+def _with_codes(column: Column, pairs: Ids) -> Column | None:
+    """Learns codes that map one to one; returns `None` if they do not."""
     left_rows, right_rows = pairs.T
     left_values, left = np.unique(column.left[left_rows], return_inverse=True)
     right_values, right = np.unique(column.right[right_rows], return_inverse=True)
+    if len(left_values) < 2 or max(len(left_values), len(right_values)) > _MAX_CODES:
+        return None
+    counts = np.zeros((len(left_values), len(right_values)), np.int64)
+    np.add.at(counts, (left, right), 1)
+    best = counts.argmax(axis=1)
+    best_counts = counts.max(axis=1)
+    is_mutual = counts.argmax(axis=0)[best] == np.arange(len(left_values))
+    is_mutual &= best_counts >= _MIN_COUNT
+    if best_counts[is_mutual].sum() < _MIN_MAPPED * len(pairs):
+        return None
     codes = np.arange(len(column.values))
-    is_code = np.zeros(len(codes), bool)
-    num_mapped = 0
-    if max(len(left_values), len(right_values)) <= _MAX_CODES:
-        counts = np.zeros((len(left_values), len(right_values)), np.int64)
-        np.add.at(counts, (left, right), 1)
-        best = counts.argmax(axis=1)
-        best_counts = counts.max(axis=1)
-        is_mutual = counts.argmax(axis=0)[best] == np.arange(len(left_values))
-        is_mutual &= best_counts >= _MIN_COUNT
-        mapped = right_values[best[is_mutual]]
-        codes[mapped] = left_values[is_mutual]
-        is_code[mapped] = True
-        num_mapped = best_counts[is_mutual].sum()
-    if num_mapped < _MIN_MAPPED * len(pairs) or len(left_values) < 2:
-        return replace(column, right=np.full_like(column.right, MISSING), note=_NEVER)
-    is_present = column.right >= 0
-    translated = np.where(is_present, codes[column.right], MISSING)
-    learned = np.flatnonzero(is_code)
+    learned = right_values[best[is_mutual]]
+    codes[learned] = left_values[is_mutual]
+    translated = np.where(column.right >= 0, codes[column.right], MISSING)
     examples = []
-    for old in learned[:_NUM_EXAMPLES].tolist():
+    for old in np.sort(learned)[:_NUM_EXAMPLES].tolist():
         examples.append(f"{column.values[old]} = {column.values[codes[old]]}")
     note = f"{len(learned)} codes of the right table learned ({', '.join(examples)})"
     return replace(column, right=translated, note=note)

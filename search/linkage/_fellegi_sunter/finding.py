@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.flat_arrays import Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
-from tf_charagram.search.linkage._columns.recoding import with_notes, written_otherwise
+from tf_charagram.search.linkage._columns.recoding import are_best, with_notes, written_otherwise
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows, read_whole_text
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
@@ -236,7 +235,8 @@ def _fit_from_best(
         num_rows: Number of rows whose partners are among the candidates.
         num_all: Number of pairs of rows, candidates or not.
     """
-    is_seed = _are_best(pairs, mixture.column_evidence(agreements), np.log(num_rows))
+    gains = np.maximum(mixture.column_evidence(agreements), 0).sum(axis=1)
+    is_seed = are_best(pairs, gains, np.log(num_rows))
     num_seeds = is_seed.sum()
     if num_seeds < _MIN_SEEDS:
         return None
@@ -246,23 +246,6 @@ def _fit_from_best(
     num_matches = mixture.num_matches(num_all)
     is_sound = num_seeds / _MAX_CHANGE < num_matches < num_seeds * _MAX_CHANGE
     return mixture if is_sound else None
-
-
-def _are_best(pairs: Ids, ratios: NDArray[np.float64], least: float) -> NDArray[np.bool_]:
-    """Tells pairs that have more in common than all others of both rows, `(num_pairs,)`.
-
-    Args:
-        pairs: Candidate pairs, `(num_pairs, 2)`.
-        ratios: Their log likelihood ratios, `(num_pairs, num_columns)`.
-        least: Minimum sum of the ratios that speak for a match.
-    """
-    gains = np.maximum(ratios, 0).sum(axis=1)
-    is_best = gains > least
-    for rows in pairs.T:
-        best = np.zeros(rows.max(initial=0) + 1)
-        np.maximum.at(best, rows, gains)
-        is_best &= gains == best[rows]
-    return is_best
 
 
 def _sizes(columns: Sequence[Column]) -> tuple[int, int]:
