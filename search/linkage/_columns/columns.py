@@ -216,6 +216,8 @@ def make_column(
         is_identifying = identifies(name, chosen.name, [cell for cell in left if cell])
     right_cells = left if right is None else right
     values = list(positions)
+    if len(values) == 1 and sum(map(len, sides)) >= _MIN_CONSTANT_ROWS:
+        note = "has one value only, which tells nothing"
     cells_of_sides = left, right_cells
     return Column(
         name, chosen, values, ids[0], ids[-1], *cells_of_sides, is_whole, bool(is_identifying), note

@@ -14,7 +14,7 @@ from tf_charagram.search._pairs.flat_arrays import Ids
 if TYPE_CHECKING:
     from tf_charagram.search.linkage._columns.columns import Column
 
-# So many right rows are also in the left table crosswise, and so many times as many as straight.
+# So many right rows are in the left table crosswise, and so many times as many as straight.
 _MIN_CROSSED = 10
 _MIN_RATIO = 5
 # Some rows are crossed if they are so many of all.
@@ -38,31 +38,41 @@ def crossed_columns(columns: Sequence[Column]) -> list[tuple[int, int, int | Non
     Returns:
         Numbers of both columns, and the number of crossed rows, or `None` for all of them.
     """
-    found = []
+    found: list[tuple[int, int, int | None]] = []
     for one, other in combinations(range(len(columns)), 2):
         first, second = columns[one], columns[other]
         if first.kind.name != second.kind.name or first.is_one_table:
             continue
         straight, crossed = _are_known(first, second, None)
-        if crossed < _MIN_CROSSED:
+        if crossed.sum() < _MIN_CROSSED:
             continue
-        num_crossed = crossed
+        num_crossed = int((crossed & ~straight).sum())
         # Teams that play at home and away are told by the day.
         for third in (None, *columns):
             if third is first or third is second:
                 continue
             straight, crossed = _are_known(first, second, third)
-            if crossed >= max(_MIN_RATIO * straight, _MIN_CROSSED):
+            least = max(_MIN_RATIO * (straight & ~crossed).sum(), _MIN_CROSSED)
+            if (crossed & ~straight).sum() >= least:
                 found.append((one, other, None))
                 break
         else:
-            if first.kind.name == "name" and num_crossed >= _MIN_SHARE * len(first.right):
+            least = max(_MIN_SHARE * len(first.right), _MIN_CROSSED)
+            if first.kind.name == "name" and num_crossed >= least:
                 found.append((one, other, num_crossed))
     return found
 
 
-def _are_known(first: Column, second: Column, third: Column | None) -> tuple[int, int]:
-    """Counts right rows whose values are in a left row straight only, and crosswise only."""
+def _are_known(
+    first: Column, second: Column, third: Column | None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tells the right rows whose values are in a left row, straight and crosswise.
+
+    Args:
+        first: A column.
+        second: Another one.
+        third: Another one that must agree, too, or `None`.
+    """
     size = len(second.values)
 
     def keys(one: Ids, other: Ids, side: str) -> Ids:
@@ -76,7 +86,6 @@ def _are_known(first: Column, second: Column, third: Column | None) -> tuple[int
     known = keys(first.left, second.left, "left")
     known = known[known >= 0]
     there, back = places_in(first, second), places_in(second, first)
-    straight: NDArray[np.bool_] = np.isin(keys(first.right, second.right, "right"), known)
+    straight = keys(first.right, second.right, "right")
     crosswise = keys(there[second.right], back[first.right], "right")
-    crossed = np.isin(crosswise, known)
-    return int((straight & ~crossed).sum()), int((crossed & ~straight).sum())
+    return np.isin(straight, known), np.isin(crosswise, known)

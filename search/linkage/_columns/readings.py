@@ -32,10 +32,12 @@ class _Words(NamedTuple):
         split: Returns the words of a cell.
         constants: Words that nearly all cells have, and their places from the start, or, negative,
             from the end.
+        has_zeros: Whether numbers have zeros in front.
     """
 
     split: Callable[[str], list[str]]
     constants: frozenset[tuple[int, str]]
+    has_zeros: bool
 
     @classmethod
     def of(cls, kind: Kind, cells: Sequence[str]) -> _Words:
@@ -48,10 +50,14 @@ class _Words(NamedTuple):
                 return read(cell).split()
 
         counts: Counter[tuple[int, str]] = Counter()
+        has_zeros = False
         for cell in cells:
-            counts.update(set(_places(split(cell))))
+            words = split(cell)
+            counts.update(set(_places(words)))
+            has_zeros = has_zeros or list(map(_plain, words)) != words
         least = _MIN_CONSTANT * max(len(cells), _MIN_VALUES)
-        return cls(split, frozenset(place for place, count in counts.items() if count >= least))
+        constants = frozenset(place for place, count in counts.items() if count >= least)
+        return cls(split, constants, has_zeros)
 
     def telling(self, cell: str) -> list[str]:
         """Returns the words that are not constant, or all words if there are none."""
@@ -147,7 +153,11 @@ def read_alike(kind: Kind, left: Sequence[str], right: Sequence[str]) -> tuple[K
             best, chosen = num_common, join
     if chosen is None:
         return kind, ""
-    ignored = [f"`{name}`" for name in sorted(names[0] | names[1])]
-    note = f"read without {', '.join([*ignored, 'zeros in front'])}"
-    note += " and in any order" if chosen is _in_any_order else ""
+    ignored = [f"`{name}`" for name in sorted(names[0] ^ names[1])]
+    if words[0].has_zeros or words[1].has_zeros:
+        ignored.append("zeros in front")
+    changes = [f"without {', '.join(ignored)}"] if ignored else []
+    if chosen is _in_any_order:
+        changes.append("in any order")
+    note = f"read {' and '.join(changes)}"
     return kind._replace(reader=partial(_reader, kind, chosen)), note

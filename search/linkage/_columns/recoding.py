@@ -60,19 +60,16 @@ def written_otherwise(
         is_good = (others > min_evidence) & is_present
         # Where the other columns say less, pairs that they find the best of both rows.
         is_best = are_best(pairs, others, min_evidence / 2) & is_present
+        learned = None
         for is_learned in (is_good, is_best):
-            if not _agrees_rarely(levels[is_learned]):
-                continue
-            translated = _translated(column, pairs[is_learned])
-            if translated is not None:
-                column = translated
-                break
-        else:
+            if learned is None and _agrees_rarely(levels[is_learned]):
+                learned = _translated(column, pairs[is_learned])
+        if learned is not None:
+            column = learned
+        elif _agrees_rarely(levels[is_good]) and (column.note or _are_apart(column)):
             # Values that are alike tell something, such as lists in another order.
-            is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED if is_good.any() else True
-            is_apart = bool(column.note) or _are_apart(column)
-            if _agrees_rarely(levels[is_good]) and is_apart and not is_alike:
-                column = _left_out(column)
+            is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED
+            column = column if is_alike else _left_out(column)
         found.append(column)
     return found
 

@@ -17,7 +17,8 @@ _MAY_BE_SIGN = re.compile(r"[-+#*<>=~^$|]")
 _INSIDE_WORDS = re.compile(r"(?<=\w)['.\u2019](?=\w)|(?<=\w)\.")
 _CURRENCY = r"(?:us\$|[$\u20ac\u00a3\u00a5]|usd|eur|gbp|chf|jpy)?"
 # A unit may follow.
-_NUMBER = re.compile(rf"{_CURRENCY}\s*([+-]?\d[\d., ]*)[^\d-]{{0,4}}", re.IGNORECASE)
+_UNIT = r"(?:[^\d-]{0,4}|[a-z]{1,2}[23])"
+_NUMBER = re.compile(rf"{_CURRENCY}\s*([+-]?\d[\d., ]*){_UNIT}", re.IGNORECASE)
 
 
 # Hours, minutes and seconds, or minutes and seconds.
@@ -64,8 +65,8 @@ def number_of(text: str) -> float | None:
     A duration such as 4:05 is its seconds.
 
     Examples:
-        >>> number_of("$1,200.50"), number_of("8.10 %"), number_of("1.200,50"), number_of("a 4 b 5")
-        (1200.5, 8.1, 1200.5, None)
+        >>> number_of("$1,200.50"), number_of("8.10 %"), number_of("1.200,50"), number_of("7 m2")
+        (1200.5, 8.1, 1200.5, 7.0)
     """
     if duration := _DURATION.fullmatch(text.strip()):
         hours, minutes, seconds = (float(part or 0) for part in duration.groups())

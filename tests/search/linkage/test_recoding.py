@@ -49,6 +49,43 @@ def test_codes_that_map_one_to_one_are_learned(seed):
     assert sex.agreement == "equal" and sex.weight > 0
 
 
+@pytest.mark.parametrize(
+    ("write_left", "write_right", "factor"),
+    [
+        (lambda height: str(height), lambda height: f"{height * 3.28084:.0f} ft", "3.28"),
+        (lambda height: f"{height / 100} EUR", lambda height: str(height), "100"),
+    ],
+)
+def test_factors_of_numbers_are_learned(write_left, write_right, factor):
+    tables = people(0, number=150, num_relatives=0)
+    draw = np.random.default_rng(2)
+    heights = draw.integers(100, 2000, 12).tolist()
+    left, right = with_column(
+        tables,
+        tables[2],
+        "height",
+        lambda value: write_left(heights[value]),
+        lambda value: write_right(heights[value]),
+    )
+    found = match(left, right, None, on=["height", *COLUMNS])
+    assert note_of(found, "height").startswith(f"numbers of the right table are {factor}")
+    row = min(tables[2])
+    [height] = [each for each in found.explain(*row) if each.column == "height"]
+    assert height.agreement in ("equal", "near") and height.weight > 0
+    assert f1(pairs_of(found), tables[2]) > 0.97
+
+
+def test_codes_are_learned_from_the_best_pairs():
+    """No other column alone makes a pair sure."""
+    draw = np.random.default_rng(3)
+    names = words(150)
+    countries = draw.integers(0, 5, 150).tolist()
+    left = {"name": names, "country": [f"{words(5, 9)[each]}ia" for each in countries]}
+    right = {"name": names[::-1], "country": [str(900 + each) for each in countries[::-1]]}
+    found = match(left, right, None, on=["name", "country"])
+    assert note_of(found, "country").startswith("5 codes of the right table learned")
+
+
 def test_a_column_that_never_agrees_is_named_and_left_out():
     tables = people(0, num_relatives=0)
     truth = tables[2]

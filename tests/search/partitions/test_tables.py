@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import re
 from itertools import combinations
 from pathlib import Path
@@ -63,6 +64,24 @@ class TestColumns:
         assert len(common) >= 0.99 * max(len(found), len(expected))
         for pair in common:
             assert found[pair] == pytest.approx(expected[pair], abs=0.02)
+
+    def test_columns_that_are_written_otherwise(self, tmp_path):
+        table = people(90, seed=4)
+        draw = random.Random(4)
+        numbers = draw.sample(range(1000, 90_000), 90)
+        left = {**table, "host": [f"web{number}" for number in numbers]}
+        left["size"] = [f"{number % 997 + 100}" for number in numbers]
+        right = {**table, "name": table["city"], "city": table["name"]}
+        right["host"] = [f"WEB0{number}.example.com" for number in numbers]
+        right["size"] = [f"{(number % 997 + 100) / 1000} km" for number in numbers]
+        on = [*ON, "host", "size"]
+        paths = [write(tmp_path / "left.csv", left), write(tmp_path / "right.csv", right)]
+        summary = match_files(paths[:1], paths[1:], tmp_path / "out", None, on=on, num_partitions=1)
+        assert summary["num_matched"] == 90
+        notes = dict(note.split(": ", 1) for note in summary["notes"])
+        assert notes["name"] == "is `city` of the right table"
+        assert notes["host"] == "read without `com`, `example`, zeros in front"
+        assert notes["size"].startswith("numbers of the right table are 0.001 times as large")
 
 
 class TestTitles:

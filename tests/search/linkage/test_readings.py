@@ -1,0 +1,123 @@
+"""Codes and names that two tables write otherwise, and columns in each other's place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.search.linkage.conftest import COLUMNS, f1, pairs_of, people
+from tests.texts import words
+from tf_charagram.search import match
+from tf_charagram.search.linkage._columns.columns import make_column, read_columns
+
+NUMBERS = range(7, 400, 9)
+
+
+@pytest.mark.parametrize(
+    ("write_left", "write_right", "note"),
+    [
+        ("web{:02d}", "WEB{:02d}.prod.example.com", "`com`, `example`, `prod`, zeros in front"),
+        ("{0}/6", "{0:05d}/0006", "zeros in front"),
+        ("imo{}", "{}", "`imo`"),
+        ("INV-2023-{:05d}", "{}/2023", "`inv`, zeros in front"),
+        ("(BE) 0{0:03d}.4{0:03d}.{0:03d}", "{0}4{0:03d}{0:03d}", "`be`, zeros in front"),
+        ("M/V {} star", "{} Star", "`m`, `v`"),
+    ],
+)
+def test_constant_words_and_zeros_in_front_are_no_information(write_left, write_right, note):
+    left = [write_left.format(number) for number in NUMBERS]
+    right = [write_right.format(number) for number in NUMBERS]
+    column = make_column("number", left, right)
+    assert column.left.tolist() == column.right.tolist()
+    assert len(set(column.left.tolist())) == len(NUMBERS)
+    assert column.note == f"read without {note}"
+
+
+def test_words_in_another_order_are_equal_if_no_table_has_both_orders():
+    sizes = [(number, number % 7 + 2) for number in NUMBERS]
+    left = [f"{one:03d}-{other}" for one, other in sizes]
+    right = [f"{other}/{one}" for one, other in sizes]
+    column = make_column("number", left, right)
+    assert column.left.tolist() == column.right.tolist()
+    assert column.note.endswith("without zeros in front and in any order")
+    # Of these, 2/7 and 7/2 are two things.
+    both = [f"{one}-{other}" for one in range(2, 9) for other in range(2, 9)]
+    turned = [f"{other}/0{one}" for one in range(2, 9) for other in range(2, 9)]
+    column = make_column("number", both, turned)
+    assert [column.values[value] for value in column.right[:3]] == ["2 2", "3 2", "4 2"]
+    assert column.note == "read without zeros in front"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        # Versions and units, with and without zeros.
+        (["1.2", "1.20", "1.02", "2.0"] * 3, ["v1.2", "v1.20", "v1.02", "v2.0"] * 3),
+        (["1", "11", "01", "1a"] * 3, ["Unit 1", "Unit 11", "Unit 01", "Unit 1a"] * 3),
+    ],
+)
+def test_values_that_differ_in_one_table_stay_different(left, right):
+    column = make_column("number", left, right)
+    assert len({column.left[row] for row in range(4)}) == 4
+    assert len({column.right[row] for row in range(4)}) == 4
+
+
+def test_numbers_of_two_years_are_not_equal():
+    column = make_column(
+        "number",
+        [f"2023-{number:04d}" for number in NUMBERS],
+        [f"2024-{number:04d}" for number in NUMBERS],
+    )
+    assert not set(column.left.tolist()) & set(column.right.tolist())
+    assert not column.note
+
+
+def test_numbers_of_their_own_are_left_out():
+    left, right, truth = people(0, number=150, num_relatives=0)
+    left["number"] = [f"C-{row:05d}" for row in range(len(left["born"]))]
+    right["number"] = [str(len(right["born"]) - row) for row in range(len(right["born"]))]
+    found = match(left, right, None, on=["number", *COLUMNS])
+    assert found.links.columns[0].note == "never agrees: written otherwise? It is left out"
+    assert f1(pairs_of(found), truth) > 0.97
+
+
+def test_columns_in_each_others_place_are_put_right():
+    left, right, truth = people(1, number=150, num_relatives=0)
+    right["first"], right["last"] = right["last"], right["first"]
+    found = match(left, right, None, on=COLUMNS)
+    notes = {column.name: column.note for column in found.links.columns}
+    assert notes["first"] == "is `last` of the right table"
+    assert notes["last"] == "is `first` of the right table"
+    assert f1(pairs_of(found), truth) > 0.97
+
+
+def test_rows_with_columns_in_each_others_place_are_named():
+    left, right, truth = people(2, number=150, num_relatives=0)
+    first, last = right["first"], right["last"]
+    for row in range(0, len(first), 2):
+        first[row], last[row] = last[row], first[row]
+    found = match(left, right, None, on=COLUMNS)
+    note = found.links.columns[COLUMNS.index("first")].note
+    assert note.startswith("is in `last` of the right table in ")
+    assert note.endswith(" rows, and compared crosswise")
+    assert f1(pairs_of(found), truth) > 0.97
+
+
+def test_teams_at_home_and_away_are_told_by_the_day():
+    draw = np.random.default_rng(0)
+    teams = words(12)
+    games = [(one, other) for one in teams for other in teams if one != other]
+    days = [f"2024-{draw.integers(1, 13):02d}-{draw.integers(1, 29):02d}" for _ in games]
+    left = {"home": [one for one, _ in games], "away": [other for _, other in games], "day": days}
+    right = {"home": left["away"], "away": left["home"], "day": days}
+    columns = read_columns(left, right, ["home", "away", "day"])
+    assert [column.source for column in columns] == [1, 0, 2]
+    assert columns[0].left.tolist() == columns[0].right.tolist()
+
+
+def test_a_column_with_one_value_is_named():
+    left, right, _ = people(0, number=40, num_relatives=10)
+    for table in (left, right):
+        table["firm"] = ["ACME"] * len(table["born"])
+    column = read_columns(left, right, [*COLUMNS, "firm"])[-1]
+    assert column.note == "has one value only, which tells nothing"
