@@ -16,7 +16,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import NUM_CANDIDATES, best_pairs
 from tf_charagram.search._pairs.flat_arrays import Ids
-from tf_charagram.search._pairs.kept_numbers import NewLinks, join_new
+from tf_charagram.search._pairs.kept_numbers import NewLinks, as_one, join_new
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import cells_of
@@ -41,7 +41,8 @@ class Added(NamedTuple):
     Attributes:
         groups: The group of each new row.
         merges: Groups that the new rows connect, each in ascending order. With `merge=True` they
-            are one now, with the first number; otherwise they are as they were.
+            are one now, with the first number, and so are the ones that earlier rows connected;
+            otherwise they are as they were.
     """
 
     groups: list[int]
@@ -118,6 +119,8 @@ class GroupedRows:
         self._item_of_row = np.zeros(0, np.int64)
         self._groups = np.zeros(0, np.int64)
         self._next_id = 1
+        # Groups that rows connected, and that were not merged.
+        self._apart: list[tuple[int, ...]] = []
         self._folder: Path | None = None
 
     def __len__(self) -> int:
@@ -134,22 +137,29 @@ class GroupedRows:
 
         Args:
             rows: Texts, or a table with the same columns, as the first ones.
-            merge: Whether old groups become one if new rows connect them. The smallest number
-                stays, and the others are not used again.
+            merge: Whether old groups become one if these rows or earlier ones connect them. The
+                smallest number stays, and the others are not used again. `add([], merge=True)`
+                accepts all merges that were reported so far.
 
         Raises:
             ConfigError: `rows` is no list of texts or lacks a column.
         """
         items, item_of_row = self._kind.extended(self._items, rows)
         num_new = self._kind.count(items) - len(self._groups)
-        groups = np.append(self._groups, np.full(num_new, -1))
+        old_groups = self._groups
         merges: list[tuple[int, ...]] = []
+        if merge:
+            merges = self._apart
+            old_groups = as_one(old_groups, merges, self._next_id)
+        groups = np.append(old_groups, np.full(num_new, -1))
         # Texts that came before may connect groups again.
         added = np.unique(item_of_row)
         if len(added):
             links = self._kind.links(items, added, self.threshold)
-            merges = join_new(groups, added, links, self.threshold, self._next_id, merge=merge)
+            own = join_new(groups, added, links, self.threshold, self._next_id, merge=merge)
+            merges = merges + own
         self._items = items
+        self._apart = [] if merge else sorted({*self._apart, *merges})
         self._groups = groups
         self._next_id = max(self._next_id, int(groups.max(initial=0)) + 1)
         self._item_of_row = np.append(self._item_of_row, item_of_row)
@@ -180,6 +190,7 @@ class GroupedRows:
             "item_of_row": self._item_of_row.tolist(),
             "groups": self._groups.tolist(),
             "next_id": self._next_id,
+            "apart": self._apart,
         }
         with whole_file(path, "w") as file:
             file.write(json.dumps(rows))
@@ -210,6 +221,7 @@ class GroupedRows:
             grouped._item_of_row = np.array(saved["item_of_row"], np.int64)
             grouped._groups = np.array(saved["groups"], np.int64)
             grouped._next_id = saved["next_id"]
+            grouped._apart = list(map(tuple, saved["apart"]))
             if kind.count(grouped._items) != len(grouped._groups):
                 raise ValueError(f"{_ROWS} has more groups than rows, or fewer")
             if len(grouped) and max(grouped.groups) >= grouped._next_id:

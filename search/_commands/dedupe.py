@@ -78,7 +78,7 @@ def _make_parser() -> Parser:
     parser.add_argument(
         "--merge",
         action="store_true",
-        help="old groups become one if new rows connect them [they stay, with a warning]",
+        help="groups become one if new or earlier rows connect them [they stay, with a warning]",
     )
     parser.add_argument(
         "--yes",
@@ -224,7 +224,7 @@ def _say_merges(merges: Sequence[Sequence[int]], is_done: bool) -> None:
     for groups in merges:
         names = ", ".join(map(str, groups))
         result = f"they are {groups[0]} now" if is_done else "they stay apart without --merge"
-        lines.append(f"new rows connect the groups {names}; {result}")
+        lines.append(f"rows connect the groups {names}; {result}")
     _warn(lines, "groups")
 
 

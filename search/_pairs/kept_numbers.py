@@ -11,7 +11,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial import distance
 
 from tf_charagram.search._pairs.average_linkage import joined_by_means, with_thirds
-from tf_charagram.search._pairs.connected import MAX_CONNECTED, bounded_components
+from tf_charagram.search._pairs.connected import MAX_CONNECTED, bounded_components, components
 from tf_charagram.search._pairs.flat_arrays import NO_PAIRS, Array, Ids, paired
 
 # Items of an old group that new items are compared with.
@@ -75,6 +75,20 @@ def join_new(
     for number, new in enumerate(opened, start=next_id):
         groups[new] = number
     return sorted(merges)
+
+
+def as_one(groups: Ids, connected: Sequence[Sequence[int]], next_id: int) -> Ids:
+    """Makes one group of connected groups; the smallest number stays.
+
+    Args:
+        groups: The group of each item.
+        connected: Numbers of groups that rows connect, each in ascending order.
+        next_id: A larger number than all groups have.
+    """
+    pairs = [(ids[0], other) for ids in connected for other in ids[1:]]
+    numbers = components(next_id, np.array(pairs, np.int64).reshape(-1, 2))
+    _, smallest = np.unique(numbers, return_index=True)
+    return smallest[numbers][groups]
 
 
 def _parts(

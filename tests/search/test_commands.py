@@ -137,10 +137,10 @@ def test_dedupe_tells_of_groups_that_new_rows_connect(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[1:] == ["apple pear plum,1", "plum fig date,2"]
     assert call("dedupe", new, "--into", folder) == 0
     streams = capsys.readouterr()
-    assert "new rows connect the groups 1, 2; they stay apart without --merge" in streams.err
+    assert "rows connect the groups 1, 2; they stay apart without --merge" in streams.err
     assert call("dedupe", new, "--into", folder, "--merge") == 0
     streams = capsys.readouterr()
-    assert "new rows connect the groups 1, 2; they are 1 now" in streams.err
+    assert "rows connect the groups 1, 2; they are 1 now" in streams.err
     assert "apple pear plum fig date,1" in streams.out
     assert "4 rows in 1 groups" in streams.err
 
