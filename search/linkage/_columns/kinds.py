@@ -29,6 +29,11 @@ _MAX_NAME_WORDS = 2.0
 _NOT_DIGITS = re.compile(r"\D")
 # Factor of the similarity of codes with letters whose digits differ.
 _OTHER_DIGITS = 0.7
+# Similarity of a code and the same with so many more letters at an end, such as a host with and
+# without its domain.
+_WITH_LETTERS = 0.9
+_MIN_LETTERS = 3
+_MIN_CODE = 4
 # Between items of a list in a cell, and as the form that is compared has it.
 _SEPARATORS = re.compile(r"\*\*|[;|\n]")
 _BETWEEN_ITEMS = "; "
@@ -193,9 +198,25 @@ def _code_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     similarities = _pairwise(values, pairs, OSA.normalized_similarity)
     digits = np.array([_NOT_DIGITS.sub("", value) for value in values])
     has_letters = np.array([any(map(str.isalpha, value)) for value in values], bool)
-    is_other = has_letters[left] & has_letters[right]
-    is_other &= digits[left] != digits[right]
-    return np.where(is_other, _OTHER_DIGITS * similarities, similarities)
+    has_other_digits = digits[left] != digits[right]
+    is_other = has_letters[left] & has_letters[right] & has_other_digits
+    similarities[is_other] *= _OTHER_DIGITS
+    for pair in np.flatnonzero(~has_other_digits).tolist():
+        short, long = sorted((values[place] for place in pairs[pair].tolist()), key=len)
+        if _has_more_letters(short, long):
+            similarities[pair] = max(similarities[pair], _WITH_LETTERS)
+    return similarities
+
+
+def _has_more_letters(short: str, long: str) -> bool:
+    """Tells whether a code of the same digits is another one with more words at its ends."""
+    start = long.find(short)
+    stop = start + len(short)
+    if start < 0 or len(short) < _MIN_CODE or len(long) < len(short) + _MIN_LETTERS:
+        return False
+    ends = long[start - 1 : start] + short[0], short[-1] + long[stop : stop + 1]
+    # No more letters of the same word.
+    return not any(len(end) == 2 and end.isalpha() for end in ends)
 
 
 def _number_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:

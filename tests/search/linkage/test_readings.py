@@ -9,6 +9,8 @@ from tests.search.linkage.conftest import COLUMNS, f1, pairs_of, people
 from tests.texts import words
 from tf_charagram.search import match
 from tf_charagram.search.linkage._columns.columns import make_column, read_columns
+from tf_charagram.search.linkage._columns.kinds import KINDS
+from tf_charagram.search.linkage._columns.values import code_of
 
 NUMBERS = range(7, 400, 9)
 
@@ -60,6 +62,26 @@ def test_values_that_differ_in_one_table_stay_different(left, right):
     column = make_column("number", left, right)
     assert len({column.left[row] for row in range(4)}) == 4
     assert len({column.right[row] for row in range(4)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_near"),
+    [
+        ("web01", "web01.dev.example.com", True),
+        ("10302", "Rechnung 10302", True),
+        # Another word, another size, another number.
+        ("web01", "oldweb01", False),
+        ("10302", "10302 L", False),
+        ("web01", "web011.example.com", False),
+        ("wh1000", "wh1000 xm5 black", False),
+        ("A1", "A1 shelf", False),
+    ],
+)
+def test_codes_with_more_words_are_near(one, other, is_near):
+    code = KINDS["code"]
+    values = [code_of(one), code_of(other)]
+    [similarity] = code.similarities(values, np.array([[0, 1]]))
+    assert (similarity >= code.cutoffs[0]) == is_near
 
 
 def test_numbers_of_two_years_are_not_equal():
