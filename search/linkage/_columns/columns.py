@@ -198,16 +198,17 @@ def make_column(
     if is_whole:
         chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
     note = ""
-    if right is not None and not is_whole:
-        chosen, note = read_alike(chosen, *distinct)
+    forms = [_forms(chosen, cells) for cells in distinct]
+    if right is not None and not is_whole and not isinstance(kind, ColumnKind):
+        chosen, note = read_alike(chosen, *forms)
+        if note:
+            forms = [_forms(chosen, cells) for cells in distinct]
     positions: dict[str, int] = {}
     ids = []
-    for side, cells in zip(sides, distinct, strict=True):
-        read = chosen.reader(cells)
+    for side, form_of in zip(sides, forms, strict=True):
         # Empty cells, and cells that do not have the form of the kind.
         position_of = {"": MISSING}
-        for cell in cells:
-            form = read(cell)
+        for cell, form in form_of.items():
             position_of[cell] = positions.setdefault(form, len(positions)) if form else MISSING
         ids.append(np.array([position_of[cell] for cell in side], np.int64))
     if is_whole and not is_alone:
@@ -222,6 +223,11 @@ def make_column(
     return Column(
         name, chosen, values, ids[0], ids[-1], *cells_of_sides, is_whole, bool(is_identifying), note
     )
+
+
+def _forms(kind: Kind, cells: Sequence[str]) -> dict[str, str]:
+    """Returns the values of the distinct cells of a table, empty if they are not of the kind."""
+    return dict(zip(cells, map(kind.reader(cells), cells), strict=True))
 
 
 def read_columns(

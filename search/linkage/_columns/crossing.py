@@ -19,6 +19,8 @@ _MIN_CROSSED = 10
 _MIN_RATIO = 5
 # Some rows are crossed if they are so many of all.
 _MIN_SHARE = 0.02
+# Columns without a common value, of so many, are not crossed.
+_NUM_SAMPLED = 1000
 # Unlike a missing value.
 _ABSENT = -2
 
@@ -42,6 +44,9 @@ def crossed_columns(columns: Sequence[Column]) -> list[tuple[int, int, int | Non
     for one, other in combinations(range(len(columns)), 2):
         first, second = columns[one], columns[other]
         if first.kind.name != second.kind.name or first.is_one_table:
+            continue
+        step = max(len(second.values) // _NUM_SAMPLED, 1)
+        if set(first.values).isdisjoint(second.values[::step]):
             continue
         straight, crossed = _are_known(first, second, None)
         if crossed.sum() < _MIN_CROSSED:

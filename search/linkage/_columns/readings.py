@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from tf_charagram.search.linkage._columns.kinds import Kind
 
@@ -18,70 +17,110 @@ _NAMES = ("name", "text")
 # A word that so many values have at the same place, of so many, tells nothing.
 _MIN_CONSTANT = 0.8
 _MIN_VALUES = 10
+_NUM_SAMPLED = 1000
 # Another reading gives so many more values in common, of those of the smaller table.
 _MIN_GAIN = 0.05
 _MIN_NEW = 2
 # So many values of a table may become equal.
 _MAX_MERGED = 0.01
 
+# Words, and their places from the start, or, negative, from the end.
+_Places = frozenset[tuple[int, str]]
 
-class _Words(NamedTuple):
-    """Words of the cells of a table, or the letters and digits of codes.
 
-    Attributes:
-        split: Returns the words of a cell.
-        constants: Words that nearly all cells have, and their places from the start, or, negative,
-            from the end.
-        has_zeros: Whether numbers have zeros in front.
+def read_alike(kind: Kind, left: Mapping[str, str], right: Mapping[str, str]) -> tuple[Kind, str]:
+    """Chooses the reading of the values of two tables that gives most values in common.
+
+    Words that nearly all values of a table have are no information, nor are zeros in front of
+    numbers. No reading is taken that makes more than a few values of a table equal.
+
+    Args:
+        kind: Kind of the column.
+        left: Distinct cells of the left table, and their values as the kind reads them.
+        right: The same of the right one.
+
+    Returns:
+        The kind with its reader, and what the user should know, or an empty text.
     """
-
-    split: Callable[[str], list[str]]
-    constants: frozenset[tuple[int, str]]
-    has_zeros: bool
-
-    @classmethod
-    def of(cls, kind: Kind, cells: Sequence[str]) -> _Words:
-        """Finds the constant words of the distinct cells of a table."""
-        read = kind.reader(cells)
-        split = _codes_in
-        if kind.name in _NAMES:
-
-            def split(cell: str) -> list[str]:
-                return read(cell).split()
-
-        counts: Counter[tuple[int, str]] = Counter()
-        has_zeros = False
-        for cell in cells:
-            words = split(cell)
-            counts.update(set(_places(words)))
-            has_zeros = has_zeros or list(map(_plain, words)) != words
-        least = _MIN_CONSTANT * max(len(cells), _MIN_VALUES)
-        constants = frozenset(place for place, count in counts.items() if count >= least)
-        return cls(split, constants, has_zeros)
-
-    def telling(self, cell: str) -> list[str]:
-        """Returns the words that are not constant, or all words if there are none."""
-        words = self.split(cell)
-        last = len(words)
-        told = []
-        for (start, plain), word in zip(enumerate(map(_plain, words)), words, strict=True):
-            if not {(start, plain), (start - last, plain)} & self.constants:
-                told.append(word)
-        return told or words
-
-    def names(self) -> set[str]:
-        """Returns the constant words."""
-        return {word for _, word in self.constants}
+    readings = _READINGS if kind.name == "code" else _READINGS[:1] if kind.name in _NAMES else ()
+    samples = []
+    sides = list(left), list(right)
+    for cells in sides if readings else ():
+        split = _splitter(kind, cells)
+        samples.append([split(cell) for cell in cells[:: max(len(cells) // _NUM_SAMPLED, 1)]])
+    constants = [_constants(sample) for sample in samples]
+    words = [{word for _, word in places} for places in constants]
+    has_zeros = any(_plain(word) != word for sample in samples for cell in sample for word in cell)
+    # Numbers of 2023 are not those of 2024.
+    is_clear = not words or words[0] <= words[1] or words[1] <= words[0]
+    if not is_clear or not (any(words) or has_zeros):
+        return kind, ""
+    ignored = frozenset().union(*constants)
+    plain = [set(left.values()), set(right.values())]
+    least = max(_MIN_GAIN * min(map(len, plain)), _MIN_NEW)
+    best = len(plain[0] & plain[1])
+    if best + least > min(map(len, plain)):
+        return kind, ""
+    chosen = None
+    for join in readings:
+        forms = [set(map(_reader(kind, ignored, join, cells), cells)) for cells in sides]
+        num_merged = [len(before) - len(own) for before, own in zip(plain, forms, strict=True)]
+        num_common = len(forms[0] & forms[1])
+        is_sound = max(num_merged) <= _MAX_MERGED * min(map(len, plain))
+        if is_sound and num_common >= best + least:
+            best, chosen = num_common, join
+    if chosen is None:
+        return kind, ""
+    names = [f"`{word}`" for word in sorted(words[0] ^ words[1])]
+    without = [*names, "zeros in front"] if has_zeros else names
+    changes = [f"without {', '.join(without)}"] if without else []
+    if chosen is _in_any_order:
+        changes.append("in any order")
+    note = f"read {' and '.join(changes)}"
+    return kind._replace(reader=partial(_reader, kind, ignored, chosen)), note
 
 
-def _codes_in(cell: str) -> list[str]:
-    return _LETTERS_OR_DIGITS.findall(cell.casefold())
+def _splitter(kind: Kind, cells: Sequence[str]) -> Callable[[str], list[str]]:
+    """Returns the function that finds the words of a cell, or the letters and digits of a code."""
+    read = kind.reader(cells)
+    if kind.name in _NAMES:
+        return lambda cell: read(cell).split()
+    return lambda cell: _LETTERS_OR_DIGITS.findall(cell.casefold())
 
 
-def _places(words: Sequence[str]) -> Iterable[tuple[int, str]]:
-    for start, word in enumerate(map(_plain, words)):
-        yield start, word
-        yield start - len(words), word
+def _constants(sample: Sequence[Sequence[str]]) -> _Places:
+    """Returns the words that nearly all cells of a table have at the same place."""
+    counts: Counter[tuple[int, str]] = Counter()
+    for words in sample:
+        for start, word in enumerate(words):
+            counts.update(_places(start, word, len(words)))
+    least = _MIN_CONSTANT * max(len(sample), _MIN_VALUES)
+    return frozenset(place for place, count in counts.items() if count >= least)
+
+
+def _places(start: int, word: str, num_words: int) -> Iterable[tuple[int, str]]:
+    plain = _plain(word)
+    return (start, plain), (start - num_words, plain)
+
+
+def _reader(
+    kind: Kind,
+    ignored: _Places,
+    join: Callable[[Sequence[str]], str],
+    cells: Sequence[str],
+) -> Callable[[str], str]:
+    """Returns the function that joins the words of a cell that are not ignored, or all of them."""
+    split = _splitter(kind, cells)
+
+    def read(cell: str) -> str:
+        words = split(cell)
+        kept = []
+        for start, word in enumerate(words):
+            if ignored.isdisjoint(_places(start, word, len(words))):
+                kept.append(word)
+        return join(kept or words) if words else ""
+
+    return read
 
 
 def _plain(word: str) -> str:
@@ -93,71 +132,13 @@ def _in_order(words: Sequence[str]) -> str:
     return " ".join(map(_plain, words))
 
 
-def _in_any_order(words: Sequence[str]) -> str:
-    return " ".join(sorted(map(_plain, words)))
-
-
 def _joined(words: Sequence[str]) -> str:
     return _plain("".join(words))
 
 
-# From the reading that changes least.
-_JOINED = (_in_order, _joined, _in_any_order)
+def _in_any_order(words: Sequence[str]) -> str:
+    return " ".join(sorted(map(_plain, words)))
 
 
-def _reader(
-    kind: Kind, join: Callable[[Sequence[str]], str], cells: Sequence[str]
-) -> Callable[[str], str]:
-    words = _Words.of(kind, cells)
-
-    def read(cell: str) -> str:
-        told = words.telling(cell)
-        return join(told) if told else ""
-
-    return read
-
-
-def read_alike(kind: Kind, left: Sequence[str], right: Sequence[str]) -> tuple[Kind, str]:
-    """Chooses the reading of the values of two tables that gives most values in common.
-
-    Words that nearly all values of a table have are no information, nor are zeros in front of
-    numbers. No reading is taken that makes different values of a table equal.
-
-    Args:
-        kind: Kind of the column.
-        left: Distinct cells of the left table.
-        right: The same of the right one.
-
-    Returns:
-        The kind with its reader, and what the user should know, or an empty text.
-    """
-    readings = _JOINED if kind.name == "code" else _JOINED[:1] if kind.name in _NAMES else ()
-    sides = left, right
-    words = [_Words.of(kind, cells) for cells in sides] if readings else []
-    names = [own.names() for own in words]
-    # Numbers of 2023 are not those of 2024.
-    if not readings or not (names[0] <= names[1] or names[1] <= names[0]):
-        return kind, ""
-    plain = [set(map(kind.reader(cells), cells)) for cells in sides]
-    least = max(_MIN_GAIN * min(map(len, plain)), _MIN_NEW)
-    best = len(plain[0] & plain[1])
-    chosen = None
-    for join in readings:
-        forms = [set(map(_reader(kind, join, cells), cells)) for cells in sides]
-        num_common = len(forms[0] & forms[1])
-        are_kept = [
-            len(own) >= (1 - _MAX_MERGED) * len(before)
-            for own, before in zip(forms, plain, strict=True)
-        ]
-        if all(are_kept) and num_common >= best + least:
-            best, chosen = num_common, join
-    if chosen is None:
-        return kind, ""
-    ignored = [f"`{name}`" for name in sorted(names[0] ^ names[1])]
-    if words[0].has_zeros or words[1].has_zeros:
-        ignored.append("zeros in front")
-    changes = [f"without {', '.join(ignored)}"] if ignored else []
-    if chosen is _in_any_order:
-        changes.append("in any order")
-    note = f"read {' and '.join(changes)}"
-    return kind._replace(reader=partial(_reader, kind, chosen)), note
+# The one that changes least comes first.
+_READINGS = (_in_order, _joined, _in_any_order)
