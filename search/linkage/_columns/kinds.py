@@ -201,7 +201,8 @@ def _code_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     has_other_digits = digits[left] != digits[right]
     is_other = has_letters[left] & has_letters[right] & has_other_digits
     similarities[is_other] *= _OTHER_DIGITS
-    for pair in np.flatnonzero(~has_other_digits).tolist():
+    is_same_number = ~has_other_digits & (digits[left] != "")
+    for pair in np.flatnonzero(is_same_number).tolist():
         short, long = sorted((values[place] for place in pairs[pair].tolist()), key=len)
         if _has_more_letters(short, long):
             similarities[pair] = max(similarities[pair], _WITH_LETTERS)

@@ -75,6 +75,7 @@ def test_values_that_differ_in_one_table_stay_different(left, right):
         ("web01", "web011.example.com", False),
         ("wh1000", "wh1000 xm5 black", False),
         ("A1", "A1 shelf", False),
+        ("ann@bank.com", "ann@bank.com.example", False),
     ],
 )
 def test_codes_with_more_words_are_near(one, other, is_near):
