@@ -25,6 +25,9 @@ _MAX_KEYS = 24
 _MAX_SLOTS = 8
 # Words of a value: others add little.
 _MAX_WORDS = 12
+# Keys of up to so many frequent values, for rows with few other keys, and their number.
+_MAX_VALUES = 3
+_NUM_FREQUENT = 3
 # Letters at both ends of a word: an edit leaves one of them as it is. Words that differ in length
 # by an edit have as many.
 _PART = 4
@@ -257,10 +260,48 @@ def _special_keys(slots: _Rarest, num_rows: int) -> tuple[Ids, Hashes]:
     found = [alone, ends]
     for one, other in combinations(range(_MAX_SLOTS), 2):
         found.append(_keys_of_two(slots, one, other, is_covered, max_expected, num_rows))
+    found.append(_keys_of_frequent(slots, max_expected, num_rows))
     rows, keys, numbers = map(np.concatenate, zip(*found, strict=True))
     order = np.lexsort((keys, numbers, rows))
     order = order[ranks(rows[order]) < _MAX_KEYS]
     return rows[order], keys[order]
+
+
+def _keys_of_frequent(slots: _Rarest, max_expected: float, num_rows: int) -> _Keys:
+    """Returns keys of up to three values or words that are frequent, alone and two together.
+
+    Rows with such values only have no other keys. Of the rows that share a key which is still
+    frequent, each is paired with the next ones.
+    """
+    expected = slots.expected[..., _WHOLE]
+    atoms = slots.atoms[..., _WHOLE]
+    found = []
+    for size in range(1, _MAX_VALUES + 1):
+        for places in map(list, combinations(range(_MAX_SLOTS), size)):
+            is_key = np.isfinite(expected[:, places]).all(axis=1)
+            for one, other in combinations(places, 2):
+                is_key &= ~_is_part(slots, one, other)
+            rows = np.flatnonzero(is_key)
+            counts = expected[rows][:, places]
+            numbers = num_rows * (counts / num_rows).prod(axis=1)
+            # Without the most frequent value, and with all of a few, it is no other key.
+            most = counts.max(axis=1) / num_rows
+            is_frequent = numbers / most > max_expected
+            if size < _MAX_VALUES:
+                is_frequent &= numbers > max_expected
+            rows = rows[is_frequent]
+            keys = atoms[rows][:, places].sum(axis=1, dtype=np.uint64)
+            found.append(_Keys(rows, keys, numbers[is_frequent]))
+    rows, keys, numbers = map(np.concatenate, zip(*found, strict=True))
+    order = np.lexsort((keys, numbers, rows))
+    order = order[ranks(rows[order]) < _NUM_FREQUENT]
+    return _Keys(rows[order], keys[order], numbers[order])
+
+
+def _is_part(slots: _Rarest, one: int, other: int) -> NDArray[np.bool_]:
+    """Tells rows of which one of two slots is a value and the other one its word."""
+    is_part: NDArray[np.bool_] = slots.columns[:, one] == slots.columns[:, other]
+    return is_part & (slots.are_values[:, one] | slots.are_values[:, other])
 
 
 def _keys_of_two(
@@ -282,10 +323,7 @@ def _keys_of_two(
     expected = first(slots.expected) * second(slots.expected) / num_rows
     is_key = expected <= max_expected
     is_key &= ~(first(is_covered) | second(is_covered))
-    # A value and its word.
-    is_part = slots.columns[:, one] == slots.columns[:, other]
-    is_part &= slots.are_values[:, one] | slots.are_values[:, other]
-    is_key[is_part] = False
+    is_key[_is_part(slots, one, other)] = False
     # Rows that share more share these parts.
     parts = is_key[:, 1:, 1:]
     is_key[:, 1:, _WHOLE] &= ~parts.any(axis=2)

@@ -32,6 +32,7 @@ from tf_charagram.text._algorithm.arrays import positions, splits_of
 _MAX_BLOCK = 40
 # Candidates of a row: the pairs with the most rare keys.
 _NUM_CANDIDATES = 20
+_MIN_CANDIDATES = 3
 # Pairs with a single key are compared if at most so many rows have it. Of the pairs of 100,000
 # made-up people that match, 99.9 % have a rarer key or several, and 13 % of the others do.
 _MAX_ALONE = 8
@@ -89,14 +90,17 @@ def _weights(num_rows: int, sizes: Ids) -> NDArray[np.float32]:
 
 
 def _best(records: NDArray[Any], num_rows: int) -> Ids:
-    """Returns the pairs of each left row with the most weight, `(num_pairs, 2)`, sorted."""
+    """Returns the pairs of each left row with the most weight, `(num_pairs, 2)`, sorted.
+
+    Some are compared even if their rows share frequent values only: all rows of a large group do.
+    """
     records = summed(records, ("value",))
     [least] = _weights(max(num_rows, 1), np.array([_MAX_ALONE]))
-    records = records[records["value"] >= least]
     pairs = pairs_in(records, num_rows)
     left, right = pairs.T
     order = np.lexsort((right, -records["value"], left))
-    kept = np.sort(order[ranks(left) < _NUM_CANDIDATES])
+    max_pairs = np.where(records["value"][order] >= least, _NUM_CANDIDATES, _MIN_CANDIDATES)
+    kept = np.sort(order[ranks(left) < max_pairs])
     return pairs[kept]
 
 
