@@ -18,7 +18,7 @@ from tests.variants import some_now
 from tf_charagram.data import read_table
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.search import Linker, deduplicate, deduplicate_files, match, match_files
-from tf_charagram.search._partitions import in_memory, run
+from tf_charagram.search._partitions import in_memory, keys, run
 
 
 class Killed(BaseException):
@@ -82,6 +82,24 @@ class TestColumns:
         assert notes["name"] == "is `city` of the right table"
         assert notes["host"] == "read without `com`, `example`, zeros in front"
         assert notes["size"].startswith("numbers of the right table are 0.001 times as large")
+
+    def test_rows_with_frequent_values_only(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(keys, "_SMALL", 0)
+        draw = random.Random(1)
+        others = people(225)
+        # A quarter of the rows are one thing: they share values, but no rare ones.
+        table = {
+            "firm": others["name"] + ["Dekker Reimes"] * 75,
+            "town": others["city"] + ["Delft"] * 75,
+            "class": [f"{draw.choice('ABCDEFGH')}{draw.randrange(10, 99)}" for _ in range(300)],
+        }
+        path = write(tmp_path / "all.csv", table)
+        on = list(table)
+        deduplicate_files([path], tmp_path / "out", None, on=on, num_partitions=2)
+        with open(tmp_path / "out" / "all.csv", newline="") as file:
+            numbers = [int(row["group"] or 0) or None for row in csv.DictReader(file)]
+        expected = pairs_in(group.rows for group in deduplicate(table, None, on=on).groups)
+        assert f1(pairs_in(groups_in(numbers)), expected) > 0.97
 
 
 class TestTitles:
