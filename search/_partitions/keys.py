@@ -202,7 +202,8 @@ class _Rarest(NamedTuple):
 
     def at(self, rows: Ids) -> _Rarest:
         """Returns the slots of some rows."""
-        return _Rarest(*(each[rows] for each in self))
+        columns, are_values = self.columns[rows], self.are_values[rows]
+        return _Rarest(self.atoms[rows], self.expected[rows], columns, are_values)
 
 
 def _rarest(slots: Slots, rows: Ids, counts: Counts) -> _Rarest:
