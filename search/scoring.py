@@ -47,7 +47,7 @@ NUM_COLUMNS = 11
 # Cheap similarities come first, so that fewer pairs are left for the others: a function, and the
 # similarities that are still missing after it.
 _STEPS = (
-    (compare_ngrams, ("words",)),
+    (compare_ngrams, ("words", "letters")),
     (compare_letters, ("words",)),
     (compare_words, ()),
 )
@@ -342,6 +342,7 @@ class TextScorer:
         right: Texts,
         pairs: NDArray[np.integer],
         min_score: float = 0.0,
+        max_lead: float = 1.0,
     ) -> PairEvidence:
         """Returns the scores of pairs of prepared texts, as `pair_scores`, and their common words.
 
@@ -350,6 +351,8 @@ class TextScorer:
             right: Texts.
             pairs: Rows of both, `(num_pairs, 2)`.
             min_score: Pairs that cannot reach this score may get 0.
+            max_lead: Pairs may get 0, too, if they only reach it with words and letters that are
+                so much more similar than n-grams.
         """
         # Learned weights may be negative.
         may_skip = self._learned is None and min_score > 0
@@ -361,13 +364,13 @@ class TextScorer:
             rows = np.arange(len(block))
             if self.is_lexical:
                 if may_skip:
+                    features.words[:] = 1
                     bound_letters(left, right, block, features)
                 for compare_more, unmeasured in _STEPS:
                     compare_more(left, right, block[rows], features)
                     if not may_skip:
                         continue
-                    highest = np.ones(len(rows), np.float32)
-                    best = features._replace(**dict.fromkeys(unmeasured, highest))
+                    best = _bounded_by_ngrams(features, unmeasured, max_lead)
                     kept = self._promising(left, right, block[rows], best, min_score)
                     rows = rows[kept]
                     features = Features(*(values[kept] for values in features))
@@ -392,7 +395,11 @@ class TextScorer:
         return np.flatnonzero(self._combine(best) >= min_score - 1e-5)
 
     def least_ngrams(
-        self, texts: Texts, rows: NDArray[np.integer], min_score: float
+        self,
+        texts: Texts,
+        rows: NDArray[np.integer],
+        min_score: float,
+        max_lead: float = 1.0,
     ) -> NDArray[np.floating]:
         """Returns the cosine of n-grams that pairs of a text must have to reach a score.
 
@@ -400,6 +407,7 @@ class TextScorer:
             texts: Texts.
             rows: Some of their rows.
             min_score: The score.
+            max_lead: How much more similar than n-grams words and letters are, at most.
 
         Returns:
             `(num_rows,)`, whatever the other texts and the other similarities are; 0 if the weights
@@ -409,11 +417,15 @@ class TextScorer:
             return np.zeros(len(rows))
         # N-grams weigh more in longer texts.
         share = 1 / np.maximum(texts.num_words[rows], 1)
-        long, single = self._weights.reshape(2, -1)[:, 1]
-        weights = long * (1 - share) + single * share
+        long, single = self._weights.reshape(2, -1)[:, 1:, np.newaxis]
+        ngrams, words, letters = long * (1 - share) + single * share
         step = _CODE_STEP * texts.has_codes[rows]
         missing = (1 - min_score) / (1 - step)
-        return np.maximum(1 - missing / weights, 0)
+        # All others are equal, or words and letters are so much more similar.
+        least = 1 - missing / ngrams
+        rest = words + letters
+        with_lead = 1 - (missing + max_lead * rest) / (ngrams + rest)
+        return np.maximum(np.maximum(least, with_lead), 0)
 
     def pair_features(
         self, left: Texts, right: Texts, pairs: NDArray[np.integer]
@@ -447,6 +459,13 @@ class TextScorer:
         # Not 0.99999994.
         scores[features.equal > 0] = 1
         return scores
+
+
+def _bounded_by_ngrams(features: Features, names: Sequence[str], max_lead: float) -> Features:
+    """Bounds some similarities by that of n-grams and their lead over it."""
+    highest = features.ngrams + np.float32(max_lead)
+    bounds = {name: np.minimum(getattr(features, name), highest) for name in names}
+    return features._replace(**bounds)
 
 
 def _bounded(lists: WordLists) -> WordLists:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -27,14 +29,20 @@ _MAX_ADDED = 3_000_000
 # the minimum score needs: frequent n-grams, and words that are hardly alike, are not looked up.
 _PART_OF_COSINE = 0.3
 _PART_OF_WORDS = 1.1
+# Words and letters of similar texts are at most so much more similar than their n-grams: of 99 % of
+# the pairs of made-up names, products, papers and questions that reach the score.
+_MAX_LEAD = 0.3
 # Of two words of a list, each may find the other one: with half of the words, 97.1 % of the similar
 # pairs of 100,000 texts are found in place of 97.5 %.
 _PART_OF_POSTINGS = 0.5
-# Texts with a word that others do not have are told by it.
-MAX_RARE = 25
-# Texts of about the same length that are searched together, and the maximum number of such blocks.
+# Numbers of texts of rare words, by which texts are told: the rarer a common word, the lower a score
+# is enough.
+_RARE = (1, 3, 8, 25)
+MAX_RARE = _RARE[-1]
+# Texts of about the same length that are searched together, and the maximum number of such blocks:
+# each word of a text is looked up in each block.
 _BLOCK = 8000
-_MAX_BLOCKS = 64
+_MAX_BLOCKS = 12
 
 
 def similar_pairs(
@@ -73,7 +81,7 @@ def similar_pairs(
                 pair_keys = distinct_integers(ends[:, 0] * num_texts + ends[:, 1])
                 pairs = np.stack(np.divmod(pair_keys, num_texts), axis=1)
                 pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-                common = scorer.pair_evidence(texts, texts, pairs, min_score)
+                common = scorer.pair_evidence(texts, texts, pairs, min_score, _MAX_LEAD)
                 is_similar = (common.scores >= min_score) & (common.scores > 0)
                 found.append(pairs[is_similar] @ [num_texts, 1])
                 evidence.append(common.take(is_similar))
@@ -89,32 +97,34 @@ def similar_pairs(
 
 
 def pairs_with_rare_words(
-    scorer: TextScorer, texts: Texts, min_score: float
+    scorer: TextScorer, texts: Texts, least_score: Callable[[int], float]
 ) -> tuple[NDArray[np.int64], PairEvidence]:
-    """Finds the pairs of different texts of a list with a minimum score and a rare common word.
+    """Finds the pairs of different texts of a list that have a rare word in common.
 
     Args:
         scorer: The scorer.
         texts: Distinct texts.
-        min_score: Minimum score.
+        least_score: Returns the minimum score of texts whose rarest common word has so many texts.
 
     Returns:
-        As `similar_pairs`.
+        Rows of the pairs, `(num_pairs, 2)`, the smaller row first; and their evidence. Pairs with
+        several rare words may be repeated.
     """
-    num_texts = len(texts)
     of_words = texts.num_texts_of_word
-    ones = texts.ones[:, (of_words > 1) & (of_words <= MAX_RARE)]
-    by_word = ones.T.tocsr()
     found = [np.zeros((0, 2), np.int64)]
     evidence: list[PairEvidence] = []
-    for batch in batches(np.arange(num_texts), MAX_RARE):
-        common = ones[batch] @ by_word
-        pairs = np.stack([batch[row_numbers(common)], common.indices], axis=1)
-        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
-        both = scorer.pair_evidence(texts, texts, pairs, min_score)
-        is_similar = both.scores >= min_score
-        found.append(pairs[is_similar])
-        evidence.append(both.take(is_similar))
+    for fewer, num_texts in pairwise(_RARE):
+        ones = texts.ones[:, (of_words > fewer) & (of_words <= num_texts)]
+        by_word = ones.T.tocsr()
+        min_score = least_score(fewer + 1)
+        for batch in batches(np.arange(len(texts)), num_texts):
+            common = ones[batch] @ by_word
+            pairs = np.stack([batch[row_numbers(common)], common.indices], axis=1)
+            pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+            both = scorer.pair_evidence(texts, texts, pairs, min_score, _MAX_LEAD)
+            is_similar = both.scores >= min_score
+            found.append(pairs[is_similar])
+            evidence.append(both.take(is_similar))
     return np.concatenate(found), PairEvidence.joined(evidence)
 
 
@@ -155,7 +165,8 @@ class _LongerTexts:
         self._keys = alike_words(texts, texts, _PART_OF_POSTINGS)
         self._max_postings = max_postings_of(num_texts)
         self._lengths = np.maximum(texts.lengths, 1e-6)
-        self._needed = scorer.least_ngrams(texts, np.arange(num_texts), min_score)
+        every = np.arange(num_texts)
+        self._needed = scorer.least_ngrams(texts, every, min_score, _MAX_LEAD)
         self.order = np.argsort(self._lengths, kind="stable")
         self._places = np.empty(num_texts, np.int64)
         self._places[self.order] = np.arange(num_texts)

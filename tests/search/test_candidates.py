@@ -82,6 +82,24 @@ def test_least_ngrams(model):
     np.testing.assert_allclose(square, square.T, atol=1e-6)
 
 
+def test_words_and_letters_that_lead():
+    """Pairs are left out only if their words or letters are much more similar than n-grams."""
+    texts = [*names(150, 2), "x9000", "sony kd55x9000", "sony", "tv", "tvv", "sonny"]
+    scorer = TextScorer(texts, None)
+    prepared = scorer.prepare(texts)
+    every = np.stack(np.indices((len(texts), len(texts))), axis=-1).reshape(-1, 2)
+    features = compare(prepared, prepared, every, True)
+    lead = np.maximum(features.words, features.letters) - features.ngrams
+    scores = scorer.pair_scores(prepared, prepared, every)
+    least = scorer.least_ngrams(prepared, every[:, 0], 0.6, 0.1)
+    some = scorer.pair_evidence(prepared, prepared, every, 0.6, 0.1).scores
+    for is_left_out in (features.ngrams < least - 1e-5, some == 0):
+        is_similar = is_left_out & (scores >= 0.6)
+        assert is_similar.any() and (lead[is_similar] > 0.1).all()
+    is_close = (lead <= 0.1) & (scores >= 0.6)
+    np.testing.assert_array_equal(some[is_close], scores[is_close])
+
+
 def test_similar_words():
     """Words are similar from an edit similarity of 0.6 on, whatever letters they have."""
     draw = np.random.default_rng(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +98,8 @@ def _similar_texts(
     pairs, evidence = similar_pairs(scorer, texts, least, shows_progress=shows_progress)
     if not scorer.is_lexical:
         return pairs, evidence
-    rare_pairs, of_rare = pairs_with_rare_words(scorer, texts, whole.least_score(threshold))
+    least_score = partial(whole.least_score, threshold)
+    rare_pairs, of_rare = pairs_with_rare_words(scorer, texts, least_score)
     pairs = np.concatenate([pairs, rare_pairs])
     evidence = PairEvidence.joined([evidence, of_rare])
     # Both find many of the same pairs.
