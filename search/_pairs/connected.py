@@ -19,10 +19,10 @@ from tf_charagram.search._pairs.flat_arrays import (
 from tf_charagram.text._algorithm.arrays import splits_of
 from tf_charagram.text._algorithm.flat import Rows
 
-# Pairs inside of groups that are looked at in addition to the candidates, per row, or more if there
-# are few rows: chains of rows grow faster than a list.
-_MAX_INNER_OF_ROW = 4
-_MAX_INNER = 4_000_000
+# Pairs inside of groups that are looked at in addition to the candidates: so many per row, within
+# limits. Chains of rows grow faster than a list.
+_INNER_OF_ROW = 4
+_INNER_LIMITS = (4_000_000, 20_000_000)
 #: All pairs of a group of so many rows take 64 MB. Larger groups are cut before they are joined.
 MAX_CONNECTED = 4_000
 
@@ -100,7 +100,7 @@ def missing_pairs(
         threshold: Minimum score of the pairs of a chain.
     """
     groups = bounded_components(num_rows, pairs, scores, threshold)
-    max_pairs = max(_MAX_INNER, _MAX_INNER_OF_ROW * num_rows)
+    max_pairs = int(np.clip(_INNER_OF_ROW * num_rows, *_INNER_LIMITS))
     keys = keys_of_pairs(inner_pairs(groups, max_pairs), num_rows)
     known = keys_of_pairs(pairs, num_rows)
     is_missing = ~np.isin(keys, known, assume_unique=True)
