@@ -29,9 +29,11 @@ _MAX_ADDED = 3_000_000
 # the minimum score needs: frequent n-grams, and words that are hardly alike, are not looked up.
 _PART_OF_COSINE = 0.3
 _PART_OF_WORDS = 1.1
-# Words and letters of similar texts are hardly ever so much more similar than their n-grams. Of the
-# pairs that match, 1 % are lost for it among names, firms and papers, 3 % among names of places.
+# Words and letters of similar texts are hardly ever so much more similar than their n-grams: of the
+# pairs that match, 1 % of names, firms and papers would be lost, and 3 % of places. Of fewer texts,
+# words and letters may lead by more: that costs little.
 _MAX_LEAD = 0.3
+_MANY_TEXTS = 50_000
 # Of two words of a list, each may find the other one: with half of the words, 97.1 % of the similar
 # pairs of 100,000 texts are found in place of 97.5 %.
 _PART_OF_POSTINGS = 0.5
@@ -65,6 +67,7 @@ def similar_pairs(
     found = [np.zeros(0, np.int64)]
     evidence: list[PairEvidence] = []
     num_texts = len(texts)
+    max_lead = _max_lead_of(num_texts)
     longer = _LongerTexts(scorer, texts, min_score) if scorer.is_lexical else None
     rows = np.arange(num_texts) if longer is None else longer.order
     num_candidates = _NUM_SIMILAR
@@ -81,7 +84,7 @@ def similar_pairs(
                 pair_keys = distinct_integers(ends[:, 0] * num_texts + ends[:, 1])
                 pairs = np.stack(np.divmod(pair_keys, num_texts), axis=1)
                 pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-                common = scorer.pair_evidence(texts, texts, pairs, min_score, _MAX_LEAD)
+                common = scorer.pair_evidence(texts, texts, pairs, min_score, max_lead)
                 is_similar = (common.scores >= min_score) & (common.scores > 0)
                 found.append(pairs[is_similar] @ [num_texts, 1])
                 evidence.append(common.take(is_similar))
@@ -110,6 +113,7 @@ def pairs_with_rare_words(
         Rows of the pairs, `(num_pairs, 2)`, the smaller row first; and their evidence. Pairs with
         several rare words may be repeated.
     """
+    max_lead = _max_lead_of(len(texts))
     of_words = texts.num_texts_of_word
     found = [np.zeros((0, 2), np.int64)]
     evidence: list[PairEvidence] = []
@@ -121,11 +125,16 @@ def pairs_with_rare_words(
             common = ones[batch] @ by_word
             pairs = np.stack([batch[row_numbers(common)], common.indices], axis=1)
             pairs = pairs[pairs[:, 0] < pairs[:, 1]]
-            both = scorer.pair_evidence(texts, texts, pairs, min_score, _MAX_LEAD)
+            both = scorer.pair_evidence(texts, texts, pairs, min_score, max_lead)
             is_similar = both.scores >= min_score
             found.append(pairs[is_similar])
             evidence.append(both.take(is_similar))
     return np.concatenate(found), PairEvidence.joined(evidence)
+
+
+def _max_lead_of(num_texts: int) -> float:
+    """Returns how much more similar than n-grams words and letters of similar texts may be."""
+    return _MAX_LEAD * max(_MANY_TEXTS / max(num_texts, 1), 1)
 
 
 class _Block(NamedTuple):
@@ -166,7 +175,8 @@ class _LongerTexts:
         self._max_postings = max_postings_of(num_texts)
         self._lengths = np.maximum(texts.lengths, 1e-6)
         every = np.arange(num_texts)
-        self._needed = scorer.least_ngrams(texts, every, min_score, _MAX_LEAD)
+        max_lead = _max_lead_of(num_texts)
+        self._needed = scorer.least_ngrams(texts, every, min_score, max_lead)
         self.order = np.argsort(self._lengths, kind="stable")
         self._places = np.empty(num_texts, np.int64)
         self._places[self.order] = np.arange(num_texts)
