@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -43,26 +44,15 @@ def link(job: Job, number: int) -> None:
 def _of_texts(job: Job) -> Matches | Duplicates:
     """Compares the rows as texts."""
     tables = _tables(job, ["text"])
+    options: dict[str, Any] = {
+        "model": job.model,
+        "on": ["text"],
+        "lexical": job.lexical,
+        "threshold": job.threshold,
+    }
     if job.right:
-        left, right = tables
-        return match(
-            left,
-            right,
-            job.model,
-            on=["text"],
-            lexical=job.lexical,
-            threshold=job.threshold,
-            one_to_one=job.one_to_one,
-        )
-    [table] = tables
-    return deduplicate(
-        table,
-        job.model,
-        on=["text"],
-        lexical=job.lexical,
-        threshold=job.threshold,
-        groups=job.groups,
-    )
+        return match(*tables, one_to_one=job.one_to_one, **options)
+    return deduplicate(*tables, groups=job.groups, **options)
 
 
 def _of_columns(job: Job) -> Matches | Duplicates:
