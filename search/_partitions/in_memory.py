@@ -45,14 +45,14 @@ def _of_texts(job: Job) -> Matches | Duplicates:
     """Compares the rows as texts."""
     tables = _tables(job, ["text"])
     options: dict[str, Any] = {
-        "model": job.model,
         "on": ["text"],
         "lexical": job.lexical,
         "threshold": job.threshold,
     }
     if job.right:
-        return match(*tables, one_to_one=job.one_to_one, **options)
-    return deduplicate(*tables, groups=job.groups, **options)
+        left, right = tables
+        return match(left, right, job.model, one_to_one=job.one_to_one, **options)
+    return deduplicate(tables[0], job.model, groups=job.groups, **options)
 
 
 def _of_columns(job: Job) -> Matches | Duplicates:
