@@ -14,11 +14,14 @@ from tf_charagram.tasks.tagging._conllu.data import read_tagged
 
 @pytest.fixture(scope="module")
 def tagger(tmp_path_factory):
-    out = tmp_path_factory.mktemp("tagger") / "run"
-    arguments = ["--task", "pos", "--dim", "8", "--hidden-dim", "4"]
+    folder = tmp_path_factory.mktemp("tagger")
+    data, out = folder / "train.tsv", folder / "run"
+    data.write_text("Ann\tNN\nruns\tVB\n\nDogs\tNN\nbark\tVB\n")
+    files = ["--data", str(data), "--eval-data", str(data), "--output", str(out)]
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
-        assert main(["train", *arguments, "--epochs", "1", "--output", str(out)]) == 0
+        sizes = ["--dim", "8", "--hidden-dim", "4", "--epochs", "1"]
+        assert main(["train", "--task", "pos", *sizes, *files]) == 0
     return str(out)
 
 

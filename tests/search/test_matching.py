@@ -179,8 +179,8 @@ def test_odd_lists():
     assert match([], ["cat"], None).pairs == match(["cat"], [], None, one_to_one=True).pairs == []
     assert deduplicate([], None).kept == []
     assert deduplicate(["", " "], None).kept == [0, 1]
-    long = " ".join(f"word{number}" for number in range(5000))
-    assert deduplicate([long, "x" * 100_000, long + "s"], None).kept == [0, 1]
+    long = " ".join(f"word{number}" for number in range(2000))
+    assert deduplicate([long, "x" * 50_000, long + "s"], None).kept == [0, 1]
 
 
 @pytest.mark.parametrize("find", [deduplicate, lambda texts, *a, **k: match(texts, texts, *a, **k)])
