@@ -65,6 +65,7 @@ class Column:
             probabilities.
         is_identifying: Whether rows with different values are hardly ever the same thing.
         note: What the user should know if the tables write the column in two ways.
+        is_recoded: Whether the right cells are other words than the values: codes, or left out.
         factor: What the numbers of the right table are divided by.
         source: Number of the right column that has its right cells.
         known: Counts of the values in larger tables that the rows are taken from, or of things in
@@ -81,6 +82,7 @@ class Column:
     is_whole: bool = False
     is_identifying: bool = False
     note: str = ""
+    is_recoded: bool = False
     factor: float = 1.0
     source: int = 0
     known: Frequencies | None = None

@@ -118,7 +118,7 @@ def _left_out(column: Column) -> Column:
     """Returns a column without the values of the right table."""
     right = np.full_like(column.right, MISSING)
     left = right if column.is_one_table else column.left
-    return replace(column, left=left, right=right, note=_NEVER)
+    return replace(column, left=left, right=right, note=_NEVER, is_recoded=True)
 
 
 def _translated(column: Column, pairs: Ids) -> Column | None:
@@ -217,4 +217,4 @@ def _with_codes(column: Column, pairs: Ids) -> Column | None:
     for old in np.sort(learned)[:_NUM_EXAMPLES].tolist():
         examples.append(f"{column.values[old]} = {column.values[codes[old]]}")
     note = f"{len(learned)} codes of the right table learned ({', '.join(examples)})"
-    return replace(column, right=translated, note=note)
+    return replace(column, right=translated, note=note, is_recoded=True)

@@ -154,7 +154,8 @@ def telling_columns(columns: Sequence[Column], mixture: Mixture) -> list[int]:
     """
     telling = []
     for number, (column, shares) in enumerate(zip(columns, mixture.match, strict=True)):
-        if column.kind.name in _WORDS and not column.note and shares[-1] < _MAX_OTHER_WORDS:
+        is_read = column.kind.name in _WORDS and not column.is_recoded
+        if is_read and shares[-1] < _MAX_OTHER_WORDS:
             telling.append(number)
     return telling or list(range(len(columns)))
 
