@@ -124,7 +124,9 @@ def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
         num_values = len(column.values)
         num_rows = max(column.counts.sum(), 1)
         # A trigram cannot tell more than the value it is part of.
-        weights = sparse.diags_array(np.log1p(num_rows / column.counts), format="csr")
+        weights = sparse.diags_array(
+            np.log1p(num_rows / np.maximum(column.counts, 1)), format="csr"
+        )
         letters = weights @ trigram_tfidf([_with_forms(value) for value in column.values])
         of_value = sparse.hstack([weights, letters], format="csr")
         has_value = ids >= 0

@@ -54,6 +54,11 @@ class Agreement(NamedTuple):
         return Agreement(levels[chosen], similarities[chosen], log_frequencies[chosen])
 
 
+def together(parts: Sequence[Agreement]) -> Agreement:
+    """Returns the agreements of several sets of pairs as one."""
+    return Agreement(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
 def num_levels(column: Column) -> int:
     """Returns the number of levels of a column, with `ABSENT`."""
     return len(column.kind.cutoffs) + 3
@@ -186,18 +191,22 @@ def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.in
     """Draws random pairs of rows that are hardly ever the same thing.
 
     Returns:
-        For each table, rows of that table `(num_pairs, 2)`.
+        For each table, rows of that table `(num_pairs, 2)`, and of two tables rows of both.
     """
     draw = np.random.default_rng(seed)
+    tables = [len(rows) for rows in columns[0].tables]
+
+    def of(num_left: int, num_right: int) -> NDArray[np.int64]:
+        if num_left * num_right <= _NUM_RANDOM:
+            return pairs_of_keys(np.arange(num_left * num_right), num_right)
+        return draw.integers(0, (num_left, num_right), (_NUM_RANDOM, 2))
+
     drawn = []
-    for rows in columns[0].tables:
-        num_rows = len(rows)
-        if num_rows**2 <= _NUM_RANDOM:
-            pairs = pairs_of_keys(np.arange(num_rows**2), num_rows)
-        else:
-            pairs = draw.integers(0, num_rows, (_NUM_RANDOM, 2))
-        left, right = pairs.T
-        drawn.append(pairs[left < right])
+    for num_rows in tables:
+        pairs = of(num_rows, num_rows)
+        drawn.append(pairs[pairs[:, 0] < pairs[:, 1]])
+    if len(tables) == 2:
+        drawn.append(of(*tables))
     return drawn
 
 
@@ -205,25 +214,34 @@ def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArr
     """Returns the share of each level among random pairs of rows, `(num_levels,)`.
 
     The shares are of pairs without missing values. They are of the table whose rows agree less:
-    the other one may have duplicates.
+    the other one may have duplicates. Where two tables write values in two ways, so that many of
+    their random pairs are near, such values count as near by chance.
 
     Args:
         column: The column.
-        samples: Random pairs of rows of each table.
+        samples: Random pairs of rows of each table, and of both, as `random_pairs` draws them.
     """
+    shares = []
+    for ids, pairs in zip(column.tables, samples, strict=False):
+        shares.append(_level_shares(replace(column, left=ids, right=ids), pairs))
+    chance = max(shares, key=lambda each: each[-1])
+    if not column.is_one_table:
+        # At most one of the pairs of each row matches.
+        max_matches = 1 / max(len(column.left), len(column.right), 1)
+        across = _level_shares(column, samples[-1])
+        chance = np.maximum(np.minimum(chance, across), across - max_matches)
+    return chance / chance.sum()
+
+
+def _level_shares(column: Column, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns the share of each level among pairs that mostly differ, `(num_levels,)`."""
     near = column.kind.near_by_chance
     # Most values disagree by chance.
     prior = np.array([0, 0, *near, 1])
-    prior *= _PSEUDO_RANDOM / prior.sum()
-    shares = []
-    for ids, pairs in zip(column.tables, samples, strict=True):
-        within = replace(column, left=ids, right=ids)
-        levels = compare_column(within, pairs).levels
-        counts = np.bincount(levels, minlength=num_levels(column)).astype(np.float64)
-        counts[ABSENT] = 0
-        counts += prior
-        shares.append(counts / counts.sum())
-    return max(shares, key=lambda each: each[-1])
+    counts = np.bincount(compare_column(column, pairs).levels, minlength=num_levels(column))
+    counts[ABSENT] = 0
+    found: NDArray[np.float64] = counts + prior * (_PSEUDO_RANDOM / prior.sum())
+    return found / found.sum()
 
 
 def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list[Agreement]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from tf_charagram.search._pairs.flat_arrays import Array
+from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
@@ -35,32 +35,31 @@ _MAX_CHANGED = 0.95
 _PSEUDO_PAIRS = 2.5
 # So much of the sharing of relatives is noise.
 _SLACK = 0.1
-_MIN_SHARED = 0.003
+MIN_SHARED = 0.003
 # From this share on, relatives share a column.
-_MIN_MOSTLY = 0.5
+MIN_MOSTLY = 0.5
 # Relatives are matches if so few of them, of at least so many, have a better partner.
 _MIN_OUTDONE = 0.3
 _MIN_RELATIVES = 5
-# Classes of rivals, such as songs of an album and songs of a singer, and steps to fit them.
-_NUM_RIVALS = 2
-_NUM_RIVAL_STEPS = 30
 # Equal values fall into bins of their log frequency, so that few patterns are fitted.
 _BIN = 0.25
 
 
-class _Patterns(NamedTuple):
+class Patterns(NamedTuple):
     """Distinct patterns of agreement.
 
     Attributes:
         agreements: Agreements of the patterns, one per column.
         counts: Number of pairs with each pattern, `(num_patterns,)`.
+        first: The first pair with each pattern, `(num_patterns,)`.
     """
 
     agreements: list[Agreement]
     counts: Array
+    first: Ids
 
     @classmethod
-    def of(cls, agreements: Sequence[Agreement]) -> _Patterns:
+    def of(cls, agreements: Sequence[Agreement]) -> Patterns:
         """Finds the patterns of pairs."""
         levels = [agreement.levels for agreement in agreements]
         bins = [np.round(agreement.log_frequencies / _BIN) for agreement in agreements]
@@ -72,7 +71,7 @@ class _Patterns(NamedTuple):
         for agreement, own in zip(agreements, bins, strict=True):
             log_frequencies = _BIN * own[first].astype(np.float64)
             found.append(agreement.of(first)._replace(log_frequencies=log_frequencies))
-        return cls(found, counts.astype(np.float64))
+        return cls(found, counts.astype(np.float64), first)
 
     def are_present(self) -> NDArray[np.bool_]:
         """Tells where no value is missing, `(num_patterns, num_columns)`."""
@@ -96,16 +95,16 @@ def fit_mixture(
         num_all_pairs: Number of pairs of rows, candidates or not.
         num_expected: Number of matches to start from.
     """
-    patterns = _Patterns.of(agreements)
+    patterns = Patterns.of(agreements)
     mixture.shared = _likely_relatives(mixture, patterns, num_all_pairs)
     expected = np.full(len(mixture.shared) + 1, num_expected)
     mixture.log_priors = _log_priors(expected, num_all_pairs)
-    _improve(mixture, patterns, num_all_pairs)
+    improve(mixture, patterns, num_all_pairs)
     mixture.is_fitted = True
     for _ in range(_NUM_ROUNDS):
         if not _change_relatives(mixture):
             break
-        _improve(mixture, patterns, num_all_pairs)
+        improve(mixture, patterns, num_all_pairs)
     return mixture
 
 
@@ -119,7 +118,7 @@ def start_from(
         agreements: Agreements of candidates, one per column.
         is_seed: Pairs most of which may match, `(num_pairs,)`.
     """
-    patterns = _Patterns.of([agreement.of(is_seed) for agreement in agreements])
+    patterns = Patterns.of([agreement.of(is_seed) for agreement in agreements])
     _fit_matches(mixture, patterns, patterns.counts)
 
 
@@ -149,61 +148,16 @@ def drop_supported(
     totals = of_relatives.sum(axis=0)
     shares = of_relatives[is_outdone].sum(axis=0) / np.maximum(totals, 1e-9)
     is_dropped = (shares < _MIN_OUTDONE) & (totals > _MIN_RELATIVES)
-    is_dropped &= ((mixture.shared > _MIN_MOSTLY) | is_weak).all(axis=1)
+    is_dropped &= ((mixture.shared >= MIN_MOSTLY) | is_weak).all(axis=1)
     if is_dropped.any():
         mixture.drop_relatives(~is_dropped)
-        _improve(mixture, _Patterns.of(agreements), num_all_pairs)
+        improve(mixture, Patterns.of(agreements), num_all_pairs)
     return bool(is_dropped.any())
-
-
-def fit_rivals(
-    mixture: Mixture,
-    agreements: Sequence[Agreement],
-    is_outdone: NDArray[np.bool_],
-    num_all_pairs: float,
-    known: float,
-) -> None:
-    """Fits the rivals to pairs that better pairs outdo, and the matches to the other ones.
-
-    Args:
-        mixture: The mixture, which is changed.
-        agreements: Agreements of candidates, one per column.
-        is_outdone: Whether a row of each pair has a better partner, `(num_pairs,)`.
-        num_all_pairs: Number of pairs of rows, candidates or not.
-        known: Share of the pairs that are no matches that are outdone.
-    """
-    patterns = _Patterns.of([agreement.of(is_outdone) for agreement in agreements])
-    if not len(mixture.log_rivals):
-        # Classes that start alike would stay alike.
-        parts = np.random.default_rng(0).uniform(0.3, 0.7, (_NUM_RIVALS, 1))
-        for match, by_chance in zip(mixture.match, mixture.chance, strict=True):
-            mixture.rivals.append(parts * match + (1 - parts) * by_chance)
-        share = patterns.counts.sum() / num_all_pairs
-        share_of_each = share / (4 * _NUM_RIVALS)
-        mixture.log_rivals = np.full(_NUM_RIVALS, np.log(share_of_each))
-    for _ in range(_NUM_RIVAL_STEPS):
-        ratios = mixture.column_evidence(patterns.agreements)
-        classes = mixture.log_rival_classes(ratios, patterns.agreements)
-        # No match is among these pairs; the last class are random pairs.
-        of_chance = np.zeros((len(classes), 1))
-        log_all = logsumexp(np.append(classes, of_chance, axis=1), axis=1, keepdims=True)
-        weights = patterns.counts[:, np.newaxis] * np.exp(classes - log_all)
-        for column, agreement in enumerate(patterns.agreements):
-            found = np.zeros(mixture.rivals[column].shape)
-            np.add.at(found.T, agreement.levels, weights)
-            found[:, ABSENT] = 0
-            # As if there were two more pairs.
-            found += mixture.match[column] + np.maximum(mixture.chance[column], _MIN_SHARED)
-            mixture.rivals[column] = found / found.sum(axis=1, keepdims=True)
-        num_found = weights.sum(axis=0) + 1
-        mixture.log_rivals = np.log(num_found / (known * num_all_pairs))
-    others = _Patterns.of([agreement.of(~is_outdone) for agreement in agreements])
-    _improve(mixture, others, num_all_pairs)
 
 
 def _change_relatives(mixture: Mixture) -> bool:
     """Drops classes that have taken a part of the matches, and adds those that are missing."""
-    is_shared = mixture.shared > _MIN_MOSTLY
+    is_shared = mixture.shared >= MIN_MOSTLY
     num_apart = (~is_shared).sum(axis=1)
     has_identifying = (~is_shared & mixture.is_identifying).any(axis=1)
     # Pairs that differ in one column only may well be matches, unless there are too many.
@@ -217,8 +171,8 @@ def _change_relatives(mixture: Mixture) -> bool:
     mixture.drop_relatives(is_kept)
     mixture.is_allowed |= added
     for column in np.flatnonzero(added):
-        shares = np.full(len(added), 1 - _MIN_SHARED)
-        shares[column] = _MIN_SHARED
+        shares = np.full(len(added), 1 - MIN_SHARED)
+        shares[column] = MIN_SHARED
         mixture.add_relatives(shares)
     return True
 
@@ -235,7 +189,7 @@ def _is_namesake(mixture: Mixture, is_apart: NDArray[np.bool_]) -> NDArray[np.bo
     return (is_apart != mixture.is_identifying).all(axis=-1)
 
 
-def _likely_relatives(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Array:
+def _likely_relatives(mixture: Mixture, patterns: Patterns, num_all_pairs: float) -> Array:
     """Returns the shared columns to start from, `(num_relatives, num_columns)`.
 
     They are the most frequent sets of columns that differ in pairs that agree too well for chance.
@@ -250,19 +204,50 @@ def _likely_relatives(mixture: Mixture, patterns: _Patterns, num_all_pairs: floa
     is_candidate = (differs & mixture.is_identifying).any(axis=1) | _is_namesake(mixture, differs)
     # Pairs that differ in one column only may well be matches.
     is_candidate &= is_good & (differs.sum(axis=1) > 1)
-    sets, places = np.unique(differs[is_candidate], axis=0, return_inverse=True)
-    counts = np.bincount(places.ravel(), patterns.counts[is_candidate], len(sets))
-    most = np.argsort(-counts, kind="stable")[:_NUM_RELATIVES]
-    return np.where(sets[most], 0.1, 0.9)
+    found, _ = frequent_sets(differs[is_candidate], patterns.counts[is_candidate], _NUM_RELATIVES)
+    return found
 
 
-def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> None:
-    """Changes a mixture by steps of expectation and maximization until it stays the same."""
+def frequent_sets(differs: NDArray[np.bool_], counts: Array, num_sets: int) -> tuple[Array, Array]:
+    """Finds the most frequent sets of columns that differ.
+
+    Args:
+        differs: Where patterns differ, `(num_patterns, num_columns)`.
+        counts: Number of pairs with each pattern, `(num_patterns,)`.
+        num_sets: Number of sets.
+
+    Returns:
+        The shared columns of each set to start a fit from, `(num_sets, num_columns)`, and the
+        number of pairs that differ in them.
+    """
+    sets, places = np.unique(differs, axis=0, return_inverse=True)
+    totals = np.bincount(places.ravel(), counts, len(sets))
+    most = np.argsort(-totals, kind="stable")[:num_sets]
+    return np.where(sets[most], 0.1, 0.9), totals[most].astype(np.float64)
+
+
+def improve(
+    mixture: Mixture,
+    patterns: Patterns,
+    num_all_pairs: float,
+    log_kept: Array | float = 0.0,
+) -> None:
+    """Changes a mixture by steps of expectation and maximization until it stays the same.
+
+    Args:
+        mixture: The mixture, which is changed.
+        patterns: Patterns of agreement of candidates.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+        log_kept: Logarithm of the share of pairs that do not match that are among the candidates,
+            `(num_patterns,)`.
+    """
     before = np.zeros(len(patterns.counts))
+    kept = np.broadcast_to(log_kept, before.shape)[:, np.newaxis]
     for _ in range(_NUM_STEPS):
         ratios = mixture.column_evidence(patterns.agreements)
         classes = mixture.log_classes(ratios)
-        rivals = mixture.log_rival_classes(ratios, patterns.agreements)
+        classes[:, 1:] += kept
+        rivals = kept + mixture.log_rival_classes(ratios, patterns.agreements)
         log_all = logsumexp(np.append(classes, rivals, axis=1), axis=1, keepdims=True)
         posteriors = np.exp(classes - log_all)
         weights = patterns.counts[:, np.newaxis] * posteriors
@@ -281,7 +266,7 @@ def _improve(mixture: Mixture, patterns: _Patterns, num_all_pairs: float) -> Non
         before = matches
 
 
-def _fit_matches(mixture: Mixture, patterns: _Patterns, weights: Array) -> None:
+def _fit_matches(mixture: Mixture, patterns: Patterns, weights: Array) -> None:
     """Counts the levels of matches; `weights` are numbers of matches, `(num_patterns,)`."""
     for column, agreement in enumerate(patterns.agreements):
         num_levels = len(mixture.chance[column])
@@ -294,7 +279,7 @@ def _fit_matches(mixture: Mixture, patterns: _Patterns, weights: Array) -> None:
         mixture.match[column] = _bounded(found, is_different, most)
 
 
-def _fit_relatives(mixture: Mixture, patterns: _Patterns, ratios: Array, weights: Array) -> None:
+def _fit_relatives(mixture: Mixture, patterns: Patterns, ratios: Array, weights: Array) -> None:
     """Counts how often relatives agree as matches do.
 
     Args:
@@ -325,7 +310,7 @@ def _bounded(found: Array, is_different: NDArray[np.bool_], max_different: float
 def _decided(shares: Array) -> Array:
     """Moves shares to 0 or 1: relatives share a column, such as the address, or do not."""
     decided = (shares - _SLACK) / (1 - 2 * _SLACK)
-    return np.clip(decided, _MIN_SHARED, 1 - _MIN_SHARED)
+    return np.clip(decided, MIN_SHARED, 1 - MIN_SHARED)
 
 
 def _log_priors(found: Array, num_all_pairs: float) -> Array:

@@ -1,8 +1,9 @@
-"""Rivals: pairs of rows of which one has a better partner, so they are different things.
+"""Rivals: pairs of rows that have much in common, but are different things.
 
-A row hardly has two partners in a table without copies. Pairs that another pair outdoes show what
-different things look like that have much in common: relatives, other sizes of a shirt, other songs
-of an album. Rows whose partner is missing look like this, too.
+In a table without copies no two rows match, and a row hardly has two partners in the other table.
+Pairs of the same table, and pairs that another pair outdoes, show what different things look like
+that have much in common: relatives, other sizes of a shirt, other songs of an album, the same
+flight on another day. Rows whose partner is missing look like this, too.
 """
 
 from __future__ import annotations
@@ -14,17 +15,40 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids, are_first, paired
+from tf_charagram.search._pairs.flat_arrays import Array, Ids, are_first, paired
 from tf_charagram.search.linkage._columns.columns import Column
-from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL, Agreement, compare_columns
-from tf_charagram.search.linkage._fellegi_sunter.fitting import drop_supported, fit_rivals
+from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
+from tf_charagram.search.linkage._fellegi_sunter.evidence import (
+    EQUAL,
+    Agreement,
+    chance_levels,
+    compare_columns,
+    frequencies,
+    random_pairs,
+    together,
+)
+from tf_charagram.search.linkage._fellegi_sunter.fitting import drop_supported
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.rival_classes import (
+    InnerPairs,
+    fit_inner_rivals,
+    fit_outdone_rivals,
+)
 
 # A better pair is better by so much.
 _MARGIN = 1.0
 # A table has copies if so many of the rows with a partner have two, which are as alike as the
 # partners are. In made-up and real tables with copies it is half of the rows, in others a tenth.
 _MAX_COPIES = 0.3
+# A table has copies, too, if so many of its pairs that look like matches differ by typos only.
+_MAX_TYPOS = 0.05
+# Copies have mostly equal values in each column; a column in which fewer of the pairs do tells
+# things apart, such as the vintage of a wine, even if its values are near.
+_MIN_EQUAL = 1 / 3
+# Rows of each table whose pairs within the table are looked at.
+_MAX_INNER_ROWS = 20_000
+# Rows with better partners are at most all but so few.
+_MIN_KEPT = 0.02
 _NUM_ROUNDS = 3
 # Fewer pairs tell nothing.
 _MIN_OUTDONE = 20
@@ -43,6 +67,19 @@ class Sample(NamedTuple):
     num_equal: Sequence[NDArray[np.integer]]
 
 
+class _Outdone(NamedTuple):
+    """Pairs of which a row has a better partner.
+
+    Attributes:
+        is_outdone: Whether a pair is one, `(num_pairs,)`.
+        log_kept: Logarithm of the probability that a pair with such log-odds is not outdone, if it
+            does not match, `(num_pairs,)`: the better it is, the more probable.
+    """
+
+    is_outdone: NDArray[np.bool_]
+    log_kept: Array
+
+
 def learn_rivals(
     mixture: Mixture,
     columns: Sequence[Column],
@@ -51,7 +88,7 @@ def learn_rivals(
     num_all_pairs: float,
     sample: Sample | None = None,
 ) -> None:
-    """Fits the rivals of a mixture to the pairs of two tables that better pairs outdo.
+    """Fits the rivals of a mixture to pairs of each table, and to pairs that better pairs outdo.
 
     Args:
         mixture: A fitted mixture, which is changed.
@@ -71,23 +108,95 @@ def learn_rivals(
     )
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements, any_relation=True)
-        is_outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
-        if is_outdone is None or not drop_supported(
-            mixture, own, is_outdone[is_own], is_weak, num_all_pairs
+        outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
+        if outdone is None or not drop_supported(
+            mixture, own, outdone.is_outdone[is_own], is_weak, num_all_pairs
         ):
             break
+    inner = _inner_pairs(mixture, columns, pairs, sample)
+    if inner is not None:
+        fit_inner_rivals(mixture, inner, own, num_all_pairs)
+    num_inner = len(mixture.log_rivals)
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements)
-        is_outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
-        if is_outdone is None:
+        outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
+        if outdone is None:
             return
-        is_outdone = is_outdone[is_own]
+        is_outdone = outdone.is_outdone[is_own]
+        log_kept = outdone.log_kept[is_own]
         num_free = ((log_odds[is_own] > 0) & ~is_outdone).sum()
         if is_outdone.sum() < _MIN_OUTDONE or num_free < _MIN_FREE:
             return
         # Of the pairs that are no matches, so many are known to be none.
-        known = is_outdone.sum() / (len(is_outdone) - num_free)
-        fit_rivals(mixture, own, is_outdone, num_all_pairs, max(float(known), 0.05))
+        known = float(is_outdone.sum() / (len(is_outdone) - num_free))
+        fit_outdone_rivals(mixture, own, is_outdone, log_kept, num_all_pairs, known, num_inner)
+
+
+def _inner_pairs(
+    mixture: Mixture, columns: Sequence[Column], pairs: Ids, sample: Sample | None
+) -> InnerPairs | None:
+    """Compares rows within each table that has no copies; `None` if both have.
+
+    Args:
+        mixture: A fitted mixture.
+        columns: The columns of two tables.
+        pairs: Candidate pairs of rows, `(num_pairs, 2)`.
+        sample: The part that these pairs are of all candidate pairs: left rows are drawn, right
+            rows are those that look like them, which are not compared.
+    """
+    draw = np.random.default_rng(0)
+    found = []
+    chance = []
+    num_pairs = 0.0
+    for side, ids in enumerate(columns[0].tables if sample is None else [columns[0].left]):
+        rows = np.arange(len(ids)) if sample is None else np.unique(pairs[sample.is_own, 0])
+        if len(rows) > _MAX_INNER_ROWS:
+            rows = np.sort(draw.choice(rows, _MAX_INNER_ROWS, replace=False))
+        inner = [_within(column, column.tables[side][rows]) for column in columns]
+        inner_pairs = candidate_pairs(inner)
+        agreements = compare_columns(inner, inner_pairs)
+        is_alike = mixture.log_odds(agreements) > 0
+        is_copy = _are_copies(columns, agreements, is_alike)
+        # Equal rows of a sample are one row.
+        num_equal = 0 if sample is None else (sample.num_equal[side][rows] - 1).sum()
+        if is_copy.sum() + num_equal <= _MAX_TYPOS * (is_alike.sum() + num_equal):
+            found.append([agreement.of(~is_copy) for agreement in agreements])
+            samples = random_pairs(inner)
+            chance.append([chance_levels(column, samples) for column in inner])
+            num_pairs += len(rows) * (len(rows) - 1) / 2
+    if not found:
+        return None
+    agreements = [together(parts) for parts in zip(*found, strict=True)]
+    of_columns = [np.mean(parts, axis=0) for parts in zip(*chance, strict=True)]
+    return InnerPairs(agreements, of_columns, num_pairs)
+
+
+def _within(column: Column, ids: Ids) -> Column:
+    """Returns a column of rows of one of the tables, with the frequencies of both."""
+    return replace(column, left=ids, right=ids, known=column.known or frequencies(column))
+
+
+def _are_copies(
+    columns: Sequence[Column], agreements: Sequence[Agreement], is_alike: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Tells pairs of a table that differ by typos only, `(num_pairs,)`.
+
+    Args:
+        columns: The columns.
+        agreements: Agreements of pairs of rows of the same table, one per column.
+        is_alike: Whether pairs look like matches, `(num_pairs,)`.
+    """
+    is_near = _are_near(columns, agreements)
+    is_equal = np.stack([agreement.levels <= EQUAL for agreement in agreements])
+    is_copy = is_alike & is_near.all(axis=0)
+    for _ in columns:
+        shares = is_equal[:, is_copy].sum(axis=1) / max(is_copy.sum(), 1)
+        telling = shares.argmin()
+        if shares[telling] > _MIN_EQUAL:
+            break
+        is_near[telling] = is_equal[telling]
+        is_copy = is_alike & is_near.all(axis=0)
+    return is_copy
 
 
 def _outdone(
@@ -96,9 +205,10 @@ def _outdone(
     pairs: NDArray[np.int64],
     log_odds: NDArray[np.float64],
     num_equal: Sequence[NDArray[np.integer]] | None,
-) -> NDArray[np.bool_] | None:
-    """Finds pairs of which a row has a better partner, `(num_pairs,)`; `None` if it has copies."""
+) -> _Outdone | None:
+    """Finds pairs of which a row has a better partner; `None` if both tables have copies."""
     is_outdone = np.zeros(len(pairs), bool)
+    log_kept = np.zeros(len(pairs))
     num_sides = 0
     for side in (0, 1):
         rows = pairs[:, side]
@@ -115,8 +225,12 @@ def _outdone(
         num_sides += 1
         best_of_row = np.full(rows.max(initial=0) + 1, -np.inf)
         best_of_row[rows[best]] = np.where(is_copy, -np.inf, log_odds[best])
-        is_outdone |= best_of_row[rows] > np.maximum(log_odds + _MARGIN, 0)
-    return is_outdone if num_sides else None
+        least = np.maximum(log_odds + _MARGIN, 0)
+        is_outdone |= best_of_row[rows] > least
+        bests = np.sort(best_of_row[rows[best]])
+        num_kept = np.searchsorted(bests, least, side="right")
+        log_kept += np.log(np.maximum(num_kept / len(bests), _MIN_KEPT))
+    return _Outdone(is_outdone, log_kept) if num_sides else None
 
 
 def _best_two(rows: Ids, log_odds: NDArray[np.float64]) -> tuple[Ids, Ids]:
@@ -150,24 +264,19 @@ def _have_copies(
     """
     has_two = (second != best) & (log_odds[second] > 0)
     alike_pairs = paired(partners[best], partners[second])[has_two]
-    inner = []
-    for column in columns:
-        ids = column.tables[1 - side]
-        inner.append(replace(column, left=ids, right=ids))
+    inner = [_within(column, column.tables[1 - side]) for column in columns]
     agreements = compare_columns(inner, alike_pairs)
     is_alike = mixture.log_odds(agreements) > log_odds[best][has_two] - _MARGIN
     is_copy = np.zeros(len(best), bool)
-    is_copy[has_two] = is_alike | _differ_by_typos(columns, agreements)
+    is_copy[has_two] = is_alike | _are_near(columns, agreements).all(axis=0)
     return is_copy
 
 
-def _differ_by_typos(
-    columns: Sequence[Column], agreements: Sequence[Agreement]
-) -> NDArray[np.bool_]:
-    """Tells pairs whose values are all equal, missing or, but for texts, near, `(num_pairs,)`."""
-    differ = np.zeros(len(agreements[0].levels), bool)
+def _are_near(columns: Sequence[Column], agreements: Sequence[Agreement]) -> NDArray[np.bool_]:
+    """Tells values that are equal, missing or, but for texts, near, `(num_columns, num_pairs)`."""
+    is_near = []
     for column, agreement in zip(columns, agreements, strict=True):
         # Texts that are near may be other songs or sizes.
         num_near = 0 if column.kind.name == "text" else len(column.kind.cutoffs)
-        differ |= agreement.levels > EQUAL + num_near
-    return ~differ
+        is_near.append(agreement.levels <= EQUAL + num_near)
+    return np.stack(is_near)

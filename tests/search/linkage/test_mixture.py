@@ -90,13 +90,21 @@ def test_chance_is_of_the_table_without_duplicates():
     assert shares[EQUAL] < 0.002
 
 
+def test_what_all_pairs_of_two_tables_have_is_chance():
+    column = make_column("street", ["Harbour Street 12"] * 50, ["Harbour Str. 12"] * 40, "name")
+    shares = chance_levels(column, random_pairs([column]))
+    [level] = {*compare_columns([column], np.array([[0, 0]]))[0].levels.tolist()}
+    assert level != EQUAL and shares[level] == shares.max() > 0.4
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_the_fit_finds_matches_and_relatives(seed):
+def test_the_fit_finds_matches_and_rivals(seed):
     left, right, truth = people(seed)
     links = find_links(read_columns(left, right, COLUMNS))
     mixture = links.mixture
-    # Relatives share the last name, the street and the town.
-    assert [0, 1, 1, 1, 0] in mixture.shared.round().tolist()
+    # Relatives, who are in both tables, share the last name, the street and the town.
+    are_shared = np.stack([1 - shares[:, -1] > 0.5 for shares in mixture.rivals], axis=1)
+    assert [0, 1, 1, 1, 0] in are_shared.astype(int).tolist()
     shares = np.exp(mixture.log_priors)
     assert shares.sum() == pytest.approx(1)
     num_all = len(left["first"]) * len(right["first"])

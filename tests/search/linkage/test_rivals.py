@@ -1,4 +1,4 @@
-"""Rivals: pairs that better pairs outdo."""
+"""Rivals: pairs of the same table, and pairs that better pairs outdo."""
 
 from __future__ import annotations
 
@@ -50,6 +50,52 @@ def test_copies_are_no_rivals():
     found = match(left, right, None, on=list(left))
     # The best pair of each right row is in the result.
     assert f1(pairs_of(found), truth) > 0.97
+
+
+def test_two_tables_with_copies_show_no_rivals():
+    left, right, _ = _songs(2)
+    left, right = ({name: cells * 2 for name, cells in table.items()} for table in (left, right))
+    assert not len(match(left, right, None, on=list(left)).links.mixture.log_rivals)
+
+
+def _flights(days: range, seed: int) -> dict[str, list[str]]:
+    """Makes twenty flights, each on six of some days."""
+    draw = np.random.default_rng(seed)
+    table: dict[str, list[str]] = {"flight": [], "airport": [], "day": [], "seats": []}
+    for number in range(20):
+        for day in sorted(draw.permutation(days)[:6]):
+            table["flight"].append(
+                f"{('LH', 'BA', 'KL', 'IB')[number % 4]}{137 * number % 900 + 100}"
+            )
+            table["airport"].append(("AMS", "FRA", "MAD", "VIE", "CPH", "ZRH")[number % 6])
+            table["day"].append(f"2024-03-{day:02}")
+            table["seats"].append(str(draw.integers(60, 200)))
+    return table
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_same_flight_on_another_day_is_a_rival(seed):
+    left, later = _flights(range(1, 15), seed), _flights(range(15, 29), seed + 2)
+    on = list(left)
+    assert not pairs_of(match(left, later, None, on=on))
+    common = [row for row in range(len(left["day"])) if row % 3]
+    right = {name: [cells[row] for row in common] for name, cells in left.items()}
+    # Seats were sold since.
+    right["seats"] = [str(int(seats) + 3) for seats in right["seats"]]
+    assert pairs_of(match(left, right, None, on=on)) == {(row, at) for at, row in enumerate(common)}
+
+
+def test_a_column_that_often_differs_makes_no_relatives_that_no_table_has():
+    draw = np.random.default_rng(0)
+    names = words(400)
+    owners = [f"{first} {last}" for first, last in zip(names[:200], names[200:], strict=True)]
+    left = {"street": names[:150], "area": [str(area) for area in draw.integers(200, 9999, 150)]}
+    right = dict(left)
+    left["owner"] = owners[:150]
+    is_sold = draw.random(150) < 0.35
+    right["owner"] = list(np.where(is_sold, owners[50:], owners[:150]))
+    found = match(left, right, None, on=list(left), identifies=["street", "owner"])
+    assert f1(pairs_of(found), {(row, row) for row in range(150)}) > 0.98
 
 
 def test_lists_in_cells_share_items_and_do_not_identify():

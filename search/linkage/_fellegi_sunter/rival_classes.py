@@ -1,0 +1,202 @@
+"""Fits classes of rivals: things that have much in common, but do not match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from tf_charagram.search._pairs.flat_arrays import Array
+from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.fitting import (
+    MIN_MOSTLY,
+    MIN_SHARED,
+    Patterns,
+    frequent_sets,
+    improve,
+)
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+
+# Classes of rivals within a table, such as other sizes and other colours of a shirt, and of rivals
+# that better pairs outdo, such as songs of an album and songs of a singer.
+_NUM_INNER = 4
+_NUM_OUTDONE = 2
+_NUM_STEPS = 30
+# Pairs that differ in the same columns are a class if they have so much in common, of the evidence
+# that tells one of all pairs.
+_MIN_GAIN = 0.5
+# Relatives within tables are at least so many of those between them.
+_MIN_FOUND = 0.3
+# No level is impossible.
+_MIN_LEVEL = 1e-6
+# Rivals and matches of two tables are fitted in turn.
+_NUM_ROUNDS = 3
+# Of the pairs that are no matches, at least so many are taken to be outdone.
+_MIN_KNOWN = 0.05
+
+
+class InnerPairs(NamedTuple):
+    """Pairs of rows of the same table, none of which match.
+
+    Attributes:
+        agreements: Agreements of candidates, one per column.
+        chance: Share of each level among random pairs, one per column.
+        num_pairs: Number of pairs of rows, candidates or not.
+    """
+
+    agreements: list[Agreement]
+    chance: list[Array]
+    num_pairs: float
+
+
+def fit_inner_rivals(
+    mixture: Mixture,
+    inner: InnerPairs,
+    agreements: Sequence[Agreement],
+    num_all_pairs: float,
+) -> None:
+    """Fits rivals to pairs of rows of the same table, and the matches to the pairs of two tables.
+
+    Args:
+        mixture: The mixture, which is changed.
+        inner: The pairs of the same table.
+        agreements: Agreements of candidates of two tables.
+        num_all_pairs: Number of pairs of rows of two tables, candidates or not.
+    """
+    patterns = Patterns.of(inner.agreements)
+    ratios = mixture.column_evidence(patterns.agreements)
+    across = Patterns.of(agreements)
+    gains = np.maximum(ratios, 0).sum(axis=1)
+    is_good = gains > _MIN_GAIN * np.log(max(inner.num_pairs, 1))
+    differs = (ratios < 0) & patterns.are_present()
+    shared, counts = frequent_sets(differs[is_good], patterns.counts[is_good], _NUM_INNER)
+    _add_classes(mixture, shared, (counts + 1) / inner.num_pairs)
+    _fit_classes(mixture, patterns, inner.num_pairs, 0)
+    within = mixture.rivals
+    mixture.drop_relatives(_are_only_across(mixture, patterns, ratios, inner.num_pairs))
+    for _ in range(_NUM_ROUNDS):
+        levels = zip(within, inner.chance, mixture.match, mixture.chance, strict=True)
+        mixture.rivals = [_across(*of_column) for of_column in levels]
+        improve(mixture, across, num_all_pairs)
+
+
+def _are_only_across(
+    mixture: Mixture, patterns: Patterns, ratios: Array, num_pairs: float
+) -> NDArray[np.bool_]:
+    """Tells relatives of two tables that are hardly there within tables, `(num_relatives,)`.
+
+    Those that are there are rivals; those that are not, and differ in one column only, match.
+
+    Args:
+        mixture: The mixture.
+        patterns: Patterns of agreement within tables.
+        ratios: Their log likelihood ratios, `(num_patterns, num_columns)`.
+        num_pairs: Number of pairs of rows of the same table.
+    """
+    classes = mixture.log_classes(ratios)[:, 1:]
+    log_all = logsumexp(classes, axis=1, keepdims=True)
+    num_found = patterns.counts @ np.exp(classes - log_all)
+    num_expected = np.exp(mixture.log_priors[1:]) * num_pairs
+    is_missing = num_found < _MIN_FOUND * num_expected
+    differ_in_several = (mixture.shared < MIN_MOSTLY).sum(axis=1) > 1
+    return is_missing[:-1] & differ_in_several
+
+
+def _across(within: Array, chance_within: Array, match: Array, chance: Array) -> Array:
+    """Returns the levels of rivals of two tables, `(num_rivals, num_levels)`.
+
+    Values that agree by chance are as near as those of random pairs of two tables: each table may
+    be of another month. Where the tables write values in two ways, the other values of rivals agree
+    no better than those of matches do.
+
+    Args:
+        within: The levels of rivals of the same table, `(num_rivals, num_levels)`.
+        chance_within: The levels of random pairs of the same table, `(num_levels,)`.
+        match: The levels of matches of two tables.
+        chance: The levels of random pairs of two tables.
+    """
+    by_chance = np.minimum(within, chance_within)
+    agree = within - by_chance
+    as_matches = agree.sum(axis=1, keepdims=True) * match
+    is_nearer = agree[:, [EQUAL]] > as_matches[:, [EQUAL]]
+    found = by_chance.sum(axis=1, keepdims=True) * chance + np.where(is_nearer, as_matches, agree)
+    return np.maximum(found, _MIN_LEVEL)
+
+
+def fit_outdone_rivals(
+    mixture: Mixture,
+    agreements: Sequence[Agreement],
+    is_outdone: NDArray[np.bool_],
+    log_kept: Array,
+    num_all_pairs: float,
+    known: float,
+    num_inner: int,
+) -> None:
+    """Fits rivals to pairs that better pairs outdo, and the matches to the other ones.
+
+    Args:
+        mixture: The mixture, which is changed.
+        agreements: Agreements of candidates, one per column.
+        is_outdone: Whether a row of each pair has a better partner, `(num_pairs,)`.
+        log_kept: Logarithm of the probability that a pair like it is not outdone, `(num_pairs,)`.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+        known: Share of the pairs that are no matches that are outdone.
+        num_inner: Number of classes of rivals that stay as they are.
+    """
+    patterns = Patterns.of([agreement.of(is_outdone) for agreement in agreements])
+    if len(mixture.log_rivals) == num_inner:
+        # Classes that start alike would stay alike.
+        shared = np.random.default_rng(0).uniform(0.3, 0.7, (_NUM_OUTDONE, 1))
+        share = patterns.counts.sum() / (4 * _NUM_OUTDONE * num_all_pairs)
+        _add_classes(mixture, shared, np.full(_NUM_OUTDONE, share))
+    _fit_classes(mixture, patterns, max(known, _MIN_KNOWN) * num_all_pairs, num_inner)
+    others = Patterns.of([agreement.of(~is_outdone) for agreement in agreements])
+    improve(mixture, others, num_all_pairs, log_kept[~is_outdone][others.first])
+
+
+def _add_classes(mixture: Mixture, shared: Array, shares: Array) -> None:
+    """Adds classes of rivals for the next fit to improve.
+
+    Args:
+        mixture: The mixture, which is changed.
+        shared: Share of the rivals that agree as matches do, `(num_added, num_columns or 1)`.
+        shares: Share of each class among all pairs of rows, `(num_added,)`.
+    """
+    before = mixture.rivals or [np.zeros((0, len(match))) for match in mixture.match]
+    agree = np.broadcast_to(shared, (len(shared), len(before)))
+    mixture.rivals = []
+    for column, (match, chance) in enumerate(zip(mixture.match, mixture.chance, strict=True)):
+        part = agree[:, [column]]
+        added = part * match + (1 - part) * chance
+        mixture.rivals.append(np.concatenate([before[column], added]))
+    mixture.log_rivals = np.append(mixture.log_rivals, np.log(shares))
+
+
+def _fit_classes(mixture: Mixture, patterns: Patterns, num_pairs: float, first: int) -> None:
+    """Fits classes of rivals to pairs that do not match.
+
+    Args:
+        mixture: The mixture, which is changed.
+        patterns: Their patterns of agreement.
+        num_pairs: Number of pairs of rows, candidates or not, that these pairs were found among.
+        first: The first class that is fitted; those before it stay as they are.
+    """
+    for _ in range(_NUM_STEPS):
+        ratios = mixture.column_evidence(patterns.agreements)
+        classes = mixture.log_rival_classes(ratios, patterns.agreements)
+        # The last class are random pairs.
+        of_chance = np.zeros((len(classes), 1))
+        log_all = logsumexp(np.append(classes, of_chance, axis=1), axis=1, keepdims=True)
+        weights = patterns.counts[:, np.newaxis] * np.exp(classes - log_all)[:, first:]
+        for column, agreement in enumerate(patterns.agreements):
+            found = np.zeros(mixture.rivals[column][first:].shape)
+            np.add.at(found.T, agreement.levels, weights)
+            found[:, ABSENT] = 0
+            # As if there were two more pairs.
+            found += mixture.match[column] + np.maximum(mixture.chance[column], MIN_SHARED)
+            mixture.rivals[column][first:] = found / found.sum(axis=1, keepdims=True)
+        num_found = weights.sum(axis=0) + 1
+        mixture.log_rivals[first:] = np.log(num_found / num_pairs)
