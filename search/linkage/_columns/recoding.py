@@ -139,7 +139,7 @@ def _translated(column: Column, pairs: Ids) -> Column | None:
 
 
 def _factor_of(column: Column, pairs: Ids) -> float | None:
-    """Returns what right numbers are divided by to be the left ones, or `None`."""
+    """Finds the factor of the right numbers to the left ones, `None` without."""
     numbers = np.array(list(map(float, column.values)))
     left, right = numbers[column.left[pairs[:, 0]]], numbers[column.right[pairs[:, 1]]]
     is_usable = (left > 0) & (right > 0)

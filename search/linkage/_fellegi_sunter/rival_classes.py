@@ -106,17 +106,17 @@ def _are_only_across(
 
 
 def _across(within: Array, chance_within: Array, match: Array, chance: Array) -> Array:
-    """Returns the levels of rivals of two tables, `(num_rivals, num_levels)`.
+    """Returns the shares of levels among rivals of two tables, `(num_rivals, num_levels)`.
 
     Values that agree by chance are as near as those of random pairs of two tables: each table may
     be of another month. Where the tables write values in two ways, the other values of rivals agree
     no better than those of matches do.
 
     Args:
-        within: The levels of rivals of the same table, `(num_rivals, num_levels)`.
-        chance_within: The levels of random pairs of the same table, `(num_levels,)`.
-        match: The levels of matches of two tables.
-        chance: The levels of random pairs of two tables.
+        within: The shares among rivals of the same table, `(num_rivals, num_levels)`.
+        chance_within: The shares among random pairs of the same table, `(num_levels,)`.
+        match: The shares among matches of two tables.
+        chance: The shares among random pairs of two tables.
     """
     by_chance = np.minimum(within, chance_within)
     agree = within - by_chance
