@@ -133,7 +133,7 @@ def pairs_with_rare_words(
 
 
 def _max_lead_of(num_texts: int) -> float:
-    """Returns how much more similar than n-grams words and letters of similar texts may be."""
+    """Returns the lead that words and letters of similar texts may have over their n-grams."""
     return _MAX_LEAD * max(_MANY_TEXTS / max(num_texts, 1), 1)
 
 

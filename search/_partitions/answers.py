@@ -24,7 +24,7 @@ from tf_charagram.search._partitions.files import (
 from tf_charagram.search._partitions.job import Job, first_rows_of
 from tf_charagram.search._partitions.pairing import scored
 from tf_charagram.search._partitions.rivals import edges_of, with_rivals
-from tf_charagram.search.linkage.answers import best_partners
+from tf_charagram.search.linkage.answers import best_first, best_partners
 from tf_charagram.search.linkage.estimates import THRESHOLDS
 
 GROUPS = np.dtype([("group", "<i8"), ("kept", "?"), ("score", "<f4")])
@@ -141,8 +141,7 @@ def choose_partners(job: Job, number: int) -> None:
     left_cells, right_cells = np.split(load_arrays(job.files("same"), np.uint64), [num_left])
     is_same = left_cells[left] == right_cells[right]
     chosen = best_partners(pairs, scores, is_same, one_to_one=job.one_to_one)
-    order = np.lexsort((~is_same[chosen], -scores[chosen], left[chosen]))
-    ordered = chosen[order]
+    ordered = chosen[best_first(left[chosen], scores[chosen], is_same[chosen])]
     found = np.empty(len(ordered), PARTNERS)
     found["left"] = left[ordered]
     found["right"] = right[ordered]

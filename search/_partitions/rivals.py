@@ -35,6 +35,8 @@ def edges_of(job: Job, step: str = "edges") -> NDArray[Any]:
 
 def with_rivals(job: Job, records: NDArray[Any]) -> NDArray[Any]:
     """Returns pairs with their probabilities, which are surer without other good partners."""
+    if not (job.is_text or has_rivals(job)):
+        return records
     found = records.copy()
     if has_rivals(job):
         rivals, mutual = _rivals_of(job)

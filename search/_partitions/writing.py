@@ -29,13 +29,13 @@ def write(job: Job, number: int) -> None:
     start = int(job.row_files("cells").starts[first])
     result = load_array(job.path("partners.npy" if job.right else "groups.npy"))
     output = job.output_of(number)
+    # A column of Parquet has one type in all parts.
+    is_typed = output.suffix == PARQUET
     with table_writer(output) as append:
         for table in job.tables(number):
             stop = start + len(table)
             if stop > job.ends[0]:
                 raise DataError(table.path, "has changed since it was read. Add --overwrite")
-            # A column of Parquet has one type in all parts.
-            is_typed = output.suffix == PARQUET
             if job.right:
                 _append_pairs(job, table, start, result, append, is_typed=is_typed)
             else:

@@ -160,8 +160,7 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
         texts=(column.left, column.right) if links.unseen is None else None,
     )
     chosen = chosen[best >= threshold]
-    left = links.pairs[chosen, 0]
-    order = np.lexsort((~is_same[chosen], -probabilities[chosen], left))
+    order = best_first(links.pairs[chosen, 0], probabilities[chosen], is_same[chosen])
     pairs = _matches(links, chosen[order])
     return Matches(pairs, threshold, estimates, links.learned, links)
 
@@ -222,10 +221,19 @@ def best_partners(
         return chosen_one_to_one(pairs, probabilities)
     best = []
     for rows in pairs.T:
-        # The same text wins; other pairs with equal probabilities stay in order.
-        order = np.lexsort((~is_same, -probabilities, rows))
+        order = best_first(rows, probabilities, is_same)
         best.append(order[are_first(rows[order])])
     return distinct_integers(np.concatenate(best))
+
+
+def best_first(
+    rows: Ids, probabilities: NDArray[np.floating], is_same: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """Orders pairs by a row of each, the best ones first; returns their indices.
+
+    The same text wins; other pairs with equal probabilities stay in order.
+    """
+    return np.lexsort((~is_same, -probabilities, rows))
 
 
 def groups_of(links: Links, threshold: float, groups: str) -> Duplicates:

@@ -221,9 +221,17 @@ def make_column(
     values = list(positions)
     if len(values) == 1 and sum(map(len, sides)) >= _MIN_CONSTANT_ROWS:
         note = "has one value only, which tells nothing"
-    cells_of_sides = left, right_cells
     return Column(
-        name, chosen, values, ids[0], ids[-1], *cells_of_sides, is_whole, bool(is_identifying), note
+        name,
+        chosen,
+        values,
+        ids[0],
+        ids[-1],
+        left,
+        right_cells,
+        is_whole=is_whole,
+        is_identifying=bool(is_identifying),
+        note=note,
     )
 
 

@@ -40,7 +40,7 @@ def read_alike(kind: Kind, left: Mapping[str, str], right: Mapping[str, str]) ->
         right: The same of the right one.
 
     Returns:
-        The kind with its reader, and what the user should know, or an empty text.
+        The kind with its reader, and a note for the user, or an empty text.
     """
     readings = _READINGS if kind.name == "code" else _READINGS[:1] if kind.name in _NAMES else ()
     samples = []

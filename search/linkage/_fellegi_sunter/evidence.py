@@ -194,19 +194,19 @@ def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.in
         For each table, rows of that table `(num_pairs, 2)`, and of two tables rows of both.
     """
     draw = np.random.default_rng(seed)
-    tables = [len(rows) for rows in columns[0].tables]
+    sizes = [len(rows) for rows in columns[0].tables]
 
-    def of(num_left: int, num_right: int) -> NDArray[np.int64]:
+    def draw_pairs(num_left: int, num_right: int) -> NDArray[np.int64]:
         if num_left * num_right <= _NUM_RANDOM:
             return pairs_of_keys(np.arange(num_left * num_right), num_right)
         return draw.integers(0, (num_left, num_right), (_NUM_RANDOM, 2))
 
     drawn = []
-    for num_rows in tables:
-        pairs = of(num_rows, num_rows)
+    for num_rows in sizes:
+        pairs = draw_pairs(num_rows, num_rows)
         drawn.append(pairs[pairs[:, 0] < pairs[:, 1]])
-    if len(tables) == 2:
-        drawn.append(of(*tables))
+    if len(sizes) == 2:
+        drawn.append(draw_pairs(*sizes))
     return drawn
 
 

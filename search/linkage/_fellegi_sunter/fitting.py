@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
@@ -142,9 +142,7 @@ def drop_supported(
         Whether a class was dropped.
     """
     classes = mixture.log_classes(mixture.column_evidence(agreements))
-    log_all = logsumexp(classes, axis=1, keepdims=True)
-    posteriors = np.exp(classes - log_all)
-    of_relatives = posteriors[:, 1:-1]
+    of_relatives = softmax(classes, axis=1)[:, 1:-1]
     totals = of_relatives.sum(axis=0)
     shares = of_relatives[is_outdone].sum(axis=0) / np.maximum(totals, 1e-9)
     is_dropped = (shares < _MIN_OUTDONE) & (totals > _MIN_RELATIVES)
@@ -248,8 +246,8 @@ def improve(
         classes = mixture.log_classes(ratios)
         classes[:, 1:] += kept
         rivals = kept + mixture.log_rival_classes(ratios, patterns.agreements)
-        log_all = logsumexp(np.append(classes, rivals, axis=1), axis=1, keepdims=True)
-        posteriors = np.exp(classes - log_all)
+        every = np.append(classes, rivals, axis=1)
+        posteriors = softmax(every, axis=1)[:, : classes.shape[1]]
         weights = patterns.counts[:, np.newaxis] * posteriors
         _fit_matches(mixture, patterns, weights[:, 0])
         # As if there were one more pair of each class.

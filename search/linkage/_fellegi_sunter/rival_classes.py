@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from tf_charagram.search._pairs.flat_arrays import Array
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
@@ -97,8 +97,7 @@ def _are_only_across(
         num_pairs: Number of pairs of rows of the same table.
     """
     classes = mixture.log_classes(ratios)[:, 1:]
-    log_all = logsumexp(classes, axis=1, keepdims=True)
-    num_found = patterns.counts @ np.exp(classes - log_all)
+    num_found = patterns.counts @ softmax(classes, axis=1)
     num_expected = np.exp(mixture.log_priors[1:]) * num_pairs
     is_missing = num_found < _MIN_FOUND * num_expected
     differ_in_several = (mixture.shared < MIN_MOSTLY).sum(axis=1) > 1
@@ -189,8 +188,8 @@ def _fit_classes(mixture: Mixture, patterns: Patterns, num_pairs: float, first: 
         classes = mixture.log_rival_classes(ratios, patterns.agreements)
         # The last class are random pairs.
         of_chance = np.zeros((len(classes), 1))
-        log_all = logsumexp(np.append(classes, of_chance, axis=1), axis=1, keepdims=True)
-        weights = patterns.counts[:, np.newaxis] * np.exp(classes - log_all)[:, first:]
+        posteriors = softmax(np.append(classes, of_chance, axis=1), axis=1)
+        weights = patterns.counts[:, np.newaxis] * posteriors[:, first:-1]
         for column, agreement in enumerate(patterns.agreements):
             found = np.zeros(mixture.rivals[column][first:].shape)
             np.add.at(found.T, agreement.levels, weights)
