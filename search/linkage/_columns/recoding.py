@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,6 +32,13 @@ _NEAR_FACTOR = 0.02
 _EXACT = 0.0015
 _APART = "hardly any value is in both tables: written otherwise?"
 _NEVER = "never agrees: written otherwise? It is left out"
+# Numbers of rows are all different, and at most so many times the number of rows apart.
+_MAX_SPAN = 3
+# Groups of digits, but not decimals of whole numbers.
+_DIGITS = re.compile(r"(?<!\.)\d+")
+# The tables share them if the other columns speak for so many of the pairs with equal numbers.
+_MIN_SUPPORTED = 0.5
+_ROW_NUMBERS = "numbers the rows of each table, and is left out"
 
 
 def written_otherwise(
@@ -52,6 +60,10 @@ def written_otherwise(
         min_evidence: Evidence of the other columns by which pairs are taken for matches.
     """
     gains = np.maximum(ratios, 0)
+    are_row_numbers = np.array([_are_row_numbers(column) for column in columns])
+    # Nothing else tells rows apart.
+    are_row_numbers &= ~are_row_numbers.all()
+    of_things = ratios[:, ~are_row_numbers].sum(axis=1)
     found = []
     for number, column in enumerate(columns):
         others = gains.sum(axis=1) - gains[:, number]
@@ -64,12 +76,15 @@ def written_otherwise(
         for is_learned in (is_good, is_best):
             if learned is None and _agrees_rarely(levels[is_learned]):
                 learned = _translated(column, pairs[is_learned])
-        if learned is not None:
+        supported = of_things[levels == EQUAL] > 0
+        if are_row_numbers[number] and supported.sum() <= _MIN_SUPPORTED * len(supported):
+            column = _left_out(column, _ROW_NUMBERS)
+        elif learned is not None:
             column = learned
         elif _agrees_rarely(levels[is_good]) and (column.note or _are_apart(column)):
             # Values that are alike tell something, such as lists in another order.
             is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED
-            column = column if is_alike else _left_out(column)
+            column = column if is_alike else _left_out(column, _NEVER)
         found.append(column)
     return found
 
@@ -114,11 +129,28 @@ def _are_apart(column: Column) -> bool:
     return bool(np.isin(right, column.left).mean() <= _MAX_SHARED)
 
 
-def _left_out(column: Column) -> Column:
+def _are_row_numbers(column: Column) -> bool:
+    """Tells whether the values may number the rows of each table, such as `C-00042`."""
+    num_rows = max(map(len, column.tables))
+    if column.known is not None:
+        # The rows are a sample.
+        num_rows = max(num_rows, int(column.known.num_rows))
+    for ids in column.tables:
+        present = ids[ids >= 0]
+        if len(present) < _MIN_PAIRS or len(np.unique(present)) < len(present):
+            return False
+        digits = [_DIGITS.findall(column.values[value]) for value in present.tolist()]
+        numbers = {int(groups[-1]) for groups in digits if groups}
+        if len(numbers) < len(present) or max(numbers) - min(numbers) > _MAX_SPAN * num_rows:
+            return False
+    return True
+
+
+def _left_out(column: Column, note: str) -> Column:
     """Returns a column without the values of the right table."""
     right = np.full_like(column.right, MISSING)
     left = right if column.is_one_table else column.left
-    return replace(column, left=left, right=right, note=_NEVER, is_recoded=True)
+    return replace(column, left=left, right=right, note=note, is_recoded=True)
 
 
 def _translated(column: Column, pairs: Ids) -> Column | None:

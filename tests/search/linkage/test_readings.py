@@ -7,7 +7,7 @@ import pytest
 
 from tests.search.linkage.conftest import COLUMNS, f1, pairs_of, people
 from tests.texts import words
-from tf_charagram.search import match
+from tf_charagram.search import deduplicate, match
 from tf_charagram.search.linkage._columns.columns import make_column, read_columns
 from tf_charagram.search.linkage._columns.kinds import KINDS
 from tf_charagram.search.linkage._columns.values import code_of
@@ -100,8 +100,33 @@ def test_numbers_of_their_own_are_left_out():
     left["number"] = [f"C-{row:05d}" for row in range(len(left["born"]))]
     right["number"] = [str(len(right["born"]) - row) for row in range(len(right["born"]))]
     found = match(left, right, None, on=["number", *COLUMNS])
-    assert found.links.columns[0].note == "never agrees: written otherwise? It is left out"
+    assert found.links.columns[0].note == "numbers the rows of each table, and is left out"
     assert f1(pairs_of(found), truth) > 0.97
+
+
+@pytest.mark.parametrize("write", ["{}", "C-{:05d}"])
+def test_equal_row_numbers_of_different_things_are_no_evidence(write):
+    draw = np.random.default_rng(0)
+    tables = []
+    for seed in (1, 2):
+        numbers = [write.format(number) for number in range(1, 201)]
+        countries = draw.choice(words(4), 200).tolist()
+        tables.append({"no": numbers, "name": words(200, seed), "country": countries})
+    assert not match(*tables, None, on=list(tables[0])).pairs
+    # Of the same things, they are.
+    again = {**tables[0], "country": draw.choice(words(4), 200).tolist()}
+    assert len(match(tables[0], again, None, on=list(again)).pairs) == 200
+
+
+def test_row_numbers_of_one_table_are_no_evidence():
+    left, right, truth = people(0, number=150, num_relatives=0)
+    columns = ["first", "last", "town"]
+    table = {name: [*left[name], *right[name]] for name in columns}
+    table["number"] = [f"C-{row:05d}" for row in range(len(table["first"]))]
+    num_left = len(left["first"])
+    found = deduplicate(table, None, on=["number", *columns])
+    pairs = {tuple(sorted(group.rows)) for group in found.groups}
+    assert f1(pairs, {(row, other + num_left) for row, other in truth}) > 0.97
 
 
 def test_columns_in_each_others_place_are_put_right():
