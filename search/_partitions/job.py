@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -125,15 +126,8 @@ class Job:
         return int(input_of(path) >= len(self.left))
 
     def output_of(self, number: int) -> Path:
-        """Returns the file that is written for an input; numbers tell equal names apart."""
-        names = [Path(path).name for path in self.left]
-        name = names[number]
-        path = Path(name.lower().removesuffix(".gz"))
-        stem = name[: len(path.stem)]
-        if names.count(name) > 1:
-            stem = f"{stem}-{number + 1}"
-        suffix = _SUFFIXES.get(path.suffix, ".csv")
-        return Path(self.output, stem + suffix)
+        """Returns the file that is written for an input."""
+        return Path(self.output, _output_names(self.left)[number])
 
     def row_files(self, name: str = "rows") -> RowFiles:
         """Returns the files of rows, of which those called `right` have all cells of right rows."""
@@ -162,6 +156,27 @@ class Job:
         """Returns where a partition of a range starts and ends."""
         size = self.num_partitions
         return number * total // size, (number + 1) * total // size
+
+
+@lru_cache(maxsize=4)
+def _output_names(inputs: tuple[str, ...]) -> list[str]:
+    """Names the files that are written for inputs; numbers tell equal names apart."""
+    parts = []
+    for path in map(Path, inputs):
+        name = Path(path.name.lower().removesuffix(".gz"))
+        stem = path.name[: len(name.stem)]
+        parts.append((stem, _SUFFIXES.get(name.suffix, ".csv")))
+    # Some file systems take `A.csv` and `a.csv` for the same file.
+    counts = Counter((stem + suffix).lower() for stem, suffix in parts)
+    names = []
+    for number, (stem, suffix) in enumerate(parts, start=1):
+        if counts[(stem + suffix).lower()] > 1:
+            # An input may have such a number in its own name.
+            while (stem + suffix).lower() in counts:
+                stem += f"-{number}"
+            counts[(stem + suffix).lower()] = 1
+        names.append(stem + suffix)
+    return names
 
 
 def input_of(path: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import random
 import re
@@ -210,6 +211,18 @@ class TestFewRows:
         assert Path("left/head.csv").read_text() == header
         match_files(["one.csv"], ["head.csv"], "right", on=["name", "city"])
         assert Path("right/one.csv").read_text() == f"{header}Ann Lee,Rome,,,\n"
+
+    def test_files_of_one_name(self, small):
+        paths = ["one.csv", "one.csv.gz", "more/One.CSV", "one.tsv", "one-2.csv", "one.txt"]
+        Path("more").mkdir()
+        for number, path in enumerate(paths):
+            with gzip.open(path, "wt") if path.endswith(".gz") else open(path, "w") as file:
+                file.write(f"name\nAnn {number}\n")
+        deduplicate_files(paths, "out", None, threshold=1)
+        rows = []
+        for path in Path("out").glob("*.?sv"):
+            rows += path.read_text().splitlines()[1:]
+        assert len(rows) == len(paths) + 1
 
     def test_none(self, small):
         with pytest.raises(DataError, match=r"head\.csv: no rows found in it and the other"):
