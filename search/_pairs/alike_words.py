@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.flat_arrays import distinct_integers
+from tf_charagram.search._pairs.flat_arrays import Floats, distinct_integers
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import (
     product,
@@ -33,17 +33,22 @@ _MIN_POSTINGS = 3000
 _MAX_PRODUCTS = 80_000_000
 # Words that are equal without one letter; more are not looked up for each other.
 _MAX_EQUAL = 1000
+# Part of the smallest product of two words that their rare n-grams have.
+_PART_OF_PRODUCT = 0.6
 # Left words whose products are in memory at the same time.
 _BATCH = 2000
 
 
-def alike_words(left: Texts, right: Texts, part: float = 1.0) -> sparse.csr_array:
+def alike_words(
+    left: Texts, right: Texts, part: float = 1.0, least: Floats | None = None
+) -> sparse.csr_array:
     """Finds the right words that are spelled like each left word.
 
     Args:
         left: Texts.
         right: Texts.
         part: Part of the words with rare n-grams that are looked at.
+        least: Smallest product of n-grams that counts for each left word, `(num_left_words,)`.
 
     Returns:
         Products of their n-grams, float32 `(num_left_words, num_right_words)`. A sum over the words
@@ -52,6 +57,8 @@ def alike_words(left: Texts, right: Texts, part: float = 1.0) -> sparse.csr_arra
     """
     num_left = len(left.lists.words)
     num_right = len(right.lists.words)
+    if least is None:
+        least = np.zeros(num_left, np.float32)
     share = min(num_right / _MANY_WORDS, 1)
     max_postings = part * max(
         _POSTINGS * num_right**0.5,
@@ -68,15 +75,16 @@ def alike_words(left: Texts, right: Texts, part: float = 1.0) -> sparse.csr_arra
         found = product(rare, right.by_ngram)
         rows = row_numbers(found)
         rare_lengths = np.sqrt(row_sums(rare, rare.data**2))
-        is_alike = found.data >= (
-            _MIN_COSINE * share * rare_lengths[rows] * right.word_lengths[found.indices]
-        )
+        min_products = _MIN_COSINE * share * rare_lengths[rows] * right.word_lengths[found.indices]
+        is_alike = found.data >= np.maximum(min_products, _PART_OF_PRODUCT * least[words][rows])
         keys = rows[is_alike] * num_right + found.indices[is_alike]
         keys = np.concatenate([keys, _one_letter_apart(left, right, words)])
         left_words, right_words = np.divmod(distinct_integers(keys), max(num_right, 1))
         products = row_products(batch, left_words, right.word_ngrams, right_words)
         lengths = left.word_lengths[words][left_words] * right.word_lengths[right_words]
-        is_alike = products > _MIN_ONE_LETTER * share * lengths
+        is_alike = products > np.maximum(
+            _MIN_ONE_LETTER * share * lengths, least[words][left_words]
+        )
         splits = np.searchsorted(left_words[is_alike], np.arange(len(words) + 1))
         parts = products[is_alike], right_words[is_alike].astype(np.int32), splits.astype(np.int32)
         return sparse.csr_array(parts, (len(words), num_right))

@@ -13,7 +13,7 @@ from scipy import sparse
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import batches, by_vectors_of, max_postings_of
-from tf_charagram.search._pairs.flat_arrays import distinct_integers
+from tf_charagram.search._pairs.flat_arrays import Floats, distinct_integers
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import entries, largest, rare_keys, row_numbers, row_sums
 from tf_charagram.search.scoring import PairEvidence, TextScorer
@@ -171,12 +171,14 @@ class _LongerTexts:
     def __init__(self, scorer: TextScorer, texts: Texts, min_score: float) -> None:
         num_texts = len(texts)
         self._texts = texts
-        self._keys = alike_words(texts, texts, _PART_OF_POSTINGS)
         self._max_postings = max_postings_of(num_texts)
         self._lengths = np.maximum(texts.lengths, 1e-6)
         every = np.arange(num_texts)
         max_lead = _max_lead_of(num_texts)
         self._needed = scorer.least_ngrams(texts, every, min_score, max_lead)
+        # Pairs may need several words, of which one is a good part of their cosine.
+        self._parts = np.minimum(_PART_OF_COSINE, _PART_OF_WORDS / np.maximum(texts.num_words, 1))
+        self._keys = alike_words(texts, texts, _PART_OF_POSTINGS, self._least_products())
         self.order = np.argsort(self._lengths, kind="stable")
         self._places = np.empty(num_texts, np.int64)
         self._places[self.order] = np.arange(num_texts)
@@ -188,6 +190,19 @@ class _LongerTexts:
             lengths = self._lengths[rows]
             least = float(self._needed[rows].min())
             self._blocks.append(_Block(start, float(lengths[0]), least, by_word))
+
+    def _least_products(self) -> Floats:
+        """Returns the smallest product of n-grams that any text needs of each of its words."""
+        texts = self._texts
+        least = np.full(len(texts.lists.words), np.inf, np.float32)
+        rare = rare_keys(texts.ones, texts.num_texts_of_word, self._max_postings)
+        kept = row_sums(rare, texts.word_lengths[rare.indices] ** 2)
+        # Frequent words that are not looked up may be common words, too. Texts are looked up among
+        # those that are not shorter.
+        needed = np.maximum(self._needed * self._lengths**2 - (self._lengths**2 - kept), 0)
+        of_texts = (self._parts * needed).astype(np.float32)
+        np.minimum.at(least, texts.lists.ids, np.repeat(of_texts, texts.num_words))
+        return least
 
     def candidates(self, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
         """Finds candidates of some rows, by length.
@@ -202,10 +217,7 @@ class _LongerTexts:
         found = self._texts.ones[rows] @ self._keys
         rare = rare_keys(found, self._texts.num_texts_of_word, self._max_postings)
         lengths = self._lengths[rows]
-        # Pairs may need several words, of which one is a good part of their cosine.
-        parts = np.minimum(
-            _PART_OF_COSINE, _PART_OF_WORDS / np.maximum(self._texts.num_words[rows], 1)
-        )
+        parts = self._parts[rows]
         # Frequent words that are not looked up may be common words, too.
         missing = (row_sums(found, found.data) - row_sums(rare, rare.data)) / lengths**2
         places = row_numbers(rare)
