@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tf_charagram._files.writing import check_free, whole_file
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.search._pairs.flat_arrays import are_first, places_in
-from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes
+from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes, word_hash
 from tf_charagram.text._algorithm.arguments import strings_of
 
 _ARRAYS = ("num_texts", "words", "counts", "hashes", "hash_counts")
@@ -106,6 +106,10 @@ class TextStatistics:
         # The last count is of all words that are not joined.
         joined_counts = np.append(self.hash_counts, 0)
         return np.minimum(self.counts + joined_counts[places], self.num_texts)
+
+    def is_joined(self, word: str) -> bool:
+        """Tells whether a text has the parts of a word, or of another one by a tiny chance."""
+        return bool(places_in(self.hashes, np.array([word_hash(word)]))[0] >= 0)
 
     @property
     def letter_words(self) -> dict[str, int]:

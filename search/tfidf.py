@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,16 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.flat_arrays import ones_of
+from tf_charagram.search._pairs.flat_arrays import (
+    SparseRows,
+    are_first,
+    list_numbers,
+    matrix_of,
+    ones_of,
+    places_in,
+)
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.text._algorithm import arrays
 from tf_charagram.text._algorithm.arguments import strings_of
+from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.flat import Array, Rows
-from tf_charagram.text._algorithm.keys import ngram_keys
-from tf_charagram.text._algorithm.symbols import Symbols
 
-_ORDERS = (2, 3)
-# Words whose n-grams are in memory at the same time.
+# Bits of a code point in the key of an n-gram, which has at most three.
+_BITS = 21
+# Texts whose n-grams are sorted at the same time.
 _BATCH = 10_000
 
 
@@ -84,7 +90,7 @@ class CharacterTfidf:
         return tfidf
 
     def _set(self, known: Array, df: NDArray[Any], num_texts: int) -> None:
-        self._columns = arrays.Table(known, np.arange(len(known), dtype=np.int32), -1)
+        self._known = known
         idf = 1 + np.log((1 + num_texts) / (1 + df))
         self._idf = idf.astype(np.float32)
 
@@ -97,58 +103,80 @@ class CharacterTfidf:
         Raises:
             ConfigError: `texts` is a single string or contains other values.
         """
-        return self.transform_words(WordLists.of_texts(strings_of(texts)))[0]
+        return matrix_of(self.transform_words(WordLists.of_texts(strings_of(texts)))[0])
 
-    def transform_words(self, lists: WordLists) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def transform_words(self, lists: WordLists) -> tuple[SparseRows, SparseRows]:
         """Returns the vectors of texts, of length 1 or 0, and those of their words, of any length.
 
         Args:
             lists: The words of the texts.
         """
         keys, splits = _ngram_keys(lists.words)
-        columns = self._columns.lookup(keys)
-        known_columns, known_splits = arrays.kept(columns, columns >= 0, splits)
-        words = ones_of(known_columns, known_splits, len(self._idf))
-        texts = ones_of(lists.ids, lists.splits, len(lists.words)) @ words
-        words.sum_duplicates()
-        texts.sort_indices()
-        for vectors in (texts, words):
-            frequencies = 1 + np.log(vectors.data)
-            vectors.data = frequencies * self._idf[vectors.indices]
-        _divide_by_lengths(texts)
-        return texts, words
+        columns = places_in(self._known, keys)
+        columns, splits = arrays.kept(columns, columns >= 0, splits)
+        words = self._weighted(columns, splits)
+        num_ngrams = splits[1:] - splits[:-1]
+        # One array for all texts: those of parts would take the memory twice.
+        max_entries = num_ngrams[lists.ids].sum()
+        data = np.empty(max_entries, np.float32)
+        indices = np.empty(max_entries, np.int32)
+        # SciPy is slower with larger integers.
+        kind = np.int32 if max_entries < 2**31 else np.int64
+        indptr: NDArray[np.integer] = np.zeros(len(lists) + 1, kind)
+        end = 0
+        for start in range(0, len(lists), _BATCH):
+            text_splits = lists.splits[start : start + _BATCH + 1]
+            ids = lists.ids[text_splits[0] : text_splits[-1]]
+            places = positions(splits[ids], splits[ids + 1])
+            own_splits = arrays.splits_of(num_ngrams[ids])[text_splits - text_splits[0]]
+            texts = self._weighted(columns[places], own_splits)
+            _divide_by_lengths(texts)
+            indptr[start + 1 : start + len(text_splits)] = end + texts.indptr[1:]
+            own = slice(end, end + len(texts.data))
+            data[own] = texts.data
+            indices[own] = texts.indices
+            end = own.stop
+        shape = len(lists), len(self._idf)
+        return SparseRows(data[:end], indices[:end], indptr, shape), words
+
+    def _weighted(self, columns: Array, splits: Array) -> SparseRows:
+        """Weighs the n-grams of rows.
+
+        Args:
+            columns: The columns of the n-grams of all rows, one after the other.
+            splits: Where each row starts and ends.
+        """
+        shape = len(splits) - 1, len(self._idf)
+        rows = list_numbers(splits[1:] - splits[:-1])
+        keys = np.sort(rows * shape[1] + columns)
+        firsts = are_first(keys).nonzero()[0]
+        indices = (keys[firsts] % max(shape[1], 1)).astype(np.int32)
+        counts = np.diff(firsts, append=len(keys))
+        data = (1 + np.log(counts)).astype(np.float32) * self._idf[indices]
+        indptr = np.searchsorted(firsts, np.asarray(splits))
+        return SparseRows(data, indices, indptr.astype(np.int32), shape)
 
 
-def _divide_by_lengths(vectors: sparse.csr_array) -> None:
+def _divide_by_lengths(vectors: SparseRows) -> None:
     """Divides each row by its length in place; empty rows stay empty."""
-    num_entries = np.diff(vectors.indptr)
+    num_entries = vectors.indptr[1:] - vectors.indptr[:-1]
     # `reduceat` needs rows with at least one entry.
     is_filled = num_entries > 0
     starts = vectors.indptr[:-1][is_filled]
     squares = np.add.reduceat(vectors.data**2, starts)
     lengths = np.sqrt(squares)
-    vectors.data /= np.repeat(lengths, num_entries[is_filled])
-
-
-@functools.cache
-def _symbols() -> Symbols:
-    """Returns the reader of words as lowercase code points."""
-    return Symbols(None)
+    vectors.data[:] /= lengths.repeat(num_entries[is_filled])
 
 
 def _ngram_keys(words: Sequence[str]) -> Rows:
-    """Returns the keys of the n-grams of each word."""
-    symbols = _symbols()
-    parts = [np.zeros(0, np.int64)]
-    lengths = [np.zeros(1, np.int64)]
-    for start in range(0, len(words), _BATCH):
-        batch = words[start : start + _BATCH]
-        keys, splits = ngram_keys(arrays, symbols(batch), _ORDERS, None)
-        num_columns = keys.shape[1]
-        flat_keys = keys.ravel()
-        found, found_splits = arrays.kept(flat_keys, flat_keys != 0, splits * num_columns)
-        parts.append(found)
-        lengths.append(np.diff(found_splits))
-    all_keys = np.concatenate(parts)
-    all_lengths = np.concatenate(lengths)
-    return Rows(all_keys, np.cumsum(all_lengths))
+    """Returns the keys of the n-grams of each word: their characters, in 21 bits each."""
+    spaced = " ".join(["", *words, ""])
+    codes = np.frombuffer(spaced.encode("utf-32-le", "surrogatepass"), np.int32).astype(np.int64)
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    # For each space and each letter, the n-grams that start there.
+    keys = np.zeros((len(codes) - 1, 2), np.int64)
+    keys[:, 0] = codes[:-1] << _BITS | codes[1:]
+    keys[:-1, 1] = keys[:-1, 0] << _BITS | codes[2:]
+    # None of three is around the space between two words.
+    keys[np.cumsum(lengths + 1) - 1, 1] = 0
+    return Rows(keys[keys != 0], arrays.splits_of(2 * lengths + 1))

@@ -6,7 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.flat_arrays import Floats, distinct_integers
+from tf_charagram.search._pairs.flat_arrays import (
+    Floats,
+    Matrix,
+    SparseRows,
+    distinct_integers,
+    matrix_of,
+)
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import (
     product,
@@ -41,7 +47,7 @@ _BATCH = 2000
 
 def alike_words(
     left: Texts, right: Texts, part: float = 1.0, least: Floats | None = None
-) -> sparse.csr_array:
+) -> Matrix:
     """Finds the right words that are spelled like each left word.
 
     Args:
@@ -65,10 +71,10 @@ def alike_words(
         min(_MIN_POSTINGS / max(share, 0.5), _MAX_PRODUCTS / max(num_right, 1)),
     )
 
-    def products_of(start: int) -> sparse.csr_array:
+    def products_of(start: int) -> SparseRows:
         batch = left.word_ngrams
         if num_left > _BATCH:
-            batch = batch[start : start + _BATCH]
+            batch = matrix_of(batch)[start : start + _BATCH]
         words = np.arange(start, start + batch.shape[0])
         # Frequent n-grams are missing on the left.
         rare = rare_keys(batch, right.num_words_of_ngram, int(max_postings))
@@ -78,44 +84,43 @@ def alike_words(
         min_products = _MIN_COSINE * share * rare_lengths[rows] * right.word_lengths[found.indices]
         is_alike = found.data >= np.maximum(min_products, _PART_OF_PRODUCT * least[words][rows])
         keys = rows[is_alike] * num_right + found.indices[is_alike]
-        keys = np.concatenate([keys, _one_letter_apart(left, right, words)])
+        keys = np.concatenate([keys, _one_letter_apart(left, right, start, len(words))])
         left_words, right_words = np.divmod(distinct_integers(keys), max(num_right, 1))
         products = row_products(batch, left_words, right.word_ngrams, right_words)
         lengths = left.word_lengths[words][left_words] * right.word_lengths[right_words]
         is_alike = products > np.maximum(
             _MIN_ONE_LETTER * share * lengths, least[words][left_words]
         )
-        splits = np.searchsorted(left_words[is_alike], np.arange(len(words) + 1))
+        splits = left_words[is_alike].searchsorted(np.arange(len(words) + 1))
         parts = products[is_alike], right_words[is_alike].astype(np.int32), splits.astype(np.int32)
-        return sparse.csr_array(parts, (len(words), num_right))
+        return SparseRows(*parts, (len(words), num_right))
 
     if num_left <= _BATCH:
         # Threads would take longer to start than a query takes.
         return products_of(0)
     blocks = [sparse.csr_array((0, num_right), dtype=np.float32)]
     for _, block in in_threads(products_of, range(0, num_left, _BATCH)):
-        blocks.append(block)
+        blocks.append(matrix_of(block))
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def _one_letter_apart(left: Texts, right: Texts, words: NDArray[np.integer]) -> NDArray[np.int64]:
+def _one_letter_apart(left: Texts, right: Texts, start: int, num_words: int) -> NDArray[np.int64]:
     """Returns pairs of words that are equal without one letter of one or both.
 
     They include all words that differ by one typo, also by two letters that are swapped.
 
     Returns:
-        `place * num_right_words + right_word` for places in `words`.
+        `place * num_right_words + right_word` for places from `start` on.
     """
     hashes, splits = left.deletions
     right_hashes, right_words = right.sorted_deletions
-    own = hashes[positions(splits[words], splits[words + 1])]
-    places = np.repeat(np.arange(len(words)), splits[words + 1] - splits[words])
-    starts = np.searchsorted(right_hashes, own)
-    stops = np.searchsorted(right_hashes, own, "right")
-    stops[stops - starts > _MAX_EQUAL] = 0
-    is_found = starts < stops
-    starts = starts[is_found]
-    stops = stops[is_found]
-    found = right_words[positions(starts, stops)]
-    found_places: NDArray[np.int64] = np.repeat(places[is_found], stops - starts)
+    splits = splits[start : start + num_words + 1]
+    own = hashes[splits[0] : splits[-1]]
+    starts = right_hashes.searchsorted(own)
+    stops = right_hashes.searchsorted(own, "right")
+    num_found = stops - starts
+    num_found[num_found > _MAX_EQUAL] = 0
+    found = right_words[positions(starts, starts + num_found)]
+    places = np.arange(num_words).repeat(splits[1:] - splits[:-1])
+    found_places: NDArray[np.int64] = places.repeat(num_found)
     return found_places * len(right.lists.words) + found

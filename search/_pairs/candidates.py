@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.search._pairs.alike_words import alike_words
-from tf_charagram.search._pairs.flat_arrays import distinct_integers, ranks
+from tf_charagram.search._pairs.flat_arrays import Matrix, SparseRows, distinct_integers, ranks
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import (
     nearest_pairs,
@@ -103,7 +102,7 @@ def by_vectors_of(
     return _by_vectors(left.vectors[rows], right.vectors, k)
 
 
-def _keys(scorer: TextScorer, left: Texts, right: Texts) -> sparse.csr_array | None:
+def _keys(scorer: TextScorer, left: Texts, right: Texts) -> Matrix | None:
     """Returns the right words that each left word looks up, or `None` for vectors only."""
     return alike_words(left, right) if scorer.is_lexical else None
 
@@ -112,7 +111,7 @@ def _candidates(
     scorer: TextScorer,
     left: Texts,
     right: Texts,
-    word_keys: sparse.csr_array | None,
+    word_keys: Matrix | None,
     rows: NDArray[np.int64],
     k: int,
     min_score: float,
@@ -122,8 +121,7 @@ def _candidates(
     keys = [_same_texts(left, right, rows), *by_vectors_of(scorer, left, right, rows, k)]
     if word_keys is not None:
         max_postings = max(max_postings_of(num_right), int(_PART_OF_TEXTS * num_right))
-        ones = left.ones if len(rows) == len(left) else left.ones[rows]
-        found_words = product(ones, word_keys)
+        found_words = product(_ones(left, rows), word_keys)
         rare_words = rare_keys(found_words, right.num_texts_of_word, max_postings)
         min_cosines = 0.6 * scorer.least_ngrams(left, rows, min_score)
         lengths = np.maximum(left.lengths[rows], 1e-6)
@@ -134,6 +132,16 @@ def _candidates(
     distinct_keys = distinct_integers(np.concatenate(keys))
     places, columns = np.divmod(distinct_keys, max(num_right, 1))
     return np.stack([rows[places], columns], axis=1)
+
+
+def _ones(texts: Texts, rows: NDArray[np.int64]) -> Matrix:
+    """Returns a 1 for each word of some adjacent texts, `(num_rows, num_words)`."""
+    splits = texts.lists.splits[rows[0] : rows[-1] + 2]
+    ids = texts.lists.ids[splits[0] : splits[-1]]
+    # Integers of one kind: SciPy would convert the other matrix for each product.
+    indptr = (splits - splits[0]).astype(ids.dtype)
+    shape = len(rows), len(texts.lists.words)
+    return SparseRows(np.ones(len(ids), np.float32), ids, indptr, shape)
 
 
 def _best(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from tf_charagram.text._algorithm.arrays import positions, splits_of
 
 #: Rows, positions or counts.
 Ids: TypeAlias = NDArray[np.int64]
@@ -16,6 +19,28 @@ Floats: TypeAlias = NDArray[np.float32]
 Array: TypeAlias = NDArray[np.float64]
 #: No pair of rows.
 NO_PAIRS: Ids = np.zeros((0, 2), np.int64)
+
+
+class SparseRows(NamedTuple):
+    """Rows of a sparse matrix of a few texts.
+
+    A matrix of SciPy has the same attributes, but making ten takes longer than a query.
+
+    Attributes:
+        data: The entries of all rows, one row after the other, `(num_entries,)`.
+        indices: Their columns.
+        indptr: Where each row starts and ends, `(num_rows + 1,)`.
+        shape: Number of rows and of columns.
+    """
+
+    data: NDArray[Any]
+    indices: NDArray[np.integer]
+    indptr: NDArray[np.integer]
+    shape: tuple[int, int]
+
+
+#: A sparse matrix by rows.
+Matrix: TypeAlias = SparseRows | sparse.csr_array
 
 
 def paired(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
@@ -71,7 +96,26 @@ def distinct_integers(values: Ids) -> Ids:
 
 def ranks(values: NDArray[np.integer]) -> Ids:
     """Returns the place of each value among equal ones, from 0; `values` is ascending."""
-    return np.arange(len(values)) - np.searchsorted(values, values)
+    return np.arange(len(values)) - values.searchsorted(values)
+
+
+def numbered_integers(values: NDArray[np.integer], size: int) -> tuple[Ids, Ids]:
+    """Numbers distinct integers, in the order of their last places.
+
+    Args:
+        values: Integers from 0, `(num_values,)`.
+        size: A number that is larger than all.
+
+    Returns:
+        The last place of each distinct integer, ascending, and the number of each value.
+    """
+    # What is at other integers is never read.
+    table = np.empty(size, np.int32)
+    places = np.arange(len(values), dtype=np.int32)
+    table[values] = places
+    last = (table[values] == places).nonzero()[0]
+    table[values[last]] = places[: len(last)]
+    return last, table[values]
 
 
 def ones_of(ids: NDArray[np.integer], splits: Ids, num_columns: int) -> sparse.csr_array:
@@ -91,3 +135,34 @@ def ones_of(ids: NDArray[np.integer], splits: Ids, num_columns: int) -> sparse.c
     indptr = splits.astype(kind)
     shape = (len(splits) - 1, num_columns)
     return sparse.csr_array((ones, columns, indptr), shape)
+
+
+def matrix_of(rows: Matrix) -> sparse.csr_array:
+    """Returns the matrix of SciPy with some rows."""
+    if isinstance(rows, SparseRows):
+        return sparse.csr_array(rows[:3], rows.shape)
+    return rows
+
+
+def joined_rows(parts: Sequence[SparseRows], num_columns: int) -> SparseRows:
+    """Puts the rows of matrices one after the other."""
+    data = [np.zeros(0, np.float32), *(part.data for part in parts)]
+    indices = [np.zeros(0, np.int32), *(part.indices for part in parts)]
+    lengths = [np.zeros(0, np.int32), *(part.indptr[1:] - part.indptr[:-1] for part in parts)]
+    num_entries = sum(map(len, data))
+    # SciPy is slower with larger integers.
+    kind = np.int32 if num_entries < 2**31 else np.int64
+    indptr = splits_of(np.concatenate(lengths).astype(kind))
+    shape = len(indptr) - 1, num_columns
+    return SparseRows(np.concatenate(data), np.concatenate(indices), indptr, shape)
+
+
+def rows_of(matrix: SparseRows, rows: NDArray[np.integer]) -> SparseRows:
+    """Returns some rows of a matrix."""
+    starts = matrix.indptr[rows]
+    stops = matrix.indptr[rows + 1]
+    places = positions(starts, stops)
+    indptr = splits_of(stops - starts)
+    return SparseRows(
+        matrix.data[places], matrix.indices[places], indptr, (len(rows), matrix.shape[1])
+    )

@@ -8,12 +8,14 @@ from operator import add
 
 import numpy as np
 
-from tf_charagram.search._pairs.flat_arrays import places_in
+from tf_charagram.search._pairs.flat_arrays import distinct_integers, places_in
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes
 from tf_charagram.search.statistics import TextStatistics
 
 # Letters of a word that may be split.
 _MAX_LETTERS = 40
+# Texts whose words are all looked at; of more, hashes tell first which may change.
+_FEW_TEXTS = 25
 
 
 def respelled(lists: WordLists, statistics: TextStatistics) -> WordLists:
@@ -26,30 +28,33 @@ def respelled(lists: WordLists, statistics: TextStatistics) -> WordLists:
         lists: The words of texts.
         statistics: The counted words.
     """
+    known = statistics.index.keys()
+    is_small = len(lists) <= _FEW_TEXTS
+    rows = [*range(len(lists))] if is_small else _changed_rows(lists, statistics)
+    bags = {}
+    for row, written in zip(rows, lists.strings(rows), strict=True):
+        bag = [part for word in _joined(written, known) for part in _split(word, known, statistics)]
+        if bag != written:
+            bags[row] = bag
+    return lists.replaced(bags)
+
+
+def _changed_rows(lists: WordLists, statistics: TextStatistics) -> list[int]:
+    """Returns the rows of texts that may have words to be joined or split."""
     known = statistics.index
     is_split = np.zeros(len(lists.words), bool)
     unknown = [place for place, word in enumerate(lists.words) if word not in known]
-    unknown_words = [lists.words[place] for place in unknown]
-    is_short = np.array([len(word) <= _MAX_LETTERS for word in unknown_words], bool)
-    values = WordHashes.of_words(unknown_words).values
-    is_split[unknown] = is_short & (places_in(statistics.hashes, values) >= 0)
+    values = WordHashes.of_words([lists.words[place] for place in unknown]).values
+    is_split[unknown] = places_in(statistics.hashes, values) >= 0
     changed = [lists.rows()[is_split[lists.ids]]]
     for rows, joined in joined_hashes(lists):
         changed.append(rows[places_in(statistics.word_hashes, joined) >= 0])
-    bags = {}
-    rows = np.unique(np.concatenate(changed))
-    for row, written in zip(rows.tolist(), lists.strings(rows), strict=True):
-        bag = _joined(written, known.keys())
-        bags[row] = [part for word in bag for part in _split(word, known.keys(), statistics)]
-    return lists.replaced(bags)
+    return distinct_integers(np.concatenate(changed)).tolist()
 
 
 def _split(word: str, known: Set[str], statistics: TextStatistics) -> list[str]:
     """Splits a word that no text has, if a text has its parts next to each other."""
-    if word in known or len(word) > _MAX_LETTERS:
-        return [word]
-    [place] = places_in(statistics.hashes, WordHashes.of_words([word]).values)
-    if place < 0:
+    if word in known or len(word) > _MAX_LETTERS or not statistics.is_joined(word):
         return [word]
     for end in range(1, len(word)):
         if word[:end] not in known:

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.flat_arrays import Floats
+from tf_charagram.search._pairs.flat_arrays import (
+    Floats,
+    SparseRows,
+    distinct_integers,
+    joined_rows,
+    matrix_of,
+    rows_of,
+)
 from tf_charagram.search._pairs.rare_keys import row_sums
 from tf_charagram.search._pairs.word_lists import (
     WordLists,
@@ -42,8 +49,8 @@ class Texts:
     written: WordLists
     weights: Floats
     codes: dict[int, frozenset[str]]
-    ngrams: sparse.csr_array
-    word_ngrams: sparse.csr_array
+    ngrams: SparseRows
+    word_ngrams: SparseRows
     vectors: Floats
 
     def __len__(self) -> int:
@@ -54,22 +61,23 @@ class Texts:
         words, numbers = numbered(self.lists.words, others.lists.words)
         is_new = numbers >= len(self.lists.words)
         codes = {row + len(self): codes for row, codes in others.codes.items()}
-        new_ngrams = others.word_ngrams[is_new]
+        _, num_ngrams = self.ngrams.shape
+        new_ngrams = rows_of(others.word_ngrams, np.flatnonzero(is_new))
         return Texts(
             [*self.texts, *others.texts],
             self.lists.appended(others.lists, words, numbers),
             self.written.appended(others.written, words, numbers),
             np.append(self.weights, others.weights[is_new]),
             {**self.codes, **codes},
-            sparse.csr_array(sparse.vstack([self.ngrams, others.ngrams], format="csr")),
-            sparse.csr_array(sparse.vstack([self.word_ngrams, new_ngrams], format="csr")),
+            joined_rows([self.ngrams, others.ngrams], num_ngrams),
+            joined_rows([self.word_ngrams, new_ngrams], num_ngrams),
             np.concatenate([self.vectors, others.vectors]),
         )
 
     @cached_property
     def num_words(self) -> NDArray[np.int64]:
         """Number of words of each text, `(num_texts,)`."""
-        return np.diff(self.lists.splits)
+        return self.lists.splits[1:] - self.lists.splits[:-1]
 
     @cached_property
     def square_sums(self) -> Floats:
@@ -126,12 +134,13 @@ class Texts:
     @cached_property
     def lengths(self) -> Floats:
         """Length of each text if the n-grams of different words differ, `(num_texts,)`."""
-        return np.sqrt(self.ones @ self.word_lengths**2)
+        squares = self.word_lengths[self.lists.ids] ** 2
+        return np.sqrt(np.bincount(self.lists.rows(), squares, len(self))).astype(np.float32)
 
     @cached_property
     def by_ngram(self) -> sparse.csr_array:
         """`word_ngrams` with one row per n-gram, `(num_ngrams, num_words)`."""
-        return self.word_ngrams.T.tocsr()
+        return matrix_of(self.word_ngrams).T.tocsr()
 
     @cached_property
     def num_words_of_ngram(self) -> NDArray[np.integer]:
@@ -165,10 +174,11 @@ class Texts:
     def letters(self, rows: NDArray[np.integer]) -> list[str]:
         """Returns the first words of some texts as they are written, with spaces between them."""
         known = self._known_letters
-        is_new = known[rows] == ""
-        new = np.unique(rows[is_new])
-        for row, words in zip(new.tolist(), self.written.strings(new), strict=True):
-            known[row] = " ".join(words)
+        new = rows[known[rows] == ""]
+        if len(new):
+            new = distinct_integers(new)
+            for row, words in zip(new.tolist(), self.written.strings(new), strict=True):
+                known[row] = " ".join(words)
         return known[rows].tolist()
 
     @cached_property

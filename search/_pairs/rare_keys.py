@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from tf_charagram.search._pairs.flat_arrays import ranks
+from tf_charagram.search._pairs.flat_arrays import (
+    Matrix,
+    SparseRows,
+    matrix_of,
+    numbered_integers,
+    ranks,
+)
 from tf_charagram.text._algorithm.arrays import positions
 
 # Rows whose products are computed in the columns that they have entries in.
@@ -14,8 +19,8 @@ _FEW_ROWS = 25
 
 
 def nearest_pairs(
-    left: sparse.csr_array,
-    by_key: sparse.csr_array,
+    left: Matrix,
+    by_key: Matrix,
     k: int,
     min_products: NDArray[np.floating] | None = None,
 ) -> NDArray[np.int64]:
@@ -42,9 +47,10 @@ def nearest_pairs(
         rows = rows[is_enough]
         found = found[is_enough]
         values = values[is_enough]
-    splits = np.searchsorted(rows, np.arange(products.shape[0] + 1))
+    splits = rows.searchsorted(np.arange(products.shape[0] + 1))
     least = np.zeros(products.shape[0], np.float32)
-    for row in np.flatnonzero(np.diff(splits) > k).tolist():
+    is_long = splits[1:] - splits[:-1] > k
+    for row in is_long.nonzero()[0].tolist():
         own = values[splits[row] : splits[row + 1]]
         least[row] = np.partition(own, -k)[-k]
     # Of many equal products, there are still more than k.
@@ -53,71 +59,70 @@ def nearest_pairs(
     return largest(pairs, values[is_large], num_right, k)
 
 
-def product(left: sparse.csr_array, by_key: sparse.csr_array) -> sparse.csr_array:
-    """Multiplies two matrices; fast for few rows, too."""
+def product(left: Matrix, by_key: Matrix) -> Matrix:
+    """Multiplies two matrices; fast for few rows, too, whose columns are in any order then."""
     num_rows = left.shape[0]
+    num_right = by_key.shape[1]
     if num_rows > _FEW_ROWS:
-        return left @ by_key
+        return matrix_of(left) @ matrix_of(by_key)
     # SciPy fills arrays of the length of a row for each product, which would take most of the time.
     starts = by_key.indptr[left.indices]
     stops = by_key.indptr[left.indices + 1]
+    lengths = stops - starts
     places = positions(starts, stops)
     found = by_key.indices[places]
-    is_found = np.zeros(by_key.shape[1], bool)
-    is_found[found] = True
-    columns = np.flatnonzero(is_found).astype(by_key.indices.dtype)
-    new_columns = np.empty(by_key.shape[1], np.int64)
-    new_columns[columns] = np.arange(len(columns))
-    first_places = np.repeat(row_numbers(left) * len(columns), stops - starts)
-    values = np.repeat(left.data, stops - starts) * by_key.data[places]
-    sums = np.zeros(num_rows * len(columns), values.dtype)
+    rows = row_numbers(left).repeat(lengths)
+    last, numbers = numbered_integers(rows * num_right + found, num_rows * num_right)
+    sums = np.zeros(len(last), np.float32)
     # In the order and the precision of SciPy.
-    np.add.at(sums, first_places + new_columns[found], values)
-    filled = np.flatnonzero(sums)
-    splits = np.searchsorted(filled, np.arange(num_rows + 1) * len(columns))
-    parts = sums[filled], columns[filled % max(len(columns), 1)], splits.astype(columns.dtype)
-    return sparse.csr_array(parts, (num_rows, by_key.shape[1]))
+    np.add.at(sums, numbers, left.data.repeat(lengths) * by_key.data[places])
+    splits = rows[last].searchsorted(np.arange(num_rows + 1))
+    return SparseRows(sums, found[last], splits, (num_rows, num_right))
 
 
 def row_products(
-    left: sparse.csr_array,
+    left: Matrix,
     left_rows: NDArray[np.integer],
-    right: sparse.csr_array,
+    right: Matrix,
     right_rows: NDArray[np.integer],
 ) -> NDArray[np.float32]:
     """Multiplies corresponding rows of two matrices.
 
     Args:
-        left: `(num_left, num_columns)`, with sorted columns in each row.
+        left: `(num_left, num_columns)`, with distinct columns in each row.
         left_rows: Rows, `(num_pairs,)`.
         right: `(num_right, num_columns)`.
         right_rows: Rows, `(num_pairs,)`.
     """
-    if left.shape[0] > _FEW_ROWS:
-        return left[left_rows].multiply(right[right_rows]).sum(axis=1)
-    # Seven matrices of SciPy would take longer than all else.
+    num_left, num_columns = left.shape
+    if num_left > _FEW_ROWS:
+        products = matrix_of(left)[left_rows].multiply(matrix_of(right)[right_rows])
+        return products.sum(axis=1)
+    # Seven matrices of SciPy would take longer than all else. Here, the entries of left rows are in
+    # a table with a column for each of their columns; the first is for all others.
+    last, numbers = numbered_integers(left.indices, num_columns)
+    new_columns = np.zeros(num_columns, np.int32)
+    new_columns[left.indices[last]] = np.arange(1, len(last) + 1)
+    table = np.zeros((num_left, len(last) + 1), np.float32)
+    table[row_numbers(left), numbers + 1] = left.data
     starts = right.indptr[right_rows]
     stops = right.indptr[right_rows + 1]
     places = positions(starts, stops)
-    pairs = np.repeat(np.arange(len(right_rows)), stops - starts)
-    # One integer for each entry; a last one that is larger than all.
-    width = left.shape[1]
-    left_keys = np.append(row_numbers(left) * width + left.indices, left.shape[0] * width)
-    keys = left_rows[pairs] * width + right.indices[places]
-    left_places = np.searchsorted(left_keys, keys)
-    is_common = left_keys[left_places] == keys
-    values = left.data[left_places[is_common]] * right.data[places[is_common]]
+    pairs = np.arange(len(right_rows)).repeat(stops - starts)
+    columns = new_columns[right.indices[places]]
+    values = table[left_rows[pairs], columns] * right.data[places]
     sums = np.zeros(len(right_rows), np.float32)
-    np.add.at(sums, pairs[is_common], values)
+    np.add.at(sums, pairs, values)
     return sums
 
 
-def row_numbers(matrix: sparse.csr_array) -> NDArray[np.int64]:
+def row_numbers(matrix: Matrix) -> NDArray[np.int64]:
     """Returns the row of each entry of a matrix."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    lengths = matrix.indptr[1:] - matrix.indptr[:-1]
+    return np.arange(matrix.shape[0]).repeat(lengths)
 
 
-def row_sums(matrix: sparse.csr_array, values: NDArray[np.floating]) -> NDArray[np.float64]:
+def row_sums(matrix: Matrix, values: NDArray[np.floating]) -> NDArray[np.float64]:
     """Returns the sums of a value of each entry of a matrix by rows."""
     sums = np.bincount(row_numbers(matrix), values, matrix.shape[0])
     return sums.astype(np.float64, copy=False)
@@ -151,16 +156,15 @@ def largest(
     return np.concatenate([pairs[is_larger], equal[ranks(equal_rows) < num_equal[equal_rows]]])
 
 
-def entries(matrix: sparse.csr_array, places: NDArray[np.integer]) -> sparse.csr_array:
+def entries(matrix: Matrix, places: NDArray[np.integer]) -> Matrix:
     """Keeps some entries of a matrix; `places` is ascending."""
     # Integers of one kind: SciPy would convert the other matrix for each product.
-    splits = np.searchsorted(places, matrix.indptr).astype(matrix.indices.dtype)
-    return sparse.csr_array((matrix.data[places], matrix.indices[places], splits), matrix.shape)
+    splits = places.searchsorted(matrix.indptr).astype(matrix.indices.dtype)
+    parts = matrix.data[places], matrix.indices[places], splits
+    return SparseRows(*parts, matrix.shape)
 
 
-def rare_keys(
-    keys: sparse.csr_array, num_rows: NDArray[np.integer], max_postings: int
-) -> sparse.csr_array:
+def rare_keys(keys: Matrix, num_rows: NDArray[np.integer], max_postings: int) -> Matrix:
     """Drops the frequent keys of each row, which tell little and are in most rows.
 
     The keys of a row are kept from the rarest on, until they find so many right rows, with
@@ -173,18 +177,19 @@ def rare_keys(
     """
     counts = num_rows[keys.indices]
     sums = np.append(0, np.cumsum(counts, dtype=np.int64))
-    is_long = np.diff(sums[keys.indptr]) > max_postings
+    lengths = keys.indptr[1:] - keys.indptr[:-1]
+    is_long = sums[keys.indptr[1:]] - sums[keys.indptr[:-1]] > max_postings
     if not is_long.any():
         return keys
-    is_kept = np.repeat(~is_long, np.diff(keys.indptr))
-    places = np.flatnonzero(~is_kept)
-    rows = np.repeat(np.arange(np.count_nonzero(is_long)), np.diff(keys.indptr)[is_long])
+    is_kept = ~is_long.repeat(lengths)
+    places = (~is_kept).nonzero()[0]
+    rows = np.arange(len(lengths)).repeat(lengths)[places]
     # Row by row, the rarest keys first; each row keeps its place.
     order = np.lexsort((counts[places], rows))
-    totals = np.cumsum(counts[places][order], dtype=np.int64)
-    starts = np.searchsorted(rows, rows)
+    totals = counts[places][order].cumsum(dtype=np.int64)
+    starts = rows.searchsorted(rows)
     totals_before = np.append(0, totals)[starts]
     is_rare = totals - totals_before <= max_postings
     is_rare[starts] = True
     is_kept[places[order[is_rare]]] = True
-    return entries(keys, np.flatnonzero(is_kept))
+    return entries(keys, is_kept.nonzero()[0])

@@ -13,7 +13,7 @@ from scipy import sparse
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import batches, by_vectors_of, max_postings_of
-from tf_charagram.search._pairs.flat_arrays import Floats, distinct_integers
+from tf_charagram.search._pairs.flat_arrays import Floats, distinct_integers, matrix_of
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import entries, largest, rare_keys, row_numbers, row_sums
 from tf_charagram.search.scoring import PairEvidence, TextScorer
@@ -178,7 +178,8 @@ class _LongerTexts:
         self._needed = scorer.least_ngrams(texts, every, min_score, max_lead)
         # Pairs may need several words, of which one is a good part of their cosine.
         self._parts = np.minimum(_PART_OF_COSINE, _PART_OF_WORDS / np.maximum(texts.num_words, 1))
-        self._keys = alike_words(texts, texts, _PART_OF_POSTINGS, self._least_products())
+        keys = alike_words(texts, texts, _PART_OF_POSTINGS, self._least_products())
+        self._keys = matrix_of(keys)
         self.order = np.argsort(self._lengths, kind="stable")
         self._places = np.empty(num_texts, np.int64)
         self._places[self.order] = np.arange(num_texts)
@@ -215,7 +216,7 @@ class _LongerTexts:
             Pairs as one integer, `place * num_texts + row`, for places in `rows`.
         """
         found = self._texts.ones[rows] @ self._keys
-        rare = rare_keys(found, self._texts.num_texts_of_word, self._max_postings)
+        rare = matrix_of(rare_keys(found, self._texts.num_texts_of_word, self._max_postings))
         lengths = self._lengths[rows]
         parts = self._parts[rows]
         # Frequent words that are not looked up may be common words, too.
@@ -231,7 +232,7 @@ class _LongerTexts:
             least = np.maximum(self._needed[rows], block.least_ngrams) - missing
             least = np.maximum(least, 1e-6).astype(np.float32)
             min_shares = parts * block.min_length * least
-            kept = entries(rare, np.flatnonzero(rare.data >= min_shares[places]))
+            kept = matrix_of(entries(rare, np.flatnonzero(rare.data >= min_shares[places])))
             products = kept @ block.by_word
             is_enough = products.data >= np.repeat(least, np.diff(products.indptr))
             hits = np.flatnonzero(is_enough)

