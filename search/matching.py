@@ -54,8 +54,8 @@ def match(
             compare letters only.
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
-        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
-            or a `ColumnKind`. Default: told from the values.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `time`,
+            `list`, or a `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names, dates of birth
             and codes; the others may change, as addresses do. Default: told from the names and
             values of the columns.
@@ -121,8 +121,8 @@ def deduplicate(
             whole where titles tell things apart or there are `labels`; or an embedder; or `None` to
             compare letters only.
         on: Names of the columns that are compared.
-        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
-            or a `ColumnKind`. Default: told from the values.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `time`,
+            `list`, or a `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names, dates of birth
             and codes; the others may change, as addresses do. Default: told from the names and
             values of the columns.

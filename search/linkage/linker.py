@@ -48,8 +48,8 @@ class Linker:
     Args:
         on: Names of the columns that are compared, at least two.
         on_right: Their names in the right table. Default: as `on`.
-        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
-            or a `ColumnKind`. Default: told from the values.
+        kinds: Kinds of columns, by name: `text`, `name`, `code`, `number`, `date`, `time`,
+            `list`, or a `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names and dates of
             birth; the others may change. Default: told from names and values.
         threshold: Minimum probability of a match. Default: 0.5.

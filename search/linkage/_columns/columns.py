@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tf_charagram.data._tables.tables import cell_text
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search.linkage._columns.abbreviations import read_abbreviations
 from tf_charagram.search.linkage._columns.crossing import crossed_columns
 from tf_charagram.search.linkage._columns.identity import identifies
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
@@ -29,6 +30,8 @@ from tf_charagram.search.linkage._columns.whole_texts import (
 MISSING = -1
 # A column of so many rows with one value is named.
 _MIN_CONSTANT_ROWS = 20
+# How values are read that tables write otherwise.
+_READINGS = (read_abbreviations, read_alike)
 # Kinds that a single column of texts may have.
 _TEXTS = ("name", "text")
 
@@ -199,12 +202,14 @@ def make_column(
     is_whole = chosen.name == "text" and (is_alone or are_long(all_distinct))
     if is_whole:
         chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
-    note = ""
+    notes = []
     forms = [_forms(chosen, cells) for cells in distinct]
-    if right is not None and not is_whole and not isinstance(kind, ColumnKind):
-        chosen, note = read_alike(chosen, *forms)
+    for read in () if is_whole or isinstance(kind, ColumnKind) else _READINGS:
+        chosen, note = read(chosen, forms)
         if note:
+            notes.append(note)
             forms = [_forms(chosen, cells) for cells in distinct]
+    note = "; ".join(notes)
     positions: dict[str, int] = {}
     ids = []
     for side, form_of in zip(sides, forms, strict=True):
@@ -255,8 +260,8 @@ def read_columns(
         right: Another one, or `None`.
         on: Names of the columns that are compared.
         on_right: Their names in the right table. Default: as `on`.
-        kinds: Kind of columns, by name: `text`, `name`, `code`, `number`, `date`, `list`,
-            or a `ColumnKind`. Default: told from the values.
+        kinds: Kind of columns, by name: `text`, `name`, `code`, `number`, `date`, `time`,
+            `list`, or a `ColumnKind`. Default: told from the values.
         identifies: Names of the columns that identify a thing, such as given names and dates of
             birth; the others may change. Default: told from the names and values of the columns.
 

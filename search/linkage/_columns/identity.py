@@ -68,7 +68,7 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
         cells: Cells that are not missing, with repetitions.
     """
     words = {folded(word) for word in _HEADER_WORDS.findall(name)}
-    if words & _CHANGING or kind == "list":
+    if words & _CHANGING or kind in ("list", "time"):
         return False
     if words & _IDENTIFYING:
         return True

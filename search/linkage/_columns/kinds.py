@@ -18,6 +18,7 @@ from tf_charagram.search.linkage._columns.dates import are_serial_numbers, date_
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases, telling_words
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_cosines
 from tf_charagram.search.linkage._columns.shared_words import contradict
+from tf_charagram.search.linkage._columns.times import are_times, read_time, time_similarities
 from tf_charagram.search.linkage._columns.values import code_of, folded, number_of
 
 # Values that tell the kind of a column.
@@ -310,6 +311,13 @@ KINDS = {
             (0.01, 0.03, 0.1, 0.3),
         ),
         Kind("date", date_reader, _date_similarities, (0.9, 0.7, 0.5), (0.3, 0.3, 0.3)),
+        Kind(
+            "time",
+            _same_for_all(read_time),
+            time_similarities,
+            (0.9, 0.7, 0.5),
+            (0.02, 0.06, 0.2),
+        ),
     )
 }
 
@@ -320,8 +328,7 @@ def kind_of(values: Sequence[str]) -> Kind:
     Args:
         values: Distinct cells that are not missing.
     """
-    step = max(len(values) // _NUM_SAMPLED, 1)
-    sample = values[::step]
+    sample = _sampled(values)
     if not sample:
         return KINDS["text"]
 
@@ -349,6 +356,10 @@ def kind_of(values: Sequence[str]) -> Kind:
     return KINDS["text"]
 
 
+def _sampled(values: Sequence[str]) -> Sequence[str]:
+    return values[:: max(len(values) // _NUM_SAMPLED, 1)]
+
+
 def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
     """Tells the kind of a column of two tables, which may be written in two ways.
 
@@ -361,6 +372,8 @@ def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
         others = [cells for cells, kind in zip((left, right), kinds, strict=True) if kind != "date"]
         # Dates next to days as spreadsheets number them; other values are read as they are.
         return KINDS["date" if all(map(are_serial_numbers, others)) else "text"]
+    if are_times([_sampled(cells) for cells in (left, right) if cells]):
+        return KINDS["time"]
     return kind_of(list(dict.fromkeys([*left, *right])))
 
 

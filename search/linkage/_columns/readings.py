@@ -28,7 +28,7 @@ _MAX_MERGED = 0.01
 _Places = frozenset[tuple[int, str]]
 
 
-def read_alike(kind: Kind, left: Mapping[str, str], right: Mapping[str, str]) -> tuple[Kind, str]:
+def read_alike(kind: Kind, tables: Sequence[Mapping[str, str]]) -> tuple[Kind, str]:
     """Chooses the reading of the values of two tables that gives most values in common.
 
     Words that nearly all values of a table have are no information, nor are zeros in front of
@@ -36,15 +36,17 @@ def read_alike(kind: Kind, left: Mapping[str, str], right: Mapping[str, str]) ->
 
     Args:
         kind: Kind of the column.
-        left: Distinct cells of the left table, and their values as the kind reads them.
-        right: The same of the right one.
+        tables: Distinct cells of one or two tables, and their values as the kind reads them. Those
+            of one table are read as they are.
 
     Returns:
         The kind with its reader, and a note for the user, or an empty text.
     """
+    if len(tables) == 1:
+        return kind, ""
     readings = _READINGS if kind.name == "code" else _READINGS[:1] if kind.name in _NAMES else ()
     samples = []
-    sides = list(left), list(right)
+    sides = [list(forms) for forms in tables]
     for cells in sides if readings else ():
         split = _splitter(kind, cells)
         samples.append([split(cell) for cell in cells[:: max(len(cells) // _NUM_SAMPLED, 1)]])
@@ -56,7 +58,7 @@ def read_alike(kind: Kind, left: Mapping[str, str], right: Mapping[str, str]) ->
     if not is_clear or not (any(words) or has_zeros):
         return kind, ""
     ignored = frozenset().union(*constants)
-    plain = [set(left.values()), set(right.values())]
+    plain = [set(forms.values()) for forms in tables]
     least = max(_MIN_GAIN * min(map(len, plain)), _MIN_NEW)
     best = len(plain[0] & plain[1])
     if best + least > min(map(len, plain)):

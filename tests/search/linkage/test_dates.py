@@ -1,11 +1,14 @@
-"""Dates in any common form."""
+"""Dates and times of day in any common form."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tf_charagram.search.linkage._columns.columns import make_column
 from tf_charagram.search.linkage._columns.dates import date_of, date_reader
+from tf_charagram.search.linkage._columns.times import read_time
+from tf_charagram.search.linkage._fellegi_sunter.evidence import compare_column
 
 BORN = "19470228"
 
@@ -46,3 +49,38 @@ def test_two_tables_may_write_dates_in_two_ways(written):
 
 def test_numbers_on_both_sides_are_no_dates():
     assert make_column("zip", ["17226", "36525"], ["17226", "36525"]).kind.name == "code"
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("9h", "0900"), ("9h05", "0905"), ("9:00", "0900"), ("09:00:30", "0900"), ("0900", "0900"),
+        ("930", "0930"), ("9 am", "0900"), ("2:30 pm", "1430"), ("2.30 p.m.", "1430"),
+        ("12:15 AM", "0015"), ("12 pm", "1200"), ("14.30 Uhr", "1430"), ("24:00", "0000"),
+        ("14 pm", ""), ("25:00", ""), ("9:75", ""), ("1975", ""), ("9.30", ""), ("9", ""),
+    ],
+)  # fmt: skip
+def test_times(text, time):
+    assert read_time(text) == time
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "kind"),
+    [
+        (["9:00", "14:30"], ["9 am", "2:30 pm"], "time"),
+        (["0900", "1430"], ["9:00", "14:30"], "time"),
+        (["9h", "14h30"], None, "time"),
+        # Lengths of songs, which may be seconds in one table.
+        (["4:05", "3:59"], ["4:05", "3:59"], "number"),
+        (["4:05", "3:07"], ["245", "187"], "number"),
+        (["7.5h", "8h"], None, "number"),
+    ],
+)
+def test_times_are_told_from_durations(left, right, kind):
+    assert make_column("start", left, right).kind.name == kind
+
+
+def test_times_are_near_by_minutes():
+    column = make_column("start", ["9:00", "9:05", "9:15", "10:00", "10:01"], ["9 am"])
+    pairs = np.array([[row, 0] for row in range(5)])
+    assert compare_column(column, pairs).levels.tolist() == [1, 2, 3, 4, 5]
