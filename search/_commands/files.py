@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from argparse import Namespace
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.data._tables.table_reading import format_of
 from tf_charagram.errors import DataError
-from tf_charagram.search._commands.records import given_kinds, given_names, not_compared
+from tf_charagram.search._commands.records import (
+    given_kinds,
+    given_names,
+    not_compared,
+    say_estimates,
+    say_named_kinds,
+)
+
+if TYPE_CHECKING:
+    from tf_charagram.search.linkage.estimates import Estimate
 
 # Flags that need all rows at once, and flags of folders only.
 _AT_ONCE = (
@@ -114,13 +124,26 @@ def _report(progress: dict[str, Any]) -> None:
     sys.stderr.flush()
 
 
+def _estimate(facts: dict[str, Any]) -> Estimate:
+    from tf_charagram.search.linkage.estimates import Estimate
+
+    known = dict(facts)
+    for name in ("precision", "recall"):
+        if known[name] is None:
+            known[name] = math.nan
+    return Estimate(**known)
+
+
 def say(values: Namespace, summary: dict[str, Any]) -> None:
     """Writes the summary: a sentence, or JSON on standard output."""
-    for note in summary["notes"]:
-        sys.stderr.write(f"{note}\n")
     if values.json:
         sys.stdout.write(json.dumps(summary) + "\n")
         return
+    if "kinds" in summary:
+        say_named_kinds(summary["kinds"], summary["identifies"])
+    for note in summary["notes"]:
+        sys.stderr.write(f"{note}\n")
+    say_estimates(list(map(_estimate, summary["estimates"])), summary["threshold"])
     seconds = sum(summary["seconds"].values())
     if "num_groups" in summary:
         found = (

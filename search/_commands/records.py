@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli._flags.flags import Parser
@@ -192,24 +192,29 @@ def say_answer(found: Matches | Duplicates) -> None:
     if len(found.links.columns) > 1:
         say_kinds(found.links.columns)
     say_learned(found.learned)
-    _say_estimates(found.estimates, found.threshold)
+    say_estimates(found.estimates, found.threshold)
 
 
 def say_kinds(columns: Sequence[Column]) -> None:
     """Writes the kinds of the columns, and the columns that identify, to standard error."""
     from tf_charagram.search.linkage._columns.columns import notes_of
 
-    kinds = ", ".join(f"{column.name}:{column.kind.name}" for column in columns)
-    sys.stderr.write(f"columns: {kinds} (to change: --column NAME:KIND)\n")
+    kinds = {column.name: column.kind.name for column in columns}
     names = [column.name for column in columns if column.is_identifying]
-    sys.stderr.write(
-        f"identify: {', '.join(names) or 'none'}; others may change (to change: --identifies)\n"
-    )
+    say_named_kinds(kinds, names)
     for note in notes_of(columns):
         sys.stderr.write(f"{note}\n")
 
 
-def _say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
+def say_named_kinds(kinds: Mapping[str, str], identifies: Sequence[str]) -> None:
+    """Writes the kinds of columns, and the columns that identify, to standard error."""
+    named = ", ".join(f"{name}:{kind}" for name, kind in kinds.items())
+    sys.stderr.write(f"columns: {named} (to change: --column NAME:KIND)\n")
+    names = ", ".join(identifies) or "none"
+    sys.stderr.write(f"identify: {names}; others may change (to change: --identifies)\n")
+
+
+def say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
     """Writes the expected precision and recall to standard error."""
     from tf_charagram.search.linkage.estimates import MIN_MATCHES
 
@@ -248,9 +253,11 @@ def _say_narrow(estimates: Sequence[Estimate], threshold: float) -> None:
 
 def _bounded_text(value: float, bounds: tuple[float, float]) -> str:
     """Returns a value with its bounds, `0.95 (0.90-0.98)`."""
-    lower, upper = bounds
     # The only value that differs from itself is NaN.
-    return f"{value:.2f} ({lower:.2f}-{upper:.2f})" if value == value else "not known"
+    if value != value:
+        return "not known"
+    lower, upper = bounds
+    return f"{value:.2f} ({lower:.2f}-{upper:.2f})"
 
 
 def evidence_text(evidence: Iterable[Evidence]) -> str:

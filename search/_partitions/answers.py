@@ -21,15 +21,18 @@ from tf_charagram.search._partitions.files import (
     records_of,
     save_array,
 )
-from tf_charagram.search._partitions.job import Job, first_rows_of
+from tf_charagram.search._partitions.job import Job, first_rows_of, save_estimates, unseen_of
 from tf_charagram.search._partitions.pairing import scored
 from tf_charagram.search._partitions.rivals import edges_of, with_rivals
-from tf_charagram.search.linkage.answers import best_first, best_partners
-from tf_charagram.search.linkage.estimates import THRESHOLDS
+from tf_charagram.search.linkage.answers import best_first, best_partners, group_estimates
+from tf_charagram.search.linkage.estimates import THRESHOLDS, estimate
 
 GROUPS = np.dtype([("group", "<i8"), ("kept", "?"), ("score", "<f4")])
 #: Pairs of rows of both tables, by left rows, the best ones first.
 PARTNERS = np.dtype([("left", "<i8"), ("right", "<i8"), ("score", "<f8")])
+
+# Pairs of equal rows that are counted as different ones, for estimates.
+_MAX_COUNTED = 1000
 
 
 class _Graph(NamedTuple):
@@ -96,6 +99,17 @@ def group(job: Job, number: int) -> None:
     is_match = graph.scores >= threshold
     degrees = sizes.copy()
     degrees[graph.rows] = degrees_of(graph.pairs[is_match], sizes[graph.rows])
+    estimates = group_estimates(
+        linkage,
+        graph.pairs,
+        graph.scores,
+        threshold,
+        job.groups,
+        unseen=unseen_of(job),
+        counts=np.minimum(sizes[graph.rows[graph.pairs]].prod(axis=1), _MAX_COUNTED),
+        copies=alike.repeat(np.minimum(sizes * (sizes - 1) // 2, _MAX_COUNTED)),
+    )
+    save_estimates(job, estimates)
     found = _as_groups(heads, degrees[copied], copied, records)
     save_array(job.path("groups.npy"), found)
 
@@ -132,7 +146,8 @@ def choose_partners(job: Job, number: int) -> None:
     """Chooses the pairs that are the best ones of one of their rows, as `match` does."""
     num_left = job.num_left() or 0
     records = with_rivals(job, edges_of(job))
-    records = records[records["value"] >= job.threshold]
+    all_thresholds = sorted({*THRESHOLDS, job.threshold})
+    records = records[records["value"] >= all_thresholds[0]]
     left_firsts, right_firsts = np.split(first_rows_of(job).astype(np.int64), [num_left])
     first_pairs = pairs_in(records, job.num_rows)
     pairs = row_pairs(left_firsts, right_firsts, first_pairs, is_one_table=False)
@@ -141,6 +156,25 @@ def choose_partners(job: Job, number: int) -> None:
     left_cells, right_cells = np.split(load_arrays(job.files("same"), np.uint64), [num_left])
     is_same = left_cells[left] == right_cells[right]
     chosen = best_partners(pairs, scores, is_same, one_to_one=job.one_to_one)
+    best = scores[chosen].astype(np.float64)
+    texts = None
+    if job.is_text:
+        hashes = load_arrays(job.files("hashes"), np.uint64)
+        _, numbers = np.unique(hashes, return_inverse=True)
+        # Rows without a text.
+        numbers[hashes == 0] = -1
+        texts = numbers[:num_left], numbers[num_left:]
+    estimates = estimate(
+        best,
+        best,
+        all_thresholds,
+        unseen=unseen_of(job),
+        rows=pairs[chosen],
+        num_rows=(num_left, job.num_rows - num_left),
+        texts=texts,
+    )
+    save_estimates(job, estimates)
+    chosen = chosen[best >= job.threshold]
     ordered = chosen[best_first(left[chosen], scores[chosen], is_same[chosen])]
     found = np.empty(len(ordered), PARTNERS)
     found["left"] = left[ordered]

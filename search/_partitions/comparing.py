@@ -46,6 +46,7 @@ from tf_charagram.search.linkage._fellegi_sunter.finding import (
     row_texts,
     telling_columns,
 )
+from tf_charagram.search.linkage._fellegi_sunter.linking import UNSEEN, unseen_by_columns
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.text_pairs import MAX_GAIN
@@ -171,6 +172,8 @@ class ColumnComparison:
                 similarities = partial(text_similarities, counted=trigrams)
                 column.kind = column.kind._replace(similarities=similarities)
         self.mixture: Mixture | None = None
+        #: Share of the matches that may look like random pairs.
+        self.unseen = UNSEEN
         #: Numbers of the columns that make the row as a whole; none where it is not compared.
         self.telling: list[int] = []
         #: Compares rows as a whole, by the words of all rows.
@@ -266,6 +269,8 @@ class ColumnComparison:
             learn_rivals(self.mixture, translated, pairs, agreements, sizes[1], sample)
         if are_told_by_titles(self.columns):
             self.telling = telling_columns(translated, self.mixture)
+        else:
+            self.unseen = unseen_by_columns(translated, self.mixture)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
             if after is not before:
                 codes = _translated_codes(before, after)

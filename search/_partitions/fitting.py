@@ -33,10 +33,12 @@ def fit(job: Job, number: int) -> None:
     comparison = comparison_of(job)
     notes: list[str] = []
     telling: list[int] = []
+    unseen = None
     if isinstance(comparison, ColumnComparison):
         notes = _fit_columns(job, comparison)
         telling = comparison.telling
-    write_json(job.path(FIT), {"notes": notes, "telling": telling})
+        unseen = comparison.unseen
+    write_json(job.path(FIT), {"notes": notes, "telling": telling, "unseen": unseen})
 
 
 def _fit_columns(job: Job, comparison: ColumnComparison) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from tf_charagram._files.json_files import write_json
 from tf_charagram.search._partitions.answers import GROUPS, PARTNERS
 from tf_charagram.search._partitions.files import save_array
-from tf_charagram.search._partitions.job import FIT, Job
+from tf_charagram.search._partitions.job import FIT, Job, save_estimates
 from tf_charagram.search.linkage._columns.columns import notes_of
 from tf_charagram.search.linkage.answers import Duplicates, Matches
 from tf_charagram.search.linkage.linker import Linker
@@ -30,6 +30,7 @@ def link(job: Job, number: int) -> None:
     """Finds the groups or partners of all rows."""
     found = _of_texts(job) if job.is_text else _of_columns(job)
     write_json(job.path(FIT), {"notes": notes_of(found.links.columns)})
+    save_estimates(job, found.estimates)
     if isinstance(found, Matches):
         save_array(job.path("partners.npy"), np.array(found.pairs, PARTNERS))
         return

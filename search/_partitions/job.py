@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,19 +12,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram._files.json_files import read_json
+from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram.data._tables.table_reading import read_tables
 from tf_charagram.data._tables.tables import Table
 from tf_charagram.search._partitions.comparing import ColumnComparison, TextComparison
 from tf_charagram.search._partitions.files import Counts, RowFiles, load_array
+from tf_charagram.search.linkage.estimates import Estimate
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 
 #: For each row, the first row of its table that is equal.
 FIRST_ROWS = "first.npy"
-#: Notes about columns, and the columns that make the row as a whole.
+#: Notes about columns, the columns that make the row as a whole, and the share of the matches that
+#: may look like random pairs.
 FIT = "fit.json"
+#: Expected precision and recall.
+ESTIMATES = "estimates.json"
 #: Counts of the words of rows as a whole.
 ROW_STATISTICS = "row_statistics.npz"
 #: Log-odds by rows of pairs that match by their columns.
@@ -177,6 +182,24 @@ def _output_names(inputs: tuple[str, ...]) -> list[str]:
             counts[(stem + suffix).lower()] = 1
         names.append(stem + suffix)
     return names
+
+
+def unseen_of(job: Job) -> float | None:
+    """Returns the share of the matches that may look like random pairs, or `None`."""
+    unseen: float | None = read_json(job.path(FIT))["unseen"]
+    return unseen
+
+
+def save_estimates(job: Job, estimates: Sequence[Estimate]) -> None:
+    """Writes estimates; what is not known becomes `None`, as JSON has no NaN."""
+    rows = []
+    for each in estimates:
+        facts = each._asdict()
+        for name in ("precision", "recall"):
+            if math.isnan(facts[name]):
+                facts |= {name: None, f"{name}_bounds": None}
+        rows.append(facts)
+    write_json(job.path(ESTIMATES), rows)
 
 
 def input_of(path: Path) -> int:

@@ -57,7 +57,8 @@ def deduplicate_files(
         running: `resume`, `overwrite`, `ray`, `shows_progress` and `report` of `run_job`.
 
     Returns:
-        `num_rows`, `num_kept`, `num_groups`, notes about columns, and seconds by step.
+        `num_rows`, `num_kept`, `num_groups`, `kinds` and `identifies` of several columns, `notes`
+        about them, `estimates` of precision and recall, and `seconds` by step.
 
     Raises:
         ConfigError: An argument is out of range, or pyarrow is not installed.
@@ -112,8 +113,9 @@ def match_files(
         running: `resume`, `overwrite`, `ray`, `shows_progress` and `report` of `run_job`.
 
     Returns:
-        `num_rows` of the left files, `num_matched` of them, `num_pairs`, notes about columns, and
-        seconds by step.
+        `num_rows` of the left files, `num_matched` of them, `num_pairs`, `kinds` and `identifies`
+        of several columns, `notes` about them, `estimates` of precision and recall, and `seconds`
+        by step.
 
     Raises:
         ConfigError: An argument is out of range, or pyarrow is not installed.

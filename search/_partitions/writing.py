@@ -14,8 +14,9 @@ from tf_charagram.data._tables.table_reading import PARQUET
 from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
 from tf_charagram.search._partitions.files import load_array
-from tf_charagram.search._partitions.job import FIT, Job, input_of
+from tf_charagram.search._partitions.job import ESTIMATES, FIT, Job, input_of
 from tf_charagram.search._partitions.right_rows import right_cells
+from tf_charagram.search.linkage.linker import Linker
 
 # Rows that are joined at once.
 _CHUNK = 100_000
@@ -107,7 +108,14 @@ def _append_pairs(
 
 def summary_of(job: Job) -> dict[str, Any]:
     """Counts the rows of the result."""
-    notes = read_json(job.path(FIT))["notes"]
+    facts: dict[str, Any] = {
+        "notes": read_json(job.path(FIT))["notes"],
+        "threshold": job.threshold,
+    }
+    if not job.is_text:
+        linker = Linker.load(job.path("linker.json"))
+        facts |= {"kinds": linker.kinds, "identifies": linker.identifies}
+    facts["estimates"] = read_json(job.path(ESTIMATES))
     if job.right:
         left = load_array(job.path("partners.npy"))["left"]
         num_left, _ = job.ends
@@ -115,7 +123,7 @@ def summary_of(job: Job) -> dict[str, Any]:
             "num_rows": num_left,
             "num_matched": len(np.unique(left)),
             "num_pairs": len(left),
-            "notes": notes,
+            **facts,
         }
     found = load_array(job.path("groups.npy"))
     num_kept = int(((found["group"] == 0) | found["kept"]).sum())
@@ -124,5 +132,5 @@ def summary_of(job: Job) -> dict[str, Any]:
         "num_rows": len(found),
         "num_kept": num_kept,
         "num_groups": num_groups,
-        "notes": notes,
+        **facts,
     }

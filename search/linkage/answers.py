@@ -254,22 +254,50 @@ def groups_of(links: Links, threshold: float, groups: str) -> Duplicates:
         is_text = isinstance(links.mixture, TextOdds)
         below = threshold + _WEAK_PART * (1 - threshold) if is_text else _WEAK
         weak = weak_links(pairs, probabilities[is_probable], sizes, below)
-    thresholds = sorted({*THRESHOLDS, threshold})
-    estimates = [_group_estimate(links, linkage, each, groups) for each in thresholds]
+    estimates = group_estimates(
+        linkage, links.pairs, probabilities, threshold, groups, unseen=links.unseen
+    )
     return Duplicates(found, kept, threshold, estimates, links.learned, weak, links)
 
 
-def _group_estimate(links: Links, linkage: Linkage, threshold: float, groups: str) -> Estimate:
-    """Estimates precision and recall of the pairs in groups.
+def group_estimates(
+    linkage: Linkage,
+    pairs: Ids,
+    probabilities: NDArray[np.floating],
+    threshold: float,
+    groups: str,
+    *,
+    unseen: float | None,
+    counts: Ids | None = None,
+    copies: NDArray[np.floating] | None = None,
+) -> list[Estimate]:
+    """Estimates precision and recall of the pairs in groups, at the threshold and at others.
 
     Two rows of a group that differ are the same if the rows around them are, and two rows that are
     alike are not if the rows around them differ.
+
+    Args:
+        linkage: Average linkage of the rows.
+        pairs: Pairs of rows, `(num_pairs, 2)`.
+        probabilities: Their probabilities, `(num_pairs,)`.
+        threshold: Minimum probability.
+        groups: `average` or `components`.
+        unseen: Share of the matches that are no pairs, or `None` if it is not known.
+        counts: Number of pairs that each pair stands for. Default: 1.
+        copies: Probabilities of pairs of equal rows, of which `pairs` has the first ones only.
     """
-    numbers = group_numbers(groups, linkage, links.pairs, links.probabilities, threshold)
-    left, right = links.pairs.T
-    is_inside = numbers[left] == numbers[right]
-    raised = np.maximum(links.probabilities, linkage.joined)
-    lowered = np.minimum(links.probabilities, linkage.joined)
-    probabilities = np.where(is_inside, raised, lowered)
-    [found] = estimate(probabilities[is_inside], probabilities, [0.0], unseen=links.unseen)
-    return found._replace(threshold=threshold)
+    left, right = pairs.T
+    counts = np.ones(len(pairs), np.int64) if counts is None else counts
+    alike = np.zeros(0) if copies is None else copies
+    found = []
+    for each in sorted({*THRESHOLDS, threshold}):
+        numbers = group_numbers(groups, linkage, pairs, probabilities, each)
+        is_inside = numbers[left] == numbers[right]
+        raised = np.maximum(probabilities, linkage.joined)
+        lowered = np.minimum(probabilities, linkage.joined)
+        of_pairs = np.where(is_inside, raised, lowered).repeat(counts)
+        all_pairs = np.append(of_pairs, alike)
+        is_shown = np.append(is_inside.repeat(counts), alike >= each)
+        [own] = estimate(all_pairs[is_shown], all_pairs, [0.0], unseen=unseen)
+        found.append(own._replace(threshold=each))
+    return found

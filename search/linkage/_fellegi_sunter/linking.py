@@ -39,12 +39,12 @@ from tf_charagram.search.linkage._fellegi_sunter.text_odds import (
 
 #: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
 Label = tuple[int | str, int | str, int]
-# With fewer columns, so many of the matches may look like random pairs. Of generated people and
-# firms with two or three columns, up to a third did.
+#: With fewer columns, so many of the matches may look like random pairs. Of generated people and
+#: firms with two or three columns, up to a third did.
+UNSEEN = 0.4
 _MIN_COLUMNS = 4
 # Columns that so many of the found matches differ in are not counted.
 _MAX_OTHERWISE = 0.3
-_UNSEEN = 0.4
 # Labels of each kind that a model needs.
 _MIN_OF_EACH = 2
 _LABEL_RULE = "`labels` must be two rows and 1 or 0 each, as (12, 7, 1)."
@@ -102,21 +102,14 @@ class Links:
     def unseen(self) -> float | None:
         """Share of the matches that may look like random pairs, or `None` if it is not known.
 
-        A match that differs in most of a few columns looks like a random pair, and so do titles in
-        other words. Columns that one table writes otherwise do not count. The probabilities of a
-        single text are not fitted to the tables, so they do not say how many matches there are.
+        Titles in other words look like random pairs. The probabilities of a single text are not
+        fitted to the tables, so they do not say how many matches there are.
         """
         if self.model is None and isinstance(self.mixture, TextOdds):
             return None
         if isinstance(self.mixture, TextOdds) or self.rows is not None:
-            return _UNSEEN
-        num_telling = 0
-        for number, (column, shares) in enumerate(
-            zip(self.columns, self.mixture.match, strict=True)
-        ):
-            share = shares[self.mixture.are_differences(number)].sum()
-            num_telling += not column.note and share < _MAX_OTHERWISE
-        return 0.0 if num_telling >= _MIN_COLUMNS else _UNSEEN
+            return UNSEEN
+        return unseen_by_columns(self.columns, self.mixture)
 
     def probabilities_of(self, pairs: Ids) -> Array:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`.
@@ -281,6 +274,19 @@ class Links:
             level = _level_name(column, int(agreement.levels[0]))
             lines.append(Evidence(column.name, *cells, level, _bits(weight)))
         return [*lines, Evidence("together", "", "", "", _bits(rest))]
+
+
+def unseen_by_columns(columns: Sequence[Column], mixture: Mixture) -> float:
+    """Returns the share of the matches that may look like random pairs.
+
+    A match that differs in most of a few columns does. Columns that one table writes otherwise do
+    not count.
+    """
+    num_telling = 0
+    for number, (column, shares) in enumerate(zip(columns, mixture.match, strict=True)):
+        share = shares[mixture.are_differences(number)].sum()
+        num_telling += not column.note and share < _MAX_OTHERWISE
+    return 0.0 if num_telling >= _MIN_COLUMNS else UNSEEN
 
 
 def _bits(log_ratio: float) -> float:

@@ -52,15 +52,26 @@ class TestColumns:
         assert summary["num_rows"] == 500
         assert summary["num_groups"] == len(groups_in(found["group"].to_pylist()))
 
+    def test_estimates_are_those_in_memory(self, files, table, tmp_path):
+        # Copies count, too.
+        more = {name: cells + cells[:50] for name, cells in table.items()}
+        path = write(tmp_path / "all.csv", more)
+        summary = deduplicate_files([path], tmp_path / "out", on=ON, num_partitions=3)
+        assert summary["kinds"] == {"name": "name", "city": "name", "born": "date"}
+        assert summary["identifies"] == ["name", "born"]
+        check_estimates(summary, deduplicate(more, None, on=ON))
+
     def test_partners_are_those_of_tables_in_memory(self, files, tmp_path, read):
         left = people(300, seed=1)
         right = people(300, seed=2)
         # Half of the left rows are on the right, too, from row 300 on.
         right = {name: cells + left[name][::2] for name, cells in right.items()}
         paths = [write(tmp_path / "left.csv", left), write(tmp_path / "right.csv", right)]
-        match_files(paths[:1], paths[1:], tmp_path / "out", on=ON, num_partitions=3)
+        summary = match_files(paths[:1], paths[1:], tmp_path / "out", on=ON, num_partitions=3)
         found = partners_in(tmp_path / "out" / "left.csv")
-        expected = {pair[:2]: pair.score for pair in match(left, right, on=ON).pairs}
+        in_memory = match(left, right, on=ON)
+        check_estimates(summary, in_memory)
+        expected = {pair[:2]: pair.score for pair in in_memory.pairs}
         common = found.keys() & expected.keys()
         assert len(common) >= 0.99 * max(len(found), len(expected))
         for pair in common:
@@ -142,6 +153,20 @@ class TestTitles:
         found = pairs_in(groups_in(numbers))
         in_memory = deduplicate(table, None, on=self.on)
         assert f1(found, pairs_in(group.rows for group in in_memory.groups)) > 0.97
+
+
+def check_estimates(summary, found):
+    """Checks that the estimates of a summary are nearly those of a result in memory."""
+    for own, expected in zip(summary["estimates"], found.estimates, strict=True):
+        assert own["threshold"] == expected.threshold
+        assert own["num_pairs"] == pytest.approx(expected.num_pairs, rel=0.03, abs=3)
+        for name in ("precision", "recall"):
+            value, bounds = getattr(expected, name), getattr(expected, f"{name}_bounds")
+            if value == value:
+                assert own[name] == pytest.approx(value, abs=0.03)
+                assert own[f"{name}_bounds"] == pytest.approx(bounds, abs=0.06)
+            else:
+                assert own[name] is None
 
 
 def write(path, table):
@@ -249,6 +274,7 @@ class TestInMemory:
         for group in expected.groups:
             assert [scores[row] for row in group.rows] == pytest.approx(group.scores, abs=1e-4)
         assert summary["num_groups"] == len(groups)
+        check_estimates(summary, expected)
         assert set(summary["seconds"]) == {"reading", "comparing in memory", "writing"}
 
     @pytest.mark.parametrize("on", [ON, ["city"]])
@@ -386,7 +412,11 @@ class TestCommands:
     def test_two_tables(self, files, tmp_path, capsys):
         output = f"{tmp_path / 'out'}/"
         assert call("match", *files, "--on", ",".join(ON), "--output", output) == 0
-        assert re.search(r"of 200 rows matched in [\d,]+ pairs, in ", capsys.readouterr().err)
+        written = capsys.readouterr().err
+        assert re.search(r"of 200 rows matched in [\d,]+ pairs, in ", written)
+        assert "columns: name:name, city:name, born:date" in written
+        assert "identify: name, born; others may change" in written
+        assert re.search(r" 0\.50 +\d+ +[01]\.\d\d \(.* \*\n", written)
 
     @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
     @pytest.mark.parametrize("num_rows", [0, 500])
