@@ -17,7 +17,6 @@ from tf_charagram.errors import DataError
 from tf_charagram.search._commands.records import (
     given_kinds,
     given_names,
-    not_compared,
     say_estimates,
     say_named_kinds,
 )
@@ -91,18 +90,14 @@ def options_of(values: Namespace) -> dict[str, Any]:
     """Returns the arguments that `deduplicate_files` and `match_files` have in common.
 
     Raises:
-        ConfigError: A value of `--column` has no colon, or its column is not compared.
+        ConfigError: A value of `--column` has no colon.
     """
     from tf_charagram.search._commands.search import model_of
 
-    kinds = dict(given_kinds(values))
-    for name, kind in kinds.items():
-        if name not in values.on:
-            raise not_compared(name, kind)
     return {
         "model": model_of(values),
         "on": values.on,
-        "kinds": kinds,
+        "kinds": dict(given_kinds(values)),
         "identifies": None if values.identifies is None else given_names(values.identifies),
         "lexical": not values.vectors_only,
         "threshold": values.threshold,

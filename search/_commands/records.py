@@ -82,7 +82,7 @@ def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
     for name, kind in given_kinds(values):
         position = table.index(name)
         if position not in compared:
-            raise not_compared(name, kind)
+            raise ConfigError(f"--column must name a column of --on. Received: {name}:{kind}")
         kinds[names[compared.index(position)]] = kind
     return kinds
 
@@ -98,11 +98,6 @@ def given_kinds(values: Namespace) -> Iterator[tuple[str, str]]:
         if not colon:
             raise ConfigError(f"--column must be NAME:KIND, such as born:date. Received: {given}")
         yield name, kind
-
-
-def not_compared(name: str, kind: str) -> ConfigError:
-    """Returns the error for a `--column` that is not compared."""
-    return ConfigError(f"--column must name a column of --on. Received: {name}:{kind}")
 
 
 def identifying_of(values: Namespace, table: Table) -> list[str] | None:

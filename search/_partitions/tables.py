@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tf_charagram.data._tables.table_reading import names_in_files
+from tf_charagram.data._tables.tables import column_position
 from tf_charagram.errors import ConfigError, check_positive, unknown_name
 from tf_charagram.models._storage.locations import read_config
 from tf_charagram.search._pairs.grouping import check_groups
@@ -182,6 +184,37 @@ def _job(
     }
 
 
+def _with_names(settings: dict[str, Any], reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Names columns as the files do: by number, files with other orders would be mixed up."""
+    given = settings["on"]
+    on = names_in_files(settings["left"], given, reading)
+    on_right = on
+    if settings["right"]:
+        hint = ""
+        if settings["on_right"] == given:
+            hint = " If its columns have other names, give them with --on-right (on_right=)."
+        on_right = names_in_files(settings["right"], settings["on_right"], reading, hint)
+    if len(set(on)) < len(on):
+        raise ConfigError(f"`on` must name a column once. Received: {', '.join(given)}")
+
+    def name_of(column: str) -> str:
+        if column in given:
+            return on[given.index(column)]
+        position = column_position(on, column)
+        if position is None or column.isdecimal():
+            raise ConfigError(unknown_name("column", column, on))
+        return on[position]
+
+    identifies = settings["identifies"]
+    return {
+        **settings,
+        "on": on,
+        "on_right": on_right,
+        "kinds": tuple((name_of(column), kind) for column, kind in settings["kinds"]),
+        "identifies": None if identifies is None else tuple(map(name_of, identifies)),
+    }
+
+
 def _run(
     settings: dict[str, Any],
     num_partitions: int | None,
@@ -196,6 +229,7 @@ def _run(
         num_partitions = max(size // _PARTITION_BYTES, 1)
     check_positive(num_partitions=num_partitions)
     options = {"header": True, "encoding": None, "on_bad_line": "error", **(reading or {})}
+    settings = _with_names(settings, options)
     options |= {"groups": groups, "one_to_one": one_to_one, "num_partitions": num_partitions}
     job = Job(**settings, **options)
     return run_job(job, **running)

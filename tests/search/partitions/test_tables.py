@@ -17,7 +17,7 @@ from tests.search.linkage.conftest import f1, products
 from tests.search.partitions.conftest import ON, groups_in, people
 from tests.variants import some_now
 from tf_charagram.data import read_table
-from tf_charagram.errors import DataError, RunError
+from tf_charagram.errors import CharagramError, DataError, RunError
 from tf_charagram.search import Linker, deduplicate, deduplicate_files, match, match_files
 from tf_charagram.search._partitions import in_memory, keys, run
 
@@ -236,6 +236,38 @@ class TestFewRows:
         assert Path("left/head.csv").read_text() == header
         match_files(["one.csv"], ["head.csv"], "right", on=["name", "city"])
         assert Path("right/one.csv").read_text() == f"{header}Ann Lee,Rome,,,\n"
+
+    def test_columns_in_another_order(self, small):
+        Path("turned.csv").write_text("City,NAME\nRome,Ann Lee\n")
+        Path("lines.jsonl").write_text('{"city": "Rome", "name": "Ann Lee"}\n')
+        paths = ["head.csv", "one.csv", "turned.csv", "lines.jsonl"]
+        options = {"kinds": {"NAME": "text"}, "identifies": ["2"], "threshold": 0}
+        summary = deduplicate_files(paths, "out", on=["1", "2"], **options)
+        assert summary["kinds"] == {"name": "text", "city": "name"}
+        assert summary["identifies"] == ["city"]
+        assert summary["num_kept"] == 1
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"on": ["name", "town"]}, r"^one\.csv: Unknown column 'town'\. .*: city, name\.$"),
+            ({"on": ["name", "3"]}, r"^one\.csv: Unknown column '3'"),
+            ({"on": ["name", "1"]}, "`on` must name a column once. Received: name, 1"),
+            ({"on": ["name", "city"], "kinds": {"1": "text"}}, "Unknown column '1'"),
+            ({"on": ["name", "city"], "identifies": ["born"]}, "Unknown column 'born'"),
+        ],
+    )
+    def test_columns_that_are_missing(self, small, options, message):
+        with pytest.raises(CharagramError, match=message):
+            deduplicate_files(["one.csv", "two.csv"], "out", **options)
+        # The corrected command needs no flag.
+        assert not Path("out").exists()
+
+    def test_a_column_that_a_later_file_lacks(self, small):
+        Path("short.csv").write_text("name\nAnn\n")
+        with pytest.raises(DataError, match=r"^short\.csv: .*give them with --on-right"):
+            match_files(["one.csv"], ["two.csv", "short.csv"], "out", on=["name", "city"])
+        assert not Path("out").exists()
 
     def test_files_of_one_name(self, small):
         paths = ["one.csv", "one.csv.gz", "more/One.CSV", "one.tsv", "one-2.csv", "one.txt"]

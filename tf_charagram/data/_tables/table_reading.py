@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from itertools import chain, dropwhile, islice
@@ -18,7 +18,7 @@ from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import parse_json
 from tf_charagram.data._tables.lines import BadLines, say_once, table_lines
 from tf_charagram.data._tables.tables import Table, arrow_values, cell_text, column_position
-from tf_charagram.errors import DataError
+from tf_charagram.errors import DataError, unknown_name
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 # Excel names the separator in a first line of its own.
@@ -324,6 +324,39 @@ def read_tables(
         if is_empty and source.names:
             no_cells: list[list[Any]] = [[] for _ in source.names]
             yield Table(source.names, no_cells, *layout, path=str(path))
+
+
+def names_in_files(
+    paths: Iterable[str | Path],
+    columns: Sequence[str],
+    reading: Mapping[str, Any],
+    hint: str = "",
+) -> tuple[str, ...]:
+    """Returns the names of columns in the first file that has them; all files must have them.
+
+    Args:
+        paths: Files, of which some may be empty.
+        columns: Columns, by name or number from 1. A number stays if several columns have the name.
+        reading: `header`, `encoding` and `on_bad_line`.
+        hint: What to do if a file lacks a column.
+
+    Raises:
+        DataError: A file cannot be read, or lacks a column.
+    """
+    found: dict[str, str] = {}
+    for path in paths if columns else ():
+        names = Rows(path, **reading).names
+        # Later objects may have more columns.
+        is_open = format_of(path) in JSON or not names
+        for column in columns:
+            position = column_position(names, found.get(column, column))
+            if position is not None:
+                name = names[position]
+                found.setdefault(column, name if names.count(name) == 1 else column)
+            elif not is_open:
+                message = unknown_name("column", found.get(column, column), names)
+                raise DataError(path, message + hint)
+    return tuple(found.get(column, column) for column in columns)
 
 
 def _names_in(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> list[str]:
