@@ -32,6 +32,7 @@ from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.statistics import TextStatistics, check_statistics
 from tf_charagram.search.tfidf import CharacterTfidf
 from tf_charagram.text._algorithm.arguments import paired_texts, strings_of
+from tf_charagram.text._algorithm.arrays import splits_of
 
 if TYPE_CHECKING:
     from tf_charagram.search._pairs.learning import Learned
@@ -471,10 +472,10 @@ def _bounded_by_ngrams(features: Features, names: Sequence[str], max_lead: float
 def _bounded(lists: WordLists) -> WordLists:
     """Cuts the words of texts so that all together have at most `MAX_LETTERS` letters."""
     lengths = np.array([len(word) for word in lists.words], np.int64)
-    totals = np.append(0, np.cumsum(lengths[lists.ids]))
-    num_letters = np.diff(totals[lists.splits])
+    totals = splits_of(lengths[lists.ids])[lists.splits]
+    is_long = totals[1:] - totals[:-1] > MAX_LETTERS
     cut = {}
-    for row in np.flatnonzero(num_letters > MAX_LETTERS).tolist():
+    for row in is_long.nonzero()[0].tolist():
         [words] = lists.strings([row])
         kept = []
         num_left = MAX_LETTERS
@@ -494,9 +495,7 @@ def _columns(features: Features) -> NDArray[np.float32]:
     each part has its own weights; both features of codes; and 1, for a constant. Saved indexes
     depend on this order.
     """
-    similarities = [features.vectors, features.ngrams, features.words, features.letters]
-    of_words = np.stack(similarities) * features.word_share
-    of_long_texts = np.stack(similarities) * (1 - features.word_share)
-    constant = np.ones_like(features.word_share)
-    columns = [*of_long_texts, *of_words, features.shared_code, features.codes_differ, constant]
-    return np.stack(columns, axis=1)
+    share = features.word_share
+    similarities = np.array([features.vectors, features.ngrams, features.words, features.letters])
+    others = [features.shared_code, features.codes_differ, np.ones_like(share)]
+    return np.concatenate([similarities * (1 - share), similarities * share, others]).T

@@ -151,7 +151,8 @@ class CharacterTfidf:
         keys = np.sort(rows * shape[1] + columns)
         firsts = are_first(keys).nonzero()[0]
         indices = (keys[firsts] % max(shape[1], 1)).astype(np.int32)
-        counts = np.diff(firsts, append=len(keys))
+        bounds = np.append(firsts, len(keys))
+        counts = bounds[1:] - bounds[:-1]
         data = (1 + np.log(counts)).astype(np.float32) * self._idf[indices]
         indptr = np.searchsorted(firsts, np.asarray(splits))
         return SparseRows(data, indices, indptr.astype(np.int32), shape)

@@ -123,10 +123,13 @@ def _candidates(
         max_postings = max(max_postings_of(num_right), int(_PART_OF_TEXTS * num_right))
         found_words = product(_ones(left, rows), word_keys)
         rare_words = rare_keys(found_words, right.num_texts_of_word, max_postings)
-        min_cosines = 0.6 * scorer.least_ngrams(left, rows, min_score)
-        lengths = np.maximum(left.lengths[rows], 1e-6)
-        missing = row_sums(found_words, found_words.data) - row_sums(rare_words, rare_words.data)
-        min_products = min_cosines * lengths - missing / lengths
+        min_products = None
+        if min_score > 0:
+            min_cosines = 0.6 * scorer.least_ngrams(left, rows, min_score)
+            lengths = np.maximum(left.lengths[rows], 1e-6)
+            kept = row_sums(rare_words, rare_words.data)
+            missing = row_sums(found_words, found_words.data) - kept
+            min_products = min_cosines * lengths - missing / lengths
         keys.append(nearest_pairs(rare_words, right.by_word, k, min_products))
     # All find many of the same pairs.
     distinct_keys = distinct_integers(np.concatenate(keys))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tf_charagram.search._pairs.flat_arrays import distinct_integers
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.text._algorithm.arrays import kept
 from tf_charagram.text._algorithm.word_boundaries import without_signs
@@ -36,10 +37,10 @@ def codes_of(texts: Sequence[str], lists: WordLists) -> dict[int, frozenset[str]
     """
     # Most words have neither digits nor signs.
     is_special = np.array([not word.isalpha() for word in lists.words], bool)
-    special = np.flatnonzero(is_special)
+    special = is_special.nonzero()[0]
     are_codes = is_special.copy()
     are_codes[special] = [_is_code(lists.words[place]) for place in special.tolist()]
-    rows = np.unique(lists.rows()[is_special[lists.ids]])
+    rows = distinct_integers(lists.rows()[is_special[lists.ids]])
     code_words = WordLists(lists.words, *kept(lists.ids, are_codes[lists.ids], lists.splits))
     found = {}
     for row, words in zip(rows.tolist(), code_words.strings(rows), strict=True):

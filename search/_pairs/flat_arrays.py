@@ -85,13 +85,12 @@ def places_in(ordered: NDArray[Any], values: NDArray[Any]) -> Ids:
 
 
 def distinct_integers(values: Ids) -> Ids:
-    """Returns distinct integers, ascending; all must be at least 0.
+    """Returns distinct integers, ascending.
 
     NumPy puts them into a hash table, which takes 50 times as long for millions of integers.
     """
     ordered = np.sort(values)
-    is_new = np.diff(ordered, prepend=-1) > 0
-    return ordered[is_new]
+    return ordered[are_first(ordered)]
 
 
 def ranks(values: NDArray[np.integer]) -> Ids:

@@ -25,6 +25,7 @@ from tf_charagram.search._pairs.word_lists import (
     numbered,
     text_hashes,
 )
+from tf_charagram.text._algorithm.arrays import splits_of
 from tf_charagram.text._algorithm.flat import Rows
 
 
@@ -190,9 +191,10 @@ class Texts:
     def num_letters(self) -> NDArray[np.int64]:
         """Length of the strings of `letters`, `(num_texts,)`."""
         _, lengths = self.letter_sets
-        totals = np.append(0, np.cumsum(lengths[self.written.ids]))
-        num_spaces = np.maximum(np.diff(self.written.splits) - 1, 0)
-        return np.diff(totals[self.written.splits]) + num_spaces
+        splits = self.written.splits
+        totals = splits_of(lengths[self.written.ids])[splits]
+        num_spaces = np.maximum(splits[1:] - splits[:-1] - 1, 0)
+        return totals[1:] - totals[:-1] + num_spaces
 
     @cached_property
     def letter_sets(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -12,7 +12,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     numbered_integers,
     ranks,
 )
-from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.text._algorithm.arrays import positions, splits_of
 
 # Rows whose products are computed in the columns that they have entries in.
 _FEW_ROWS = 25
@@ -176,7 +176,7 @@ def rare_keys(keys: Matrix, num_rows: NDArray[np.integer], max_postings: int) ->
         max_postings: Maximum number of right rows of all keys of a row.
     """
     counts = num_rows[keys.indices]
-    sums = np.append(0, np.cumsum(counts, dtype=np.int64))
+    sums = splits_of(counts.astype(np.int64))
     lengths = keys.indptr[1:] - keys.indptr[:-1]
     is_long = sums[keys.indptr[1:]] - sums[keys.indptr[:-1]] > max_postings
     if not is_long.any():
@@ -186,10 +186,9 @@ def rare_keys(keys: Matrix, num_rows: NDArray[np.integer], max_postings: int) ->
     rows = np.arange(len(lengths)).repeat(lengths)[places]
     # Row by row, the rarest keys first; each row keeps its place.
     order = np.lexsort((counts[places], rows))
-    totals = counts[places][order].cumsum(dtype=np.int64)
+    totals = splits_of(counts[places][order].astype(np.int64))
     starts = rows.searchsorted(rows)
-    totals_before = np.append(0, totals)[starts]
-    is_rare = totals - totals_before <= max_postings
+    is_rare = totals[1:] - totals[starts] <= max_postings
     is_rare[starts] = True
     is_kept[places[order[is_rare]]] = True
     return entries(keys, is_kept.nonzero()[0])

@@ -87,11 +87,11 @@ class WordLists(NamedTuple):
 
     def rows(self) -> NDArray[np.int64]:
         """Returns the text of each of `ids`."""
-        return list_numbers(np.diff(self.splits))
+        return list_numbers(self.splits[1:] - self.splits[:-1])
 
     def first(self, num_words: int) -> WordLists:
         """Keeps the first words of each text."""
-        lengths = np.diff(self.splits)
+        lengths = self.splits[1:] - self.splits[:-1]
         if lengths.max(initial=0) <= num_words:
             return self
         kept = np.minimum(lengths, num_words)
@@ -151,45 +151,51 @@ def deletion_hashes(words: Sequence[str]) -> Rows:
 
     Words that differ by one letter, or in the order of two letters, have a hash in common.
     """
-    starts, lengths, codes, powers = _letters(words)
-    first = np.repeat(starts, lengths)
-    last = first + np.repeat(lengths, lengths)
-    places = np.arange(len(codes))
-    ranks = places - first
+    letter_splits, ranks, codes, powers = _letters(words)
+    starts = letter_splits[:-1]
+    ends = letter_splits[1:]
     # Letters after the one that is left out move up by one place.
     sums = _sums(codes * powers[ranks])
     moved = _sums(codes * powers[np.maximum(ranks - 1, 0)])
-    deleted = sums[places] - sums[first] + moved[last] - moved[places + 1]
-    own = sums[starts + lengths] - sums[starts]
+    rest = (moved[ends] - sums[starts]).repeat(ends - starts)
     # A word comes before its deletions.
-    splits = splits_of(lengths + 1)
-    hashes = np.empty(len(words) + len(codes), np.uint64)
-    hashes[splits[:-1]] = own
-    hashes[places + list_numbers(lengths) + 1] = deleted
+    splits = letter_splits + np.arange(len(words) + 1)
+    hashes = np.empty(splits[-1], np.uint64)
+    is_own = np.zeros(len(hashes), bool)
+    is_own[splits[:-1]] = True
+    hashes[is_own] = sums[ends] - sums[starts]
+    hashes[~is_own] = sums[:-1] + rest - moved[1:]
     return Rows(hashes, splits)
 
 
 def _letters(
     words: Sequence[str],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64]]:
-    """Returns where words start, their lengths, their letters from 1, and powers of the factor."""
-    lengths = np.array([len(word) for word in words], np.int64)
+    """Reads the letters of words.
+
+    Returns:
+        Where each word starts and ends; for each letter its place in the word and its code from 1;
+        and powers of the factor.
+    """
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    splits = splits_of(lengths)
     codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
     # Not 0 for any letter.
     numbers = codes.astype(np.uint64) + np.uint64(1)
-    return np.cumsum(lengths) - lengths, lengths, numbers, _powers(_FACTOR, lengths)
+    ranks = np.arange(len(numbers)) - splits[:-1].repeat(lengths)
+    return splits, ranks, numbers, _powers(_FACTOR, lengths)
 
 
 def _powers(factor: int, lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Returns the powers of a factor, up to the largest of some lengths."""
     factors = np.full(int(lengths.max(initial=0)) + 1, factor, np.uint64)
     factors[0] = 1
-    return np.cumprod(factors)
+    return factors.cumprod()
 
 
 def _sums(terms: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Returns sums before each term: sums over a word are differences, also beyond 64 bits."""
-    return np.append(np.uint64(0), np.cumsum(terms))
+    return splits_of(terms)
 
 
 class WordHashes(NamedTuple):
@@ -206,10 +212,9 @@ class WordHashes(NamedTuple):
     @classmethod
     def of_words(cls, words: Sequence[str]) -> WordHashes:
         """Hashes words; the same in all processes."""
-        starts, lengths, codes, powers = _letters(words)
-        ranks = positions(np.zeros_like(lengths), lengths)
-        sums = _sums(codes * powers[ranks])
-        return cls(sums[starts + lengths] - sums[starts], powers[lengths])
+        splits, ranks, codes, powers = _letters(words)
+        sums = _sums(codes * powers[ranks])[splits]
+        return cls(sums[1:] - sums[:-1], powers[splits[1:] - splits[:-1]])
 
     def followed(self, others: WordHashes) -> WordHashes:
         """Returns the hashes of words that are joined to other words."""
@@ -247,8 +252,9 @@ def joined_hashes(lists: WordLists) -> Iterator[tuple[NDArray[np.int64], NDArray
 
 def text_hashes(lists: WordLists) -> NDArray[np.uint64]:
     """Hashes the words of each text, in order, `(num_texts,)`."""
-    lengths = np.diff(lists.splits)
-    ranks = positions(np.zeros_like(lengths), lengths)
+    starts = lists.splits[:-1]
+    lengths = lists.splits[1:] - starts
+    ranks = np.arange(len(lists.ids)) - starts.repeat(lengths)
     hashes = WordHashes.of_words(lists.words).values[lists.ids]
     sums = _sums(hashes * _powers(_TEXT_FACTOR, lengths)[ranks])
-    return np.diff(sums[lists.splits])
+    return sums[lists.splits[1:]] - sums[starts]

@@ -176,7 +176,7 @@ def num_nonzero(values: Array, axis: int) -> Array:
 def splits_of(lengths: Array) -> Array:
     """Adds up lengths, `(n,)`: the begin of each part, and the end of the last, `(n + 1,)`."""
     splits = np.zeros(len(lengths) + 1, lengths.dtype)
-    np.cumsum(lengths, out=splits[1:])
+    lengths.cumsum(out=splits[1:])
     return splits
 
 
@@ -194,8 +194,8 @@ def positions(starts: Array, ends: Array) -> Array:
     """Lists the positions from each start to before each end, one after the other."""
     lengths = ends - starts
     # Counts on from the start of each run.
-    num_before = np.cumsum(lengths) - lengths
-    offsets = np.repeat(starts - num_before, lengths)
+    num_before = lengths.cumsum() - lengths
+    offsets = (starts - num_before).repeat(lengths)
     return offsets + np.arange(len(offsets))
 
 
