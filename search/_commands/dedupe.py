@@ -94,7 +94,7 @@ def dedupe(arguments: Sequence[str]) -> int:
     parser = _make_parser()
     values = parser.parse_args(arguments)
     check_record_flags(parser, values)
-    if is_folder(parser, values):
+    if is_folder(parser, values, values.table):
         from tf_charagram.search._partitions.tables import deduplicate_files
 
         files = files_of(values.table)

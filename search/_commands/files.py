@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli._flags.flags import Parser
+from tf_charagram.data._tables.lines import STDIN
 from tf_charagram.data._tables.table_reading import format_of
-from tf_charagram.errors import DataError
+from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.search._commands.records import (
     given_kinds,
     given_names,
@@ -52,17 +53,23 @@ def add_folder_flags(parser: Parser) -> None:
     )
 
 
-def is_folder(parser: Parser, values: Namespace) -> bool:
+def is_folder(parser: Parser, values: Namespace, *inputs: str) -> bool:
     """Tells whether the output is a folder; checks the flags.
 
     Raises:
-        ConfigError: A flag would have no effect.
+        ConfigError: A flag would have no effect, or several files need a folder.
     """
     output = values.output
     if output.endswith("/") or os.path.isdir(output):
         parser.refuse(values, _AT_ONCE, "needs all rows at once: write to a file")
         return True
     parser.refuse(values, _FOR_FOLDERS, "is for a folder: give one, such as --output clean/")
+    for path in inputs:
+        # A path without a file may be a pattern.
+        if os.path.isdir(path) or (not os.path.exists(path) and glob(path)):
+            raise ConfigError(f"{path} is several files: give a folder, such as --output clean/")
+    if output != STDIN and not Path(output).suffix:
+        raise ConfigError(f"--output must be a file such as {output}.csv, or a folder, {output}/")
     return False
 
 

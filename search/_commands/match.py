@@ -86,7 +86,7 @@ def match(arguments: Sequence[str]) -> int:
     check_record_flags(parser, values)
     if values.alternatives is not None:
         check_positive(alternatives=values.alternatives)
-    if is_folder(parser, values):
+    if is_folder(parser, values, values.left, values.right):
         from tf_charagram.search._partitions.tables import match_files
 
         sides = files_of(values.left), files_of(values.right)

@@ -238,7 +238,13 @@ def _ray_runner(address: str) -> _Runner:
     ray = extra_module("ray", "ray")
     if not ray.is_initialized():
         given = {} if address == "local" else {"address": address}
-        ray.init(**given, log_to_driver=False, logging_level="ERROR")
+        try:
+            ray.init(**given, log_to_driver=False, logging_level="ERROR")
+        except (ConnectionError, ValueError) as error:
+            raise RunError(
+                f"There is no Ray cluster at {address} ({error}). Start one with `ray start "
+                "--head` and add --resume, or use --ray local."
+            ) from error
     remote = ray.remote(num_cpus=1, max_retries=5)(run_task)
 
     def run(job: Job, number: int, tasks: Sequence[int]) -> Iterator[object]:

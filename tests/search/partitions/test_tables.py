@@ -7,8 +7,10 @@ import gzip
 import json
 import random
 import re
+import sys
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -474,6 +476,7 @@ class TestCommands:
         [
             (["--output", "new/", "--drop"], "--drop needs all rows at once: write to a file"),
             (["--output", "new.csv", "--ray", "auto"], "--ray is for a folder"),
+            (["--output", "new"], "--output must be a file such as new.csv, or a folder, new/"),
             (["--output", "new/", "--column", "born"], "--column must be NAME:KIND"),
             (["--output", "new/", "--column", "born:day"], "Unknown kind of column 'day'"),
             (["--output", "new/", "--threshold", "2"], r"`threshold` must be in [0, 1]"),
@@ -484,6 +487,24 @@ class TestCommands:
         monkeypatch.chdir(tmp_path)
         assert call("dedupe", files[0], "--on", "name,born", *flags) == 1
         assert message in capsys.readouterr().err
+
+    def test_several_files_into_a_file(self, files, capsys):
+        folder = Path(files[0]).parent
+        pattern = str(folder / "*.parquet")
+        for command in (["dedupe", pattern], ["match", files[0], str(folder)]):
+            assert call(*command, "--on", "name", "--output", "new.csv") == 1
+            message = f"{command[-1]} is several files: give a folder, such as --output clean/"
+            assert message in capsys.readouterr().err
+
+    def test_no_cluster(self, files, tmp_path, monkeypatch, capsys):
+        def init(**given):
+            raise ConnectionError("Could not find any running Ray instance.")
+
+        fake = SimpleNamespace(is_initialized=lambda: False, init=init)
+        monkeypatch.setitem(sys.modules, "ray", fake)
+        command = ["dedupe", *files[:1], "--on", "name", "--output", f"{tmp_path / 'out'}/"]
+        assert call(*command, "--ray", "auto") == 1
+        assert "There is no Ray cluster at auto (Could not find" in capsys.readouterr().err
 
     def test_no_files(self, tmp_path):
         from tf_charagram.search._commands.files import files_of
