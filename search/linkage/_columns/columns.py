@@ -16,8 +16,10 @@ from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search.linkage._columns.abbreviations import read_abbreviations
 from tf_charagram.search.linkage._columns.crossing import crossed_columns
 from tf_charagram.search.linkage._columns.identity import identifies
+from tf_charagram.search.linkage._columns.inner_keys import read_inner_keys
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
 from tf_charagram.search.linkage._columns.readings import read_alike
+from tf_charagram.search.linkage._columns.units import read_units
 from tf_charagram.search.linkage._columns.values import is_missing
 from tf_charagram.search.linkage._columns.whole_texts import (
     CUTOFFS,
@@ -31,7 +33,7 @@ MISSING = -1
 # A column of so many rows with one value is named.
 _MIN_CONSTANT_ROWS = 20
 # How values are read that tables write otherwise.
-_READINGS = (read_abbreviations, read_alike)
+_READINGS = (read_units, read_abbreviations, read_alike)
 # Kinds that a single column of texts may have.
 _TEXTS = ("name", "text")
 
@@ -199,17 +201,20 @@ def make_column(
     else:
         chosen = KINDS[kind]
     all_distinct = [cell for side in distinct for cell in side]
+    notes = []
+    if not is_alone and not isinstance(kind, ColumnKind):
+        chosen, note = read_inner_keys(chosen, distinct)
+        notes.append(note)
     is_whole = chosen.name == "text" and (is_alone or are_long(all_distinct))
     if is_whole:
         chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
-    notes = []
     forms = [_forms(chosen, cells) for cells in distinct]
     for read in () if is_whole or isinstance(kind, ColumnKind) else _READINGS:
         chosen, note = read(chosen, forms)
+        notes.append(note)
         if note:
-            notes.append(note)
             forms = [_forms(chosen, cells) for cells in distinct]
-    note = "; ".join(notes)
+    note = "; ".join(filter(None, notes))
     positions: dict[str, int] = {}
     ids = []
     for side, form_of in zip(sides, forms, strict=True):

@@ -121,7 +121,7 @@ class ColumnKind:
             return np.array(found, np.float32)
 
         near = (_NEAR_BY_CHANCE,) * len(self.levels)
-        return Kind(self.name, _same_for_all(self.read), similarities, self.levels, near)
+        return Kind(self.name, same_for_all(self.read), similarities, self.levels, near)
 
 
 def _pairwise(
@@ -271,7 +271,7 @@ def _read_number(text: str) -> str:
     return "" if number is None else repr(number + 0.0)
 
 
-def _same_for_all(read: Callable[[str], str]) -> Callable[[Sequence[str]], Callable[[str], str]]:
+def same_for_all(read: Callable[[str], str]) -> Callable[[Sequence[str]], Callable[[str], str]]:
     """Returns the reader of a kind whose cells are read one by one."""
     return lambda cells: read
 
@@ -281,23 +281,23 @@ KINDS = {
     for kind in (
         Kind(
             "text",
-            _same_for_all(_read_text),
+            same_for_all(_read_text),
             text_similarities,
             (0.85, 0.7, 0.5, 0.3),
             (0.01, 0.03, 0.1, 0.3),
         ),
         Kind(
             "name",
-            _same_for_all(_read_text),
+            same_for_all(_read_text),
             _name_similarities,
             (0.92, 0.82, 0.7),
             (0.01, 0.04, 0.1),
         ),
         # Of numbered codes and of dates, many differ in a digit.
-        Kind("code", _same_for_all(code_of), _code_similarities, (0.85, 0.7, 0.5), (0.3, 0.3, 0.3)),
+        Kind("code", same_for_all(code_of), _code_similarities, (0.85, 0.7, 0.5), (0.3, 0.3, 0.3)),
         Kind(
             "number",
-            _same_for_all(_read_number),
+            same_for_all(_read_number),
             _number_similarities,
             (0.99, 0.95, 0.8),
             (0.02, 0.06, 0.2),
@@ -305,7 +305,7 @@ KINDS = {
         # Two lists of co-authors may have one in common by chance.
         Kind(
             "list",
-            _same_for_all(_read_list),
+            same_for_all(_read_list),
             _list_similarities,
             (0.85, 0.7, 0.5, 0.3),
             (0.01, 0.03, 0.1, 0.3),
@@ -313,7 +313,7 @@ KINDS = {
         Kind("date", date_reader, _date_similarities, (0.9, 0.7, 0.5), (0.3, 0.3, 0.3)),
         Kind(
             "time",
-            _same_for_all(read_time),
+            same_for_all(read_time),
             time_similarities,
             (0.9, 0.7, 0.5),
             (0.02, 0.06, 0.2),

@@ -77,11 +77,12 @@ def written_otherwise(
             if learned is None and _agrees_rarely(levels[is_learned]):
                 learned = _translated(column, pairs[is_learned])
         supported = of_things[levels == EQUAL] > 0
+        is_guessed = column.note and column.kind.name == "code"
         if are_row_numbers[number] and supported.sum() <= _MIN_SUPPORTED * len(supported):
             column = _left_out(column, _ROW_NUMBERS)
         elif learned is not None:
             column = learned
-        elif _agrees_rarely(levels[is_good]) and (column.note or _are_apart(column)):
+        elif _agrees_rarely(levels[is_good]) and (is_guessed or _are_apart(column)):
             # Values that are alike tell something, such as lists in another order.
             is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED
             column = column if is_alike else _left_out(column, _NEVER)

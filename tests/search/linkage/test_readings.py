@@ -129,6 +129,64 @@ def test_row_numbers_of_one_table_are_no_evidence():
     assert f1(pairs, {(row, other + num_left) for row, other in truth}) > 0.7
 
 
+INVOICES = [f"{2022 + number % 2}-{number:04d}" for number in NUMBERS]
+MEMOS = [f"Payment of invoice {number}, {name} Ltd, many thanks" for number, name in
+         zip(INVOICES, words(len(INVOICES)), strict=True)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (INVOICES, [f"RE {number} ACME" for number in INVOICES]),
+        (MEMOS, INVOICES),
+        (["MSKU1234567", "TGHU7654321"], ["HAM/MSKU1234567 20ft", "KIE/TGHU7654321 40ft"]),
+    ],
+)
+def test_keys_inside_longer_values_are_read(left, right):
+    column = make_column("reference", left, right)
+    assert column.left.tolist() == column.right.tolist()
+    assert len(set(column.left.tolist())) == len(left)
+    assert column.note == "keys inside longer values are read"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        # Other keys, years, and short numbers.
+        (INVOICES, [f"RE {number}5 ACME" for number in INVOICES]),
+        (
+            [str(1990 + row) for row in range(30)],
+            [f"(C) {1990 + row % 9} {'AB'[row % 2] * row}" for row in range(1, 31)],
+        ),
+        ([str(row) for row in range(30)], [f"Room {row} North" for row in range(30)]),
+    ],
+)
+def test_other_numbers_inside_longer_values_are_not_read(left, right):
+    assert "keys" not in make_column("reference", left, right).note
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "values"),
+    [
+        (["1.5 kg", "1500 g", "20 g", "0.02 kg"], None, ["1500.0", "20.0"]),
+        (["3.4 m", "25 cm"], ["340 cm", "250 mm"], ["3400.0", "250.0"]),
+        # One unit each, or units of two dimensions.
+        (["5 kg", "6 kg"], ["7", "8"], ["5.0", "6.0", "7.0", "8.0"]),
+        (["5 kg", "6 cm"], None, ["5.0", "6.0"]),
+    ],
+)
+def test_units_of_one_dimension_are_converted(left, right, values):
+    assert make_column("amount", left, right).values == values
+
+
+def test_other_sizes_in_one_table_are_no_other_writing():
+    names = words(150)
+    sizes = ["500 g", "1 kg"]
+    table = {"name": names * 2, "size": [*sizes * 75, *sizes[::-1] * 75]}
+    found = deduplicate(table, None, on=["name", "size"])
+    assert found.links.columns[1].note == "units are converted (g, kg)"
+
+
 DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
