@@ -98,6 +98,8 @@ class Linker:
         self.mixture: Mixture | None = None
         self._learned: tuple[LearnedWeights, Learned] | None = None
         self._links: Links | None = None
+        # Those of `learn`, about the fitted tables.
+        self._labels: list[Label] = []
 
     @property
     def links(self) -> Links:
@@ -129,6 +131,7 @@ class Linker:
             self.kinds.setdefault(column.name, column.kind.name)
         self.identifies = [column.name for column in columns if column.is_identifying]
         self._learned = None
+        self._labels = []
         return self
 
     def learn(self, labels: Iterable[Label]) -> Learned | None:
@@ -138,7 +141,7 @@ class Linker:
         right, at least.
 
         Args:
-            labels: Left row, right row, and 1 or 0 each.
+            labels: Left row, right row, and 1 or 0 each; all labels so far.
 
         Returns:
             Precision and recall on labels that were held out, or `None` if there are fewer than two
@@ -148,7 +151,9 @@ class Linker:
             ConfigError: `fit` was not called, a row does not exist, or a label is not 1 or 0.
         """
         links = self.links
+        labels = list(labels)
         links.learn_from(labels, self.model)
+        self._labels = labels
         self._learned = None
         if links.model is not None and links.learned is not None:
             self._learned = links.model.fitted, links.learned
@@ -212,12 +217,13 @@ class Linker:
         """Returns the rows of the pair whose label teaches most, or `None` if there is no other.
 
         Args:
-            labels: The labels so far, whose pairs are not asked about again.
+            labels: The labels so far, whose pairs are not asked about again. Default: those of
+                `learn`.
 
         Raises:
             ConfigError: `fit` was not called, a row does not exist, or a label is not 1 or 0.
         """
-        rows = self.links.numbered(labels).tolist()
+        rows = self.links.numbered(list(labels) or self._labels).tolist()
         answers = {(left, right): label for left, right, label in rows}
         pair = next_pair(self.links, answers)
         if pair is None:

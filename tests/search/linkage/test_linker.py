@@ -122,6 +122,18 @@ def test_asks_until_all_is_known(tables):
     assert len(labels) == len(linker.links.pairs) == len({label[:2] for label in labels})
 
 
+def test_asks_about_no_pair_that_was_learned(tables):
+    left, right, _ = tables
+    few = [{name: values[:20] for name, values in side.items()} for side in (left, right)]
+    linker = Linker(on=COLUMNS).fit(*few)
+    labels = []
+    for _ in range(5):
+        left, right = linker.ask()
+        labels.append((left, right, 0))
+        linker.learn(labels)
+    assert len(set(labels)) == 5
+
+
 def test_errors(tables, linker, tmp_path):
     left, right, _ = tables
     for on in ("last", ["last"]):
