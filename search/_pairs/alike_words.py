@@ -15,6 +15,7 @@ from tf_charagram.search._pairs.flat_arrays import (
 )
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import (
+    entries,
     product,
     rare_keys,
     row_numbers,
@@ -54,7 +55,8 @@ def alike_words(
         left: Texts.
         right: Texts.
         part: Part of the words with rare n-grams that are looked at.
-        least: Smallest product of n-grams that counts for each left word, `(num_left_words,)`.
+        least: Smallest product of n-grams that counts for each left word, `(num_left_words,)`;
+            infinite for words that are not looked up.
 
     Returns:
         Products of their n-grams, float32 `(num_left_words, num_right_words)`. A sum over the words
@@ -75,6 +77,8 @@ def alike_words(
         batch = left.word_ngrams
         if num_left > _BATCH:
             batch = matrix_of(batch)[start : start + _BATCH]
+            are_needed = np.isfinite(least[start : start + _BATCH])
+            batch = entries(batch, np.flatnonzero(are_needed[row_numbers(batch)]))
         words = np.arange(start, start + batch.shape[0])
         # Frequent n-grams are missing on the left.
         rare = rare_keys(batch, right.num_words_of_ngram, int(max_postings))

@@ -13,7 +13,16 @@ from scipy import sparse
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import batches, by_vectors_of, max_postings_of
-from tf_charagram.search._pairs.flat_arrays import Floats, distinct_integers, matrix_of
+from tf_charagram.search._pairs.common_words import MAX_FEW_WORDS, common_words
+from tf_charagram.search._pairs.flat_arrays import (
+    Floats,
+    Ids,
+    distinct_integers,
+    keys_of_pairs,
+    matrix_of,
+    paired,
+    pairs_of_keys,
+)
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import entries, largest, rare_keys, row_numbers, row_sums
 from tf_charagram.search.scoring import PairEvidence, TextScorer
@@ -39,8 +48,7 @@ _MANY_TEXTS = 50_000
 _PART_OF_POSTINGS = 0.5
 # Numbers of texts of rare words, by which texts are told: the rarer a common word is, the lower a
 # score is enough.
-_RARE = (1, 3, 8, 25)
-MAX_RARE = _RARE[-1]
+_RARE = (0, 1, 3, 8, 25)
 # Texts of about the same length that are searched together, and the maximum number of such blocks:
 # each word of a text is looked up in each block.
 _BLOCK = 8000
@@ -48,28 +56,54 @@ _MAX_BLOCKS = 12
 
 
 def similar_pairs(
-    scorer: TextScorer, texts: Texts, min_score: float, *, shows_progress: bool = False
+    scorer: TextScorer,
+    texts: Texts,
+    least_score: Callable[[int], float],
+    *,
+    shows_progress: bool = False,
 ) -> tuple[NDArray[np.int64], PairEvidence]:
     """Finds the pairs of different texts of a list that have a minimum score.
 
-    Texts with many similar texts are searched again with more candidates, so that large groups are
-    found whole.
+    Texts of few words, and those whose words are in many texts, are looked up by words that are
+    spelled alike. Those with many similar texts are searched again with more candidates, so that
+    large groups are found whole.
 
     Args:
         scorer: The scorer.
         texts: Distinct texts.
-        min_score: Minimum score; pairs with a score of 0 are left out.
+        least_score: Returns the minimum score of texts whose rarest common word has so many texts,
+            at least. Pairs with a score of 0 are left out.
         shows_progress: Whether progress is shown on standard error, if it is a terminal.
 
     Returns:
         Rows of the pairs, `(num_pairs, 2)`, the smaller row first, sorted; and their evidence.
     """
-    found = [np.zeros(0, np.int64)]
+    found = [np.zeros((0, 2), np.int64)]
     evidence: list[PairEvidence] = []
     num_texts = len(texts)
     max_lead = _max_lead_of(num_texts)
-    longer = _LongerTexts(scorer, texts, min_score) if scorer.is_lexical else None
-    rows = np.arange(num_texts) if longer is None else longer.order
+
+    def similar(pairs: Ids, min_score: float) -> Ids:
+        """Returns similar pairs, and keeps them."""
+        common = scorer.pair_evidence(texts, texts, pairs, min_score, max_lead)
+        is_similar = (common.scores >= min_score) & (common.scores > 0)
+        found.append(pairs[is_similar])
+        evidence.append(common.take(is_similar))
+        return pairs[is_similar]
+
+    rows = np.arange(num_texts)
+    longer = None
+    min_score = least_score(_RARE[-1] + 1)
+    if scorer.is_lexical:
+        common = common_words(texts)
+        for fewer, more in pairwise((*_RARE, num_texts)):
+            is_between = (common.num_texts > fewer) & (common.num_texts <= more)
+            similar(common.pairs[is_between], least_score(fewer + 1))
+        is_wide = common.are_crowded | (texts.num_words <= MAX_FEW_WORDS)
+        longer = _LongerTexts(scorer, texts, is_wide, min_score)
+        rows = longer.order
+        if scorer.embedder is None:
+            rows = rows[is_wide[rows]]
     num_candidates = _NUM_SIMILAR
     while len(rows):
         num_similar = np.zeros(num_texts, np.int64)
@@ -79,57 +113,19 @@ def similar_pairs(
                 if longer is not None:
                     keys.append(longer.candidates(batch, num_candidates))
                 lefts, rights = np.divmod(np.concatenate(keys), num_texts)
-                ends = np.sort(np.stack([batch[lefts], rights], axis=1), axis=1)
+                ends = np.sort(paired(batch[lefts], rights), axis=1)
                 # All find many of the same pairs. A text finds itself, too.
-                pair_keys = distinct_integers(ends[:, 0] * num_texts + ends[:, 1])
-                pairs = np.stack(np.divmod(pair_keys, num_texts), axis=1)
-                pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-                common = scorer.pair_evidence(texts, texts, pairs, min_score, max_lead)
-                is_similar = (common.scores >= min_score) & (common.scores > 0)
-                found.append(pairs[is_similar] @ [num_texts, 1])
-                evidence.append(common.take(is_similar))
-                for ends_found in pairs[is_similar].T:
+                pair_keys = distinct_integers(keys_of_pairs(ends, num_texts))
+                pairs = pairs_of_keys(pair_keys, num_texts)
+                for ends_found in similar(pairs[pairs[:, 0] != pairs[:, 1]], min_score).T:
                     num_similar += np.bincount(ends_found, minlength=num_texts)
                 progress.update("texts", [progress.rate("texts")], advance=len(batch))
         rows = rows[num_similar[rows] >= num_candidates / 2]
         num_candidates *= _GROWTH
         rows = rows[: _MAX_ADDED // num_candidates]
-    all_found, first = np.unique(np.concatenate(found), return_index=True)
-    pairs = np.stack(np.divmod(all_found, max(num_texts, 1)), axis=1)
-    return pairs, PairEvidence.joined(evidence).take(first)
-
-
-def pairs_with_rare_words(
-    scorer: TextScorer, texts: Texts, least_score: Callable[[int], float]
-) -> tuple[NDArray[np.int64], PairEvidence]:
-    """Finds the pairs of different texts of a list that have a rare word in common.
-
-    Args:
-        scorer: The scorer.
-        texts: Distinct texts.
-        least_score: Returns the minimum score of texts whose rarest common word has so many texts.
-
-    Returns:
-        Rows of the pairs, `(num_pairs, 2)`, the smaller row first; and their evidence. Pairs with
-        several rare words may be repeated.
-    """
-    max_lead = _max_lead_of(len(texts))
-    of_words = texts.num_texts_of_word
-    found = [np.zeros((0, 2), np.int64)]
-    evidence: list[PairEvidence] = []
-    for fewer, num_texts in pairwise(_RARE):
-        ones = texts.ones[:, (of_words > fewer) & (of_words <= num_texts)]
-        by_word = ones.T.tocsr()
-        min_score = least_score(fewer + 1)
-        for batch in batches(np.arange(len(texts)), num_texts):
-            common = ones[batch] @ by_word
-            pairs = np.stack([batch[row_numbers(common)], common.indices], axis=1)
-            pairs = pairs[pairs[:, 0] < pairs[:, 1]]
-            both = scorer.pair_evidence(texts, texts, pairs, min_score, max_lead)
-            is_similar = both.scores >= min_score
-            found.append(pairs[is_similar])
-            evidence.append(both.take(is_similar))
-    return np.concatenate(found), PairEvidence.joined(evidence)
+    keys_found = keys_of_pairs(np.concatenate(found), num_texts)
+    distinct_keys, first = np.unique(keys_found, return_index=True)
+    return pairs_of_keys(distinct_keys, num_texts), PairEvidence.joined(evidence).take(first)
 
 
 def _max_lead_of(num_texts: int) -> float:
@@ -162,15 +158,19 @@ class _LongerTexts:
     Args:
         scorer: The scorer.
         texts: Distinct texts.
+        is_wide: The texts that are looked up, `(num_texts,)`.
         min_score: Minimum score of similar texts.
 
     Attributes:
         order: Rows, by length.
     """
 
-    def __init__(self, scorer: TextScorer, texts: Texts, min_score: float) -> None:
+    def __init__(
+        self, scorer: TextScorer, texts: Texts, is_wide: NDArray[np.bool_], min_score: float
+    ) -> None:
         num_texts = len(texts)
         self._texts = texts
+        self._is_wide = is_wide
         self._max_postings = max_postings_of(num_texts)
         self._lengths = np.maximum(texts.lengths, 1e-6)
         every = np.arange(num_texts)
@@ -178,13 +178,15 @@ class _LongerTexts:
         self._needed = scorer.least_ngrams(texts, every, min_score, max_lead)
         # Pairs may need several words, of which one is a good part of their cosine.
         self._parts = np.minimum(_PART_OF_COSINE, _PART_OF_WORDS / np.maximum(texts.num_words, 1))
-        keys = alike_words(texts, texts, _PART_OF_POSTINGS, self._least_products())
-        self._keys = matrix_of(keys)
         self.order = np.argsort(self._lengths, kind="stable")
         self._places = np.empty(num_texts, np.int64)
         self._places[self.order] = np.arange(num_texts)
-        step = max(_BLOCK, num_texts // _MAX_BLOCKS + 1)
         self._blocks = []
+        if not is_wide.any():
+            return
+        keys = alike_words(texts, texts, _PART_OF_POSTINGS, self._least_products())
+        self._keys = matrix_of(keys)
+        step = max(_BLOCK, num_texts // _MAX_BLOCKS + 1)
         for start in range(0, num_texts, step):
             rows = self.order[start : start + step]
             by_word = texts.by_word_of(rows)
@@ -193,7 +195,7 @@ class _LongerTexts:
             self._blocks.append(_Block(start, float(lengths[0]), least, by_word))
 
     def _least_products(self) -> Floats:
-        """Returns the smallest product of n-grams that any text needs of each of its words."""
+        """Returns the smallest product of n-grams that texts need of each of their words."""
         texts = self._texts
         least = np.full(len(texts.lists.words), np.inf, np.float32)
         rare = rare_keys(texts.ones, texts.num_texts_of_word, self._max_postings)
@@ -201,7 +203,7 @@ class _LongerTexts:
         # Frequent words that are not looked up may be common words, too. Texts are looked up among
         # those that are not shorter.
         needed = np.maximum(self._needed * self._lengths**2 - (self._lengths**2 - kept), 0)
-        of_texts = (self._parts * needed).astype(np.float32)
+        of_texts = np.where(self._is_wide, self._parts * needed, np.inf).astype(np.float32)
         np.minimum.at(least, texts.lists.ids, np.repeat(of_texts, texts.num_words))
         return least
 
@@ -215,6 +217,10 @@ class _LongerTexts:
         Returns:
             Pairs as one integer, `place * num_texts + row`, for places in `rows`.
         """
+        wide = np.flatnonzero(self._is_wide[rows])
+        rows = rows[wide]
+        if not len(rows):
+            return wide
         found = self._texts.ones[rows] @ self._keys
         rare = matrix_of(rare_keys(found, self._texts.num_texts_of_word, self._max_postings))
         lengths = self._lengths[rows]
@@ -241,6 +247,6 @@ class _LongerTexts:
             needed = np.maximum(self._needed[rows[lefts]], self._needed[rights]) - missing[lefts]
             is_pair = products.data[hits] >= needed
             is_pair &= self._places[rights] > self._places[rows[lefts]]
-            pairs.append(lefts[is_pair] * num_texts + rights[is_pair])
+            pairs.append(wide[lefts[is_pair]] * num_texts + rights[is_pair])
             cosines.append(products.data[hits[is_pair]])
         return largest(np.concatenate(pairs), np.concatenate(cosines), num_texts, k)

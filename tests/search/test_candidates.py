@@ -14,6 +14,7 @@ from tf_charagram.search import TextIndex, TextScorer
 from tf_charagram.search._pairs import candidates
 from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import _by_vectors
+from tf_charagram.search._pairs.common_words import common_words
 from tf_charagram.search._pairs.flat_arrays import matrix_of
 from tf_charagram.search._pairs.rare_keys import largest, nearest_pairs, product, row_products
 from tf_charagram.search._pairs.similar_pairs import similar_pairs
@@ -46,13 +47,45 @@ def test_finds_similar_pairs(seed, monkeypatch):
     texts = names(1200, seed)
     scorer = TextScorer(texts, None)
     prepared = scorer.prepare(texts)
-    pairs, _ = similar_pairs(scorer, prepared, 0.8)
+    pairs, _ = similar_pairs(scorer, prepared, lambda num_texts: 0.8)
     every = np.stack(np.triu_indices(len(texts), 1), axis=1)
     both = [scorer.pair_scores(prepared, prepared, each, 0.8) for each in (every, every[:, ::-1])]
     expected = every[np.maximum(*both) >= 0.8]
     found = set(map(tuple, pairs.tolist()))
     num_found = sum(tuple(pair) in found for pair in expected.tolist())
     assert len(expected) > 100 and num_found >= 0.95 * len(expected)
+
+
+def test_pairs_with_common_words():
+    """Two words, of which one may have a typo, or a rare word are in common."""
+    texts = [
+        "adams bakery dover england",
+        "adams bakrey dover france",
+        "baker bakery leeds england",
+        "clark bakery leeds norway",
+        "zimmermann",
+        "zimermann tailor york",
+    ]
+    texts += [f"bakery tailor {place}" for place in words(30, 1)]
+    prepared = TextScorer(texts, None).prepare(texts)
+    found = common_words(prepared)
+    pairs = dict(zip(map(tuple, found.pairs.tolist()), found.num_texts.tolist(), strict=True))
+    # "england" and "leeds" are rare, too.
+    assert {pair for pair in pairs if pair[1] < 6} == {(0, 1), (0, 2), (2, 3), (4, 5)}
+    assert pairs[0, 1] == 2 and pairs[4, 5] == 1
+    assert not found.are_crowded.any()
+
+
+def test_many_texts_with_the_same_words():
+    texts = [f"bakery tailor england {place}" for place in words(60, 1)]
+    prepared = TextScorer(texts, None).prepare(texts)
+    found = common_words(prepared)
+    assert not len(found.pairs) and found.are_crowded.all()
+    scorer = TextScorer(texts, None)
+    pairs, _ = similar_pairs(scorer, prepared, lambda num_texts: 0.2)
+    every = np.stack(np.triu_indices(len(texts), 1), axis=1)
+    num_expected = (scorer.pair_scores(prepared, prepared, every) >= 0.2).sum()
+    assert len(pairs) >= 0.95 * num_expected > 1000
 
 
 def test_no_conversion_of_the_index():

@@ -10,13 +10,12 @@ import numpy as np
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
 from tf_charagram.search._pairs.copies import row_pairs
-from tf_charagram.search._pairs.flat_arrays import Ids, keys_of_pairs, paired
-from tf_charagram.search._pairs.prepared import Texts
-from tf_charagram.search._pairs.similar_pairs import MAX_RARE, pairs_with_rare_words, similar_pairs
+from tf_charagram.search._pairs.flat_arrays import Ids, paired
+from tf_charagram.search._pairs.similar_pairs import similar_pairs
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts
-from tf_charagram.search.scoring import PairEvidence, TextScorer
+from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 
 #: Score that a text without other good partners in another list counts for, at most.
@@ -61,7 +60,9 @@ def link_texts(
     texts = scorer.prepare(values[:num_left], written=left_words)
     if column.is_one_table:
         whole = WholeTexts(scorer, texts)
-        pairs, evidence = _similar_texts(scorer, texts, whole, threshold, shows_progress)
+        # Texts without a rare word in common need a higher score, and so fewer are looked at.
+        least_score = partial(whole.least_score, threshold)
+        pairs, evidence = similar_pairs(scorer, texts, least_score, shows_progress=shows_progress)
         whole.remember(pairs, evidence)
         # Equal texts are pairs of a value and itself.
         every = np.arange(num_left)
@@ -85,24 +86,3 @@ def link_texts(
         whole.remember(pairs, evidence)
     column.kind = column.kind._replace(similarities=whole.similarities)
     return row_pairs(column.left, column.right, pairs, is_one_table=column.is_one_table)
-
-
-def _similar_texts(
-    scorer: TextScorer, texts: Texts, whole: WholeTexts, threshold: float, shows_progress: bool
-) -> tuple[Ids, PairEvidence]:
-    """Finds the pairs of texts of a list that may match.
-
-    Texts without a rare word in common need a higher score, and so fewer pairs are looked at.
-    """
-    least = whole.least_score(threshold, MAX_RARE + 1)
-    pairs, evidence = similar_pairs(scorer, texts, least, shows_progress=shows_progress)
-    if not scorer.is_lexical:
-        return pairs, evidence
-    least_score = partial(whole.least_score, threshold)
-    rare_pairs, of_rare = pairs_with_rare_words(scorer, texts, least_score)
-    pairs = np.concatenate([pairs, rare_pairs])
-    evidence = PairEvidence.joined([evidence, of_rare])
-    # Both find many of the same pairs.
-    keys = keys_of_pairs(pairs, len(texts))
-    _, first = np.unique(keys, return_index=True)
-    return pairs[first], evidence.take(first)
