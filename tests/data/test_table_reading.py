@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import sys
+import tracemalloc
 
 import pytest
 
@@ -201,6 +202,19 @@ def test_a_separator_or_quotes_that_surprise_are_said(write, caplog):
     assert [record.getMessage() for record in caplog.records] == [f"{path}: {message}"]
     read_table(write('a\tb\n"x" y\t2\n', "x.tsv"))
     assert "x.tsv: quotes are read as characters" in caplog.text
+
+
+def test_quotes_of_tsv_are_told_without_the_whole_file_in_memory(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_text("a\tb\n" + ('"' + 500 * "x" + '"\ty\n') * 6000)
+    tracemalloc.start()
+    try:
+        names = Rows(path).names
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert names == ["a", "b"]
+    assert peak < path.stat().st_size * 0.6
 
 
 def test_the_limit_of_other_readers_stays(write):

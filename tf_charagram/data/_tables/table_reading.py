@@ -379,7 +379,7 @@ def _layout(
         return named[1], csv.QUOTE_MINIMAL
     if not is_csv:
         if len(lines) < _NUM_FIRST or not Path(path).is_file():
-            has_quotes = _has_csv_quotes(lines)
+            has_quotes = _has_csv_quotes(lambda: lines)
         else:
             state = os.stat(path)
             has_quotes = _file_has_csv_quotes(path, encoding, state.st_size, state.st_mtime_ns)
@@ -404,25 +404,32 @@ def _layout(
 @cache
 def _file_has_csv_quotes(path: str | Path, encoding: str | None, size: int, time_ns: int) -> bool:
     """Tells whether quotes of a file are those of CSV; a changed size or time reads it again."""
-    return _has_csv_quotes([text for _, text in table_lines(path, BadLines("skip"), encoding)])
+    # The file may be larger than memory.
+    return _has_csv_quotes(
+        lambda: (text for _, text in table_lines(path, BadLines("skip"), encoding))
+    )
 
 
-def _has_csv_quotes(lines: Sequence[str]) -> bool:
-    """Tells whether quotes between tabs are those of CSV, not characters."""
-    if not any(text.startswith('"') or '\t"' in text for text in lines):
+def _has_csv_quotes(lines: Callable[[], Iterable[str]]) -> bool:
+    """Tells whether quotes between tabs are those of CSV, not characters.
+
+    Args:
+        lines: Returns the lines; it is called several times.
+    """
+    if not any(text.startswith('"') or '\t"' in text for text in lines()):
         return True
     try:
-        quoted = _widths([text.rstrip("\r\n") + "\n" for text in lines], "\t", strict=True)
+        quoted = _widths((text.rstrip("\r\n") + "\n" for text in lines()), "\t", strict=True)
     except csv.Error:
         return False
-    plain = [text.count("\t") + 1 for text in lines if text.strip()]
+    plain = [text.count("\t") + 1 for text in lines() if text.strip()]
     # Two characters that are quotes look like a cell with all rows between them.
     is_shorter = len(quoted) < len(plain)
     is_swallowed = is_shorter and set(plain) == {quoted[0]} != {1}
     return not is_swallowed and _share(quoted) >= _share(plain)
 
 
-def _widths(lines: Sequence[str], separator: str, *, strict: bool = False) -> list[int]:
+def _widths(lines: Iterable[str], separator: str, *, strict: bool = False) -> list[int]:
     """Returns the numbers of cells of the rows that are not empty.
 
     Raises:
