@@ -128,13 +128,13 @@ def dedupe(arguments: Sequence[str]) -> int:
     else:
         _add_columns(table, found, values.explain)
         table.write(values.output)
-    _say_groups(found, len(table))
+    _say_groups(values, found, len(table))
     return 0
 
 
-def _say_groups(found: Duplicates, num_rows: int) -> None:
+def _say_groups(values: Namespace, found: Duplicates, num_rows: int) -> None:
     """Tells of groups of duplicates, and of the scores of their rows."""
-    say_answer(found)
+    say_answer(values, found)
     weak_links = []
     for link in found.weak_links:
         weak_links.append(

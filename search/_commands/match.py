@@ -120,7 +120,7 @@ def match(arguments: Sequence[str]) -> int:
     )
     num_rows = len(left)
     _join(values, left, right, found).write(values.output)
-    say_answer(found)
+    say_answer(values, found)
     say_scores([pair.score for pair in found.pairs])
     num_matched = len({pair.left for pair in found.pairs})
     sys.stderr.write(

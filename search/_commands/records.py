@@ -182,11 +182,15 @@ def compared(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
     return columns_of(table, on) if on else {"text": table.text_of()}
 
 
-def say_answer(found: Matches | Duplicates) -> None:
+def say_answer(values: Namespace, found: Matches | Duplicates) -> None:
     """Writes kinds of columns, scores on labels and estimates to standard error."""
     if len(found.links.columns) > 1:
         say_kinds(found.links.columns)
     say_learned(found.learned)
+    if values.labels and found.learned is None:
+        sys.stderr.write(
+            f"{values.labels} has fewer than two matches or two others: nothing was learned\n"
+        )
     say_estimates(found.estimates, found.threshold)
 
 

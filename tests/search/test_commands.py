@@ -267,6 +267,10 @@ def test_labels(csv_file, labels, tmp_path, capsys):
         err = capsys.readouterr().err
         assert "learned from labels: threshold 0." in err and "(on held-out labels)" in err
         assert command == "match" or f"threshold {threshold:.2f}, precision" in err
+    labels.write_text("0\t2\t1\n0\t3\t1\n1\t4\t0\n")
+    assert call("dedupe", csv_file, *arguments) == 0
+    message = "labels.tsv has fewer than two matches or two others: nothing was learned"
+    assert message in capsys.readouterr().err
     for content, message in (
         ("a\tb\t1\na\tc\t1\nb\tc\t1\n", "`labels` must name rows of the left table, from 0 to 5"),
         (
