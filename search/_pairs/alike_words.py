@@ -77,9 +77,10 @@ def alike_words(
         batch = left.word_ngrams
         if num_left > _BATCH:
             batch = matrix_of(batch)[start : start + _BATCH]
-            are_needed = np.isfinite(least[start : start + _BATCH])
-            batch = entries(batch, np.flatnonzero(are_needed[row_numbers(batch)]))
         words = np.arange(start, start + batch.shape[0])
+        are_needed = np.isfinite(least[words])
+        if not are_needed.all():
+            batch = entries(batch, np.flatnonzero(are_needed[row_numbers(batch)]))
         # Frequent n-grams are missing on the left.
         rare = rare_keys(batch, right.num_words_of_ngram, int(max_postings))
         found = product(rare, right.by_ngram)
@@ -88,7 +89,9 @@ def alike_words(
         min_products = _MIN_COSINE * share * rare_lengths[rows] * right.word_lengths[found.indices]
         is_alike = found.data >= np.maximum(min_products, _PART_OF_PRODUCT * least[words][rows])
         keys = rows[is_alike] * num_right + found.indices[is_alike]
-        keys = np.concatenate([keys, _one_letter_apart(left, right, start, len(words))])
+        keys = np.concatenate(
+            [keys, _one_letter_apart(left, right, words[are_needed]) - start * num_right]
+        )
         left_words, right_words = np.divmod(distinct_integers(keys), max(num_right, 1))
         products = row_products(batch, left_words, right.word_ngrams, right_words)
         lengths = left.word_lengths[words][left_words] * right.word_lengths[right_words]
@@ -108,23 +111,23 @@ def alike_words(
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def _one_letter_apart(left: Texts, right: Texts, start: int, num_words: int) -> NDArray[np.int64]:
+def _one_letter_apart(left: Texts, right: Texts, words: NDArray[np.integer]) -> NDArray[np.int64]:
     """Returns pairs of words that are equal without one letter of one or both.
 
     They include all words that differ by one typo, also by two letters that are swapped.
 
     Returns:
-        `place * num_right_words + right_word` for places from `start` on.
+        `left_word * num_right_words + right_word` for left words.
     """
     hashes, splits = left.deletions
     right_hashes, right_words = right.sorted_deletions
-    splits = splits[start : start + num_words + 1]
-    own = hashes[splits[0] : splits[-1]]
+    firsts = splits[words]
+    lasts = splits[words + 1]
+    own = hashes[positions(firsts, lasts)]
     starts = right_hashes.searchsorted(own)
     stops = right_hashes.searchsorted(own, "right")
     num_found = stops - starts
     num_found[num_found > _MAX_EQUAL] = 0
     found = right_words[positions(starts, starts + num_found)]
-    places = np.arange(num_words).repeat(splits[1:] - splits[:-1])
-    found_places: NDArray[np.int64] = places.repeat(num_found)
-    return found_places * len(right.lists.words) + found
+    found_words: NDArray[np.int64] = words.repeat(lasts - firsts).repeat(num_found)
+    return found_words * len(right.lists.words) + found
