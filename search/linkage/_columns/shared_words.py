@@ -114,18 +114,23 @@ def contradict(left: str, right: str) -> bool:
     left_words = left.split()
     right_words = right.split()
     left_set, right_set = {*left_words}, {*right_words}
-    left_rest = [word for word in left_words if word not in right_set]
-    right_rest = [word for word in right_words if word not in left_set]
     rest = left_set ^ right_set
-    if _differ_in_variant(left, right):
+    if not COLORS.isdisjoint(rest) and _are_different(COLORS, left_words, right_words):
+        return True
+    if _are_different(_SIZES, left_words[-_NUM_LAST:], right_words[-_NUM_LAST:]):
+        return True
+    if _have_other_amounts(left, right):
         return True
     if any(prefix + word in rest for word in rest for prefix in _OPPOSITES):
         return True
-    for words, others in ((left_words, right_set), (right_words, left_set)):
-        for negation in _NEGATIONS.intersection(words) - others:
-            following = words[words.index(negation) + 1 :]
-            if following and following[0] in others:
-                return True
+    if not _NEGATIONS.isdisjoint(rest):
+        for words, others in ((left_words, right_set), (right_words, left_set)):
+            for negation in _NEGATIONS.intersection(words) - others:
+                following = words[words.index(negation) + 1 :]
+                if following and following[0] in others:
+                    return True
+    left_rest = [word for word in left_words if word not in right_set]
+    right_rest = [word for word in right_words if word not in left_set]
     # 12 V is 12V.
     is_same = "".join(left_rest) == "".join(right_rest)
     if is_same or not left_rest or not right_rest:
@@ -135,15 +140,14 @@ def contradict(left: str, right: str) -> bool:
     return all(map(_CODE_LIKE.fullmatch, rest))
 
 
-def _differ_in_variant(left: str, right: str) -> bool:
-    """Tells whether both texts have a color, a size or an amount in a unit, and no equal one."""
-    left_words = left.split()
-    right_words = right.split()
-    for known, first in ((COLORS, 0), (_SIZES, -_NUM_LAST)):
-        own = known.intersection(left_words[first:])
-        other = known.intersection(right_words[first:])
-        if own and other and not own & other:
-            return True
+def _are_different(known: frozenset[str], left: list[str], right: list[str]) -> bool:
+    """Tells whether both texts have known words, such as colors, and no equal one."""
+    own = known.intersection(left)
+    return bool(own) and not known.isdisjoint(right) and own.isdisjoint(right)
+
+
+def _have_other_amounts(left: str, right: str) -> bool:
+    """Tells whether both texts have an amount in a unit, and no equal one."""
     amounts: dict[str, set[str]] = {}
     for amount, unit in _QUANTITY.findall(left):
         amounts.setdefault(unit, set()).add(amount)
