@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.search._pairs.flat_arrays import (
     Floats,
+    Ids,
     Matrix,
     SparseRows,
     distinct_integers,
@@ -111,7 +111,7 @@ def alike_words(
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def _one_letter_apart(left: Texts, right: Texts, words: NDArray[np.integer]) -> NDArray[np.int64]:
+def _one_letter_apart(left: Texts, right: Texts, words: Ids) -> Ids:
     """Returns pairs of words that are equal without one letter of one or both.
 
     They include all words that differ by one typo, also by two letters that are swapped.
@@ -129,5 +129,5 @@ def _one_letter_apart(left: Texts, right: Texts, words: NDArray[np.integer]) -> 
     num_found = stops - starts
     num_found[num_found > _MAX_EQUAL] = 0
     found = right_words[positions(starts, starts + num_found)]
-    found_words: NDArray[np.int64] = words.repeat(lasts - firsts).repeat(num_found)
+    found_words: Ids = words.repeat(lasts - firsts).repeat(num_found)
     return found_words * len(right.lists.words) + found
