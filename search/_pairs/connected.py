@@ -15,6 +15,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     keys_of_pairs,
     paired,
     pairs_of_keys,
+    stable_order,
 )
 from tf_charagram.text._algorithm.arrays import splits_of
 from tf_charagram.text._algorithm.flat import Rows
@@ -80,7 +81,7 @@ def with_inner_pairs(
     """
     added = missing_pairs(num_rows, pairs, scores, threshold)
     all_pairs = np.concatenate([pairs, added])
-    order = np.argsort(keys_of_pairs(all_pairs, num_rows))
+    order = stable_order(keys_of_pairs(all_pairs, num_rows))
     all_scores = np.append(scores, scores_of(added))
     return all_pairs[order], all_scores[order]
 

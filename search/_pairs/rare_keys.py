@@ -11,6 +11,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     matrix_of,
     numbered_integers,
     ranks,
+    stable_order,
 )
 from tf_charagram.text._algorithm.arrays import positions, splits_of
 
@@ -185,7 +186,8 @@ def rare_keys(keys: Matrix, num_rows: NDArray[np.integer], max_postings: int) ->
     places = (~is_kept).nonzero()[0]
     rows = np.arange(len(lengths)).repeat(lengths)[places]
     # Row by row, the rarest keys first; each row keeps its place.
-    order = np.lexsort((counts[places], rows))
+    width = int(counts.max()) + 1
+    order = stable_order(rows * width + counts[places])
     totals = splits_of(counts[places][order].astype(np.int64))
     starts = rows.searchsorted(rows)
     is_rare = totals[1:] - totals[starts] <= max_postings

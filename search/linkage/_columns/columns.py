@@ -36,6 +36,8 @@ _MIN_CONSTANT_ROWS = 20
 _READINGS = (read_units, read_abbreviations, read_alike)
 # Kinds that a single column of texts may have.
 _TEXTS = ("name", "text")
+# Types of cells that are equal only if they are read alike: 1 is True.
+_SIMPLE = frozenset((str, type(None)))
 
 
 class Frequencies(NamedTuple):
@@ -132,19 +134,29 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
     column = table[name]
     # Tables of pyarrow; the others are sequences of values.
     values = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    texts = []
-    for value in values:
-        # The only values that differ from themselves; pandas' NA refuses to tell.
-        is_absent = value is None or type(value).__name__ in ("NAType", "NaTType")
-        # Arrays of NumPy and series of polars in a cell are no lists.
-        if hasattr(value, "__len__") and not isinstance(value, str | bytes | dict):
-            value = list(value)
-        try:
-            text = "" if is_absent else cell_text(value, name).strip()
-        except ValueError as error:
-            raise ConfigError(f"`{argument}` cannot be compared: {error}.") from error
-        texts.append("" if is_missing(text) else text)
-    return texts
+    if not _SIMPLE.issuperset(map(type, values)):
+        return [_cell_of(value, name, argument) for value in values]
+    # Most tables repeat their texts.
+    texts = {value: _cell_of(value, name, argument) for value in set(values)}
+    return [texts[value] for value in values]
+
+
+def _cell_of(value: Any, name: str, argument: str) -> str:
+    """Returns a cell as text, empty if it has no value.
+
+    Raises:
+        ConfigError: It is an array, an object, or bytes that are not UTF-8.
+    """
+    # The only values that differ from themselves; pandas' NA refuses to tell.
+    is_absent = value is None or type(value).__name__ in ("NAType", "NaTType")
+    # Arrays of NumPy and series of polars in a cell are no lists.
+    if hasattr(value, "__len__") and not isinstance(value, str | bytes | dict):
+        value = list(value)
+    try:
+        text = "" if is_absent else cell_text(value, name).strip()
+    except ValueError as error:
+        raise ConfigError(f"`{argument}` cannot be compared: {error}.") from error
+    return "" if is_missing(text) else text
 
 
 def _columns_in(table: Any, argument: str) -> list[str]:

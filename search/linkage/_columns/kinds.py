@@ -125,12 +125,15 @@ class ColumnKind:
 
 
 def _pairwise(
-    values: Sequence[str], pairs: NDArray[np.integer], scorer: Callable[..., float]
+    values: Sequence[str],
+    pairs: NDArray[np.integer],
+    scorer: Callable[..., float],
+    cutoff: float | None = None,
 ) -> Floats:
-    """Compares pairs of values by a scorer of RapidFuzz."""
+    """Compares pairs of values by a scorer of RapidFuzz; beyond a cutoff, it may stop early."""
     left = [values[value] for value in pairs[:, 0].tolist()]
     right = [values[value] for value in pairs[:, 1].tolist()]
-    return process.cpdist(left, right, scorer=scorer, dtype=np.float32)
+    return process.cpdist(left, right, scorer=scorer, score_cutoff=cutoff, dtype=np.float32)
 
 
 def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
@@ -143,13 +146,12 @@ def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     is_part = np.zeros(len(pairs), bool)
     # 100 if all words of a name are in the other one.
     is_part[differ] = _pairwise(values, pairs[differ], fuzz.token_set_ratio) == 100
-    similarities = [
-        _pairwise(values, pairs, JaroWinkler.similarity),
-        _pairwise(ordered, pairs, JaroWinkler.similarity),
-        alias_similarities(values, pairs),
-        _PART * is_part,
-    ]
-    return np.maximum.reduce(similarities)
+    letters = _pairwise(values, pairs, JaroWinkler.similarity)
+    # Single words have one order.
+    several = num_spaces.any(axis=1)
+    of_ordered = _pairwise(ordered, pairs[several], JaroWinkler.similarity)
+    letters[several] = np.maximum(letters[several], of_ordered)
+    return np.maximum.reduce([letters, alias_similarities(values, pairs), _PART * is_part])
 
 
 def text_similarities(
@@ -234,7 +236,7 @@ def _number_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> F
 def _date_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares dates by the digits that differ, and by days."""
     left, right = pairs.T
-    edits = _pairwise(values, pairs, OSA.distance)
+    edits = _pairwise(values, pairs, OSA.distance, 2)
     similarities = np.select([edits == 1, edits == 2], [0.9, 0.5], 0.0)
     days = np.array([_day_number(value) for value in values])
     is_near = np.abs(days[left] - days[right]) <= _NEAR_DAYS

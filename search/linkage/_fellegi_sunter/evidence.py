@@ -10,7 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import keys_of_pairs, paired, pairs_of_keys
+from tf_charagram.search._pairs.flat_arrays import (
+    keys_of_pairs,
+    numbered,
+    paired,
+    pairs_of_keys,
+)
 from tf_charagram.search.linkage._columns.columns import Column, Frequencies
 from tf_charagram.search.linkage._columns.crossing import places_in
 from tf_charagram.search.linkage._columns.identity import have_several_words
@@ -80,7 +85,7 @@ def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
     # Many pairs of rows have the same pair of values.
     num_values = len(column.values)
     unordered = np.sort(paired(left, right)[differ], axis=1)
-    keys, places = np.unique(keys_of_pairs(unordered, num_values), return_inverse=True)
+    keys, places = numbered(keys_of_pairs(unordered, num_values))
     values = pairs_of_keys(keys, num_values)
     parts = [np.zeros(0, np.float32)]
     for start in range(0, len(values), _BATCH):

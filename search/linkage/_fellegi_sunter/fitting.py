@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from tf_charagram.search._pairs.flat_arrays import Array, Ids
+from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Ids,
+    are_first,
+    numbered,
+    stable_order,
+)
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
@@ -43,6 +49,7 @@ _MIN_OUTDONE = 0.3
 _MIN_RELATIVES = 5
 # Equal values fall into bins of their log frequency, so that few patterns are fitted.
 _BIN = 0.25
+_MAX_PACKED = 2**62
 
 
 class Patterns(NamedTuple):
@@ -62,20 +69,36 @@ class Patterns(NamedTuple):
     def of(cls, agreements: Sequence[Agreement]) -> Patterns:
         """Finds the patterns of pairs."""
         levels = [agreement.levels for agreement in agreements]
-        bins = [np.round(agreement.log_frequencies / _BIN) for agreement in agreements]
-        rows = np.stack([*levels, *bins], axis=1).astype(np.int16)
-        # Compared as bytes: much faster than `unique` by rows.
-        packed = rows.view(np.dtype((np.void, rows.shape[1] * 2))).ravel()
-        _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+        # Logarithms of shares are negative.
+        bins = [np.round(agreement.log_frequencies / -_BIN) for agreement in agreements]
+        packed = _packed([*levels, *bins])
+        order = stable_order(packed)
+        starts = np.flatnonzero(are_first(packed[order]))
+        first = order[starts]
+        counts = np.diff(starts, append=len(order))
         found = []
         for agreement, own in zip(agreements, bins, strict=True):
-            log_frequencies = _BIN * own[first].astype(np.float64)
+            log_frequencies = -_BIN * own[first].astype(np.float64)
             found.append(agreement.of(first)._replace(log_frequencies=log_frequencies))
         return cls(found, counts.astype(np.float64), first)
 
     def are_present(self) -> NDArray[np.bool_]:
         """Tells where no value is missing, `(num_patterns, num_columns)`."""
         return np.stack([agreement.levels != ABSENT for agreement in self.agreements], axis=1)
+
+
+def _packed(columns: Sequence[NDArray[Any]]) -> Ids:
+    """Returns rows of whole numbers from 0 on as one integer each, `(num_rows,)`."""
+    size = 1
+    packed = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        width = int(column.max(initial=0)) + 1
+        if size * width > _MAX_PACKED:
+            known, packed = numbered(packed)
+            size = len(known)
+        packed = packed * width + column.astype(np.int64)
+        size *= width
+    return packed
 
 
 def fit_mixture(
