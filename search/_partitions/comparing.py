@@ -295,7 +295,8 @@ class ColumnComparison:
         agreements = compare_columns(columns, pairs[chosen])
         log_odds = self.mixture.log_odds(agreements)
         if self.row_scorer is not None:
-            log_odds = self._rows(chunk).log_odds(log_odds, pairs[chosen])
+            rivals = self.mixture.rival_shares(agreements, self.telling)
+            log_odds = self._rows(chunk).log_odds(log_odds, pairs[chosen], rivals)
         found[chosen] = expit(log_odds)
         return found.round(_DECIMALS)
 

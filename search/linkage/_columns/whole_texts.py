@@ -231,34 +231,38 @@ class WholeRows:
         self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
         self.of_matches = np.zeros(0)
 
-    def fit(self, by_columns: Array, pairs: Ids) -> Array:
+    def fit(self, by_columns: Array, pairs: Ids, rivals: Array | float = 0.0) -> Array:
         """Learns how different the words of rows may be that match by their columns.
 
         Args:
             by_columns: The log-odds of candidate pairs by their columns.
             pairs: Rows of both tables, `(num_pairs, 2)`.
+            rivals: Share of rivals among pairs that agree so and do not match, `(num_pairs,)`.
 
         Returns:
             The log-odds of the pairs by their columns and by their rows, `(num_pairs,)`.
         """
         by_rows = self._by_rows(by_columns, pairs)
         self.of_matches = np.sort(by_rows[by_columns > SURE_BY_COLUMNS])
-        return self._together(by_columns, by_rows)
+        return self._together(by_columns, by_rows, rivals)
 
-    def log_odds(self, by_columns: Array, pairs: Ids) -> Array:
+    def log_odds(self, by_columns: Array, pairs: Ids, rivals: Array | float = 0.0) -> Array:
         """Returns the log-odds of pairs by their columns and by their rows, `(num_pairs,)`.
 
         Args:
             by_columns: The log-odds of the pairs by their columns.
             pairs: Rows of both tables, `(num_pairs, 2)`.
+            rivals: Share of rivals among pairs that agree so and do not match, `(num_pairs,)`.
         """
-        return self._together(by_columns, self._by_rows(by_columns, pairs))
+        return self._together(by_columns, self._by_rows(by_columns, pairs), rivals)
 
-    def _together(self, by_columns: Array, by_rows: Array) -> Array:
+    def _together(self, by_columns: Array, by_rows: Array, rivals: Array | float) -> Array:
         # Words are no more evidence against a pair than matches with such words are rare.
         num_matches = np.searchsorted(self.of_matches, by_rows, side="right")
         share = (num_matches + 1) / (len(self.of_matches) + _PSEUDO_MATCHES)
-        return by_columns + np.maximum(by_rows, np.log(share)) + _ROW_CONSTANT
+        gains = np.maximum(by_rows, np.log(share)) + _ROW_CONSTANT
+        # Rivals have the same words: the same concert on another day.
+        return by_columns + gains - np.log1p(rivals * np.expm1(np.maximum(gains, 0)))
 
     def _by_rows(self, by_columns: Array, pairs: Ids) -> Array:
         """Returns the log-odds of pairs by their words alone, `(num_pairs,)`."""

@@ -124,11 +124,12 @@ def _column_links(
     log_odds = mixture.log_odds(agreements)
     links = Links(columns, mixture, pairs, log_odds)
     if are_told_by_titles(columns):
-        telling = [columns[number] for number in telling_columns(columns, mixture)]
-        left = row_texts([column.left_cells for column in telling])
-        right = row_texts([column.right_cells for column in telling])
+        links.telling = telling_columns(columns, mixture)
+        left = row_texts([columns[number].left_cells for number in links.telling])
+        right = row_texts([columns[number].right_cells for number in links.telling])
         links.rows = WholeRows(left, right, model=model)
-        log_odds = links.rows.fit(log_odds, pairs)
+        rival_shares = mixture.rival_shares(agreements, links.telling)
+        log_odds = links.rows.fit(log_odds, pairs, rival_shares)
         links.rivals = PairRivals(
             links.rows.texts, pairs, expit(log_odds), is_one_table=is_one_table
         )

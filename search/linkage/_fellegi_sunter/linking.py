@@ -81,6 +81,7 @@ class Links:
         probabilities: Probabilities that they match, `(num_pairs,)`.
         rivals: Other partners of the rows where titles identify them, or `None`.
         rows: The rows as a whole if only texts identify them, or `None`.
+        telling: Numbers of the columns whose words make the rows as a whole.
         mutual: Evidence for pairs of texts that are the best ones of both of their rows.
         model: The model with labels, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
@@ -93,6 +94,7 @@ class Links:
     probabilities: Array
     rivals: PairRivals | None = None
     rows: WholeRows | None = None
+    telling: Sequence[int] = ()
     mutual: float = 0.0
     model: LearnedLinks | None = None
     learned: Learned | None = None
@@ -136,8 +138,9 @@ class Links:
     def _plain_log_odds(self, pairs: Ids, agreements: Sequence[Agreement]) -> Array:
         """Returns the log-odds without labels, `(num_pairs,)`."""
         log_odds = self.mixture.log_odds(agreements)
-        if self.rows is not None:
-            log_odds = self.rows.log_odds(log_odds, pairs)
+        if self.rows is not None and isinstance(self.mixture, Mixture):
+            rival_shares = self.mixture.rival_shares(agreements, self.telling)
+            log_odds = self.rows.log_odds(log_odds, pairs, rival_shares)
         return self.beside_rivals(pairs, log_odds)
 
     def beside_rivals(self, pairs: Ids, log_odds: Array) -> Array:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
 from tf_charagram.search._pairs.flat_arrays import Array
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
@@ -162,6 +162,21 @@ class Mixture:
         others = np.append(classes[:, num_good:], rivals, axis=1)
         log_good = logsumexp(classes[:, :num_good], axis=1)
         return log_good - logsumexp(others, axis=1)
+
+    def rival_shares(self, agreements: Sequence[Agreement], columns: Sequence[int]) -> Array:
+        """Returns the share of rivals among pairs that agree so and do not match, `(num_pairs,)`.
+
+        It is 0 where some columns are not equal or nearly so: there, details of the values tell.
+
+        Args:
+            agreements: Agreements of the pairs, one per column.
+            columns: Numbers of these columns.
+        """
+        ratios = self.column_evidence(agreements)
+        rivals = logsumexp(self.log_rival_classes(ratios, agreements), axis=1)
+        others = logsumexp(self.log_classes(ratios)[:, 1:], axis=1)
+        is_near = [agreements[column].levels <= EQUAL + 1 for column in columns]
+        return expit(rivals - others) * np.all(is_near, axis=0)
 
     def log_rival_classes(self, ratios: Array, agreements: Sequence[Agreement]) -> Array:
         """Returns the log likelihoods of the classes of rivals, `(num_pairs, num_rivals)`.

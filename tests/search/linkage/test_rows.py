@@ -159,3 +159,12 @@ def test_words_are_no_more_evidence_than_matches_show():
     # Half of the matches have other words: 20 of 40, and one of 20 that are assumed.
     assert after[0] == pytest.approx(5 + np.log(21 / 60) + 0.5, abs=0.01)
     assert before[0] < after[0] and before[1] == after[1] > 5
+
+
+def test_words_that_rivals_share_are_no_evidence():
+    titles = [f"Concert {name}" for name in words(20)]
+    rows = WholeRows(titles, titles)
+    by_columns, pair = np.zeros(1), np.array([[3, 3]])
+    [alone] = rows.log_odds(by_columns, pair)
+    [among_rivals] = rows.log_odds(by_columns, pair, np.ones(1))
+    assert alone > 1 and among_rivals == pytest.approx(0)
