@@ -148,7 +148,8 @@ class CharacterTfidf:
         """
         shape = len(splits) - 1, len(self._idf)
         rows = list_numbers(splits[1:] - splits[:-1])
-        keys = np.sort(rows * shape[1] + columns)
+        keys = rows * shape[1] + columns
+        keys.sort()
         firsts = are_first(keys).nonzero()[0]
         indices = (keys[firsts] % max(shape[1], 1)).astype(np.int32)
         bounds = np.append(firsts, len(keys))

@@ -14,7 +14,7 @@ from tf_charagram.search._pairs.codes import compared_codes
 from tf_charagram.search._pairs.flat_arrays import Floats
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import row_products
-from tf_charagram.text._algorithm.arrays import positions
+from tf_charagram.text._algorithm.arrays import positions, splits_of
 
 #: Words of a text that are compared one by one: all pairs of words of two long texts would take
 #: minutes. Vectors and n-grams cover all of a text.
@@ -147,10 +147,10 @@ def compare_words(
     """Fills `words` and `rarest`."""
     left_rows, right_rows = pairs.T
     num_products = left.num_words[left_rows] * right.num_words[right_rows]
-    totals = np.append(0, np.cumsum(num_products))
+    totals = splits_of(num_products)
     start = 0
     while start < len(pairs):
-        stop = int(np.searchsorted(totals, totals[start] + _MAX_WORD_PAIRS))
+        stop = int(totals.searchsorted(totals[start] + _MAX_WORD_PAIRS))
         # At least one pair.
         block = slice(start, max(stop, start + 1))
         found = _common_words(left, left_rows[block], right, right_rows[block])
@@ -218,7 +218,7 @@ def _common_words(
         return words, rarest
     right_of_item = right_of_item[alike]
     pairs = pair_of_right[right_of_item]
-    offsets = np.cumsum(left_counts) - left_counts - left_starts
+    offsets = splits_of(left_counts)[:-1] - left_starts
     left_of_item = left_places[alike] + offsets[pairs]
     squares = similarities[alike] ** 2
     left_weights = left.weights[left_words[alike]]
