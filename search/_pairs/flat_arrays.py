@@ -123,25 +123,6 @@ def ranks(values: NDArray[np.integer]) -> Ids:
     return np.arange(len(values)) - values.searchsorted(values)
 
 
-def numbered_integers(values: NDArray[np.integer], size: int) -> tuple[Ids, Ids]:
-    """Numbers distinct integers, in the order of their last places.
-
-    Args:
-        values: Integers from 0, `(num_values,)`.
-        size: A number that is larger than all.
-
-    Returns:
-        The last place of each distinct integer, ascending, and the number of each value.
-    """
-    # What is at other integers is never read.
-    table = np.empty(size, np.int32)
-    places = np.arange(len(values), dtype=np.int32)
-    table[values] = places
-    last = (table[values] == places).nonzero()[0]
-    table[values[last]] = places[: len(last)]
-    return last, table[values]
-
-
 def ones_of(ids: NDArray[np.integer], splits: Ids, num_columns: int) -> sparse.csr_array:
     """Returns a matrix with a 1 for each id of each list, float32 `(num_lists, num_columns)`.
 

@@ -9,7 +9,6 @@ from tf_charagram.search._pairs.flat_arrays import (
     Matrix,
     SparseRows,
     matrix_of,
-    numbered_integers,
     ranks,
     stable_order,
 )
@@ -73,12 +72,18 @@ def product(left: Matrix, by_key: Matrix) -> Matrix:
     places = positions(starts, stops)
     found = by_key.indices[places]
     rows = row_numbers(left).repeat(lengths)
-    last, numbers = numbered_integers(rows * num_right + found, num_rows * num_right)
-    sums = np.zeros(len(last), np.float32)
+    keys = rows * num_right + found
+    # Each pair of a row and a column is summed up at its last place. What is at others is not read.
+    table = np.empty(num_rows * num_right, np.int32)
+    every = np.arange(len(keys), dtype=np.int32)
+    table[keys] = every
+    last_places = table[keys]
+    last = (last_places == every).nonzero()[0]
+    sums = np.zeros(len(keys), np.float32)
     # In the order and the precision of SciPy.
-    np.add.at(sums, numbers, left.data.repeat(lengths) * by_key.data[places])
+    np.add.at(sums, last_places, left.data.repeat(lengths) * by_key.data[places])
     splits = rows[last].searchsorted(np.arange(num_rows + 1))
-    return SparseRows(sums, found[last], splits, (num_rows, num_right))
+    return SparseRows(sums[last], found[last], splits, (num_rows, num_right))
 
 
 def row_products(
@@ -101,11 +106,11 @@ def row_products(
         return products.sum(axis=1)
     # Seven matrices of SciPy would take longer than all else. Here, the entries of left rows are in
     # a table with a column for each of their columns; the first is for all others.
-    last, numbers = numbered_integers(left.indices, num_columns)
+    num_entries = len(left.indices)
     new_columns = np.zeros(num_columns, np.int32)
-    new_columns[left.indices[last]] = np.arange(1, len(last) + 1)
-    table = np.zeros((num_left, len(last) + 1), np.float32)
-    table[row_numbers(left), numbers + 1] = left.data
+    new_columns[left.indices] = np.arange(1, num_entries + 1)
+    table = np.zeros((num_left, num_entries + 1), np.float32)
+    table[row_numbers(left), new_columns[left.indices]] = left.data
     starts = right.indptr[right_rows]
     stops = right.indptr[right_rows + 1]
     places = positions(starts, stops)
