@@ -11,6 +11,8 @@ from tests.search.conftest import TEXTS
 from tests.texts import NASTY, words
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.search import TextIndex, TextScorer, deduplicate, match
+from tf_charagram.search.linkage._columns.whole_texts import WholeTexts
+from tf_charagram.search.scoring import PairEvidence
 
 LEFT = ["Horse 12", "hoarse 7", "", "Bird", "zzz"]
 RIGHT = ["bird 1", "HORSE 12", "horse 12", "hoarse 77", " "]
@@ -149,6 +151,21 @@ def test_components_follow_chains():
     assert found.groups[0].scores[3] < 0.2
     [link] = found.weak_links
     assert link == (1, 3, found.groups[0].scores[2], 4)
+
+
+def test_typos_are_surer_than_other_words_if_the_rest_is_rare():
+    first, last = words(30), words(30, 1)
+    typo = first[0][1] + first[0][0] + first[0][2:]
+    texts = [f"{one} {other}" for one in first for other in last]
+    texts += [f"{typo} {last[0]}", first[0], typo]
+    scorer = TextScorer(texts, None)
+    whole = WholeTexts(scorer, scorer.prepare(texts))
+    # The first text and one with a typo, the first one and one with another word, a single word.
+    pairs = np.array([[0, 900], [0, 30], [901, 902]])
+    same = PairEvidence(np.full(3, 0.8, np.float32), np.full(3, 0.5, np.float32))
+    with_typo, with_other_word, alone = whole.probabilities(pairs, same)
+    assert with_typo > with_other_word + 0.05
+    assert alone == with_other_word
 
 
 def test_labels():

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from rapidfuzz.fuzz import ratio
+from rapidfuzz.process import extractOne
 
 from tf_charagram.search._pairs.flat_arrays import Floats, Ids, ones_of
 from tf_charagram.search._pairs.word_lists import WordLists
@@ -27,6 +29,8 @@ _QUANTITY = re.compile(
 _SIZES = frozenset("xs s m l xl xxl xxxl".split())
 # The size of a garment stands at the end, next to its color.
 _NUM_LAST = 3
+# Words without digits are alike if so many percent of their letters are common, in their order.
+_MIN_ALIKE = 60
 # Pairs whose words are compared at the same time.
 _BATCH = 50_000
 
@@ -138,6 +142,38 @@ def contradict(left: str, right: str) -> bool:
     if len(left_words) + len(right_words) > 2 * _MAX_WORDS:
         return all(any(map(str.isdigit, word)) for word in rest)
     return all(map(_CODE_LIKE.fullmatch, rest))
+
+
+def are_all_alike(left: str, right: str) -> bool:
+    """Tells whether each word of two texts is like a word of the other one, or a part of it.
+
+    Args:
+        left: Words in lowercase, without accents and marks.
+        right: The same.
+
+    Examples:
+        >>> are_all_alike("anna smith berlin", "ana smiht berlin"), are_all_alike("anna", "dr anna")
+        (True, False)
+    """
+    left_words = [*dict.fromkeys(left.split())]
+    right_words = [*dict.fromkeys(right.split())]
+    left_rest = [word for word in left_words if word not in right_words]
+    right_rest = [word for word in right_words if word not in left_words]
+    return _have_alike(left_rest, right_rest) and _have_alike(right_rest, left_rest)
+
+
+def _have_alike(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Tells whether each of some words has one that is like it among other ones."""
+    joined = "".join(others)
+    for word in words:
+        # A space may be missing, or too much.
+        if word in joined or any(other in word for other in others):
+            continue
+        if any(map(str.isdigit, word)):
+            return False
+        if extractOne(word, others, scorer=ratio, score_cutoff=_MIN_ALIKE) is None:
+            return False
+    return True
 
 
 def _are_different(known: frozenset[str], left: list[str], right: list[str]) -> bool:

@@ -26,7 +26,7 @@ from tf_charagram.search.linkage._columns.names import (
     joined_without_legal_forms,
     may_have_legal_form,
 )
-from tf_charagram.search.linkage._columns.shared_words import contradict
+from tf_charagram.search.linkage._columns.shared_words import are_all_alike, contradict
 from tf_charagram.search.linkage._columns.values import folded
 from tf_charagram.search.scoring import PairEvidence, TextScorer
 from tf_charagram.search.statistics import TextStatistics
@@ -50,8 +50,13 @@ _CONTRADICTION = -3.0
 # from variants with the same brand and price that matches look like this.
 _CONTRADICTION_OF_COLUMNS = -5.0
 _EQUAL = 4.0
-# Pairs below these log-odds are no matches in any case.
+# Pairs below these log-odds are no matches in any case, and pairs above the others are some.
 _MIN_CHECKED = -2.0
+_MAX_CHECKED = 2.0
+# Log-odds of texts that differ in typos only, if their equal words are as rare together as a word
+# of a single text is; and up to so many times as rare.
+_TYPOS = 0.7
+_MAX_TOGETHER = 1.5
 
 # Log-odds of rows are added to those of their columns, with a constant. Chosen on songs, beers, and
 # 12 kinds of made-up tables; without each of these kinds, the best constant is the same.
@@ -191,11 +196,28 @@ class WholeTexts:
         checked = np.flatnonzero(log_odds > _MIN_CHECKED)
         # A text is in many pairs.
         texts = {place: folded(values[place]) for place in {*places[checked].ravel().tolist()}}
+        with_typos = []
         for pair in checked.tolist():
-            left, right = places[pair].tolist()
-            if contradict(texts[left], texts[right]):
+            left, right = (texts[place] for place in places[pair].tolist())
+            if contradict(left, right):
                 log_odds[pair] += self._contradiction
+            elif log_odds[pair] < _MAX_CHECKED and are_all_alike(left, right):
+                with_typos.append(pair)
+        log_odds[with_typos] += _TYPOS * self._rarity_together(pairs[with_typos])
         return np.maximum(expit(log_odds), alias_similarities(values, places)).astype(np.float32)
+
+    def _rarity_together(self, pairs: NDArray[np.integer]) -> Floats:
+        """Tells how rare all equal words of pairs of texts are together, `(num_pairs,)`.
+
+        A text in 1000 with the one, and one in 1000 with the other are one in a million.
+        """
+        ones = self._texts.ones
+        left, right = pairs.T
+        common = ones[left].multiply(ones[right]).tocsr()
+        # Weights are 1 for words that all texts have.
+        sums = common @ (self._texts.weights - 1)
+        of_single = np.log((1 + self._scorer.statistics.num_texts) / 2)
+        return np.minimum(sums / max(of_single, 1e-6), _MAX_TOGETHER)
 
 
 class WholeRows:
