@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations, product
 
 import numpy as np
 from scipy import sparse
@@ -10,16 +11,20 @@ from scipy import sparse
 from tf_charagram.search._pairs.flat_arrays import (
     NO_PAIRS,
     Ids,
+    are_first,
     distinct_integers,
     keys_of_pairs,
+    list_numbers,
     ones_of,
     paired,
     pairs_of_keys,
+    stable_order,
 )
 from tf_charagram.search._pairs.rare_keys import nearest_pairs, rare_keys
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._columns.names import other_forms
 from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf
+from tf_charagram.text._algorithm.arguments import distinct
 from tf_charagram.text._algorithm.arrays import splits_of
 from tf_charagram.text._algorithm.batches import in_threads
 
@@ -32,6 +37,17 @@ _ALL_CANDIDATES = 400_000
 _MAX_POSTINGS = 5000
 _MIN_POSTINGS = 2000
 _ALL_POSTINGS = 80_000_000
+# In large tables of so many columns, rows that match share halves of values of two columns, which
+# few other rows have. So few candidates and postings are enough.
+_MIN_COLUMNS = 4
+_MAX_SMALL = 30_000
+_FEW_CANDIDATES = 10
+_FEW_POSTINGS = 1000
+# Rows that share two halves at most, and the weight of these next to that of a value.
+_MAX_SHARED = 30
+_HALVES_WEIGHT = 0.3
+# Letters of a half of a value, at least.
+_MIN_HALF = 3
 # Left rows whose candidates are in memory at the same time.
 _BATCH = 2000
 
@@ -50,21 +66,26 @@ def candidate_pairs(columns: Sequence[Column], k: int | None = None, first: int 
         Rows of both tables, `(num_pairs, 2)`, sorted. With one table, each pair once, and the left
         row is the smaller one.
     """
-    left = _keys(columns, "left")
-    if k is None:
-        num_left = left.shape[0] - first
-        k = _share(_ALL_CANDIDATES, num_left, _MIN_CANDIDATES, _MAX_CANDIDATES)
+    num_left = len(columns[0].left)
+    num_rows = num_left - first
+    max_postings = _share(_ALL_POSTINGS, num_rows, _MIN_POSTINGS, _MAX_POSTINGS)
+    num_candidates = _share(_ALL_CANDIDATES, num_rows, _MIN_CANDIDATES, _MAX_CANDIDATES)
+    keys = _keys(columns)
+    if len(columns) >= _MIN_COLUMNS and num_rows > _MAX_SMALL:
+        max_postings, num_candidates = _FEW_POSTINGS, _FEW_CANDIDATES
+        keys = sparse.hstack([keys, _keys_of_two(columns)], format="csr")
+    k = k or num_candidates
     if columns[0].is_one_table:
-        pairs = _pairs_in_one_table(columns, left, k, first)
+        pairs = _pairs_in_one_table(columns, keys, k, first, max_postings)
     else:
-        pairs = _nearest(left, _keys(columns, "right"), k)
+        pairs = _nearest(keys[:num_left], keys[num_left:], k, max_postings)
     num_right = len(columns[0].right)
     keys = distinct_integers(keys_of_pairs(pairs, num_right))
     return pairs_of_keys(keys, num_right)
 
 
 def _pairs_in_one_table(
-    columns: Sequence[Column], keys: sparse.csr_array, k: int, first: int
+    columns: Sequence[Column], keys: sparse.csr_array, k: int, first: int, max_postings: int
 ) -> Ids:
     """Finds the candidates in one table, the smaller row first.
 
@@ -81,18 +102,17 @@ def _pairs_in_one_table(
     rows = np.sort(firsts)
     # A row finds itself, too.
     skipped = np.searchsorted(rows, first)
-    places = _nearest(keys[rows[skipped:]], keys[rows], k + 1)
+    places = _nearest(keys[rows[skipped:]], keys[rows], k + 1, max_postings)
     places[:, 0] += skipped
     pairs = np.sort(rows[places], axis=1)
     is_other = pairs[:, 0] != pairs[:, 1]
     return np.concatenate([pairs[is_other], copies])
 
 
-def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int) -> Ids:
+def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int, max_postings: int) -> Ids:
     """Returns the k most similar right rows of each left row as pairs, `(num_pairs, 2)`."""
     num_left = left.shape[0]
     by_key = right.T.tocsr()
-    max_postings = _share(_ALL_POSTINGS, num_left, _MIN_POSTINGS, _MAX_POSTINGS)
 
     def pairs_of(start: int) -> Ids:
         batch = rare_keys(left[start : start + _BATCH], np.diff(by_key.indptr), max_postings)
@@ -113,14 +133,15 @@ def _share(total: int, num_rows: int, smallest: int, largest: int) -> int:
     return min(max(total // max(num_rows, 1), smallest), largest)
 
 
-def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
+def _keys(columns: Sequence[Column]) -> sparse.csr_array:
     """Returns the weights of the keys of each row, float32 `(num_rows, num_keys)`.
 
-    The keys of a row are the trigrams of its values, and its values as a whole.
+    The keys of a row are the trigrams of its values, and its values as a whole. Left rows come
+    first.
     """
     blocks = []
     for column in columns:
-        ids = getattr(column, side)
+        ids = np.concatenate(column.tables)
         num_values = len(column.values)
         num_rows = max(column.counts.sum(), 1)
         # A trigram cannot tell more than the value it is part of.
@@ -134,6 +155,44 @@ def _keys(columns: Sequence[Column], side: str) -> sparse.csr_array:
         chosen = ones_of(ids[has_value], splits, num_values)
         blocks.append(chosen @ of_value)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"), dtype=np.float32)
+
+
+def _keys_of_two(columns: Sequence[Column]) -> sparse.csr_array:
+    """Returns the weights of pairs of halves of values, float32 `(num_rows, num_keys)`.
+
+    An error in a value leaves one of its halves as it is. Left rows come first.
+    """
+    halves = [_halves(column) for column in columns]
+    num_rows = len(halves[0][0])
+    num_keys = 0
+    rows, keys, weights = [], [], []
+    for one, other in combinations(halves, 2):
+        for first, second in product(one, other):
+            present = np.flatnonzero((first >= 0) & (second >= 0))
+            both = first[present] * (second.max(initial=0) + 1) + second[present]
+            order = stable_order(both)
+            starts = np.flatnonzero(are_first(both[order]))
+            sizes = np.diff(starts, append=len(order))
+            is_shared = (sizes > 1) & (sizes <= _MAX_SHARED)
+            shared = sizes[is_shared]
+            rows.append(present[order[np.repeat(is_shared, sizes)]])
+            keys.append(num_keys + list_numbers(shared))
+            of_key = _HALVES_WEIGHT * np.log1p(num_rows / shared)
+            weights.append(np.repeat(of_key.astype(np.float32), shared))
+            num_keys += len(shared)
+    places = np.concatenate(rows), np.concatenate(keys)
+    return sparse.csr_array((np.concatenate(weights), places), (num_rows, num_keys))
+
+
+def _halves(column: Column) -> list[Ids]:
+    """Returns the numbers of both halves of the value of each row, negative without a value."""
+    ids = np.concatenate(column.tables)
+    sizes = [max((len(value) + 1) // 2, _MIN_HALF) for value in column.values]
+    sized = list(zip(column.values, sizes, strict=True))
+    _, starts = distinct([value[:size] for value, size in sized])
+    _, ends = distinct([value[-size:] for value, size in sized])
+    # The last one is of rows without a value.
+    return [np.append(numbers, MISSING)[ids] for numbers in (starts, ends)]
 
 
 def _with_forms(value: str) -> str:

@@ -9,6 +9,7 @@ from tests.search.linkage.conftest import COLUMNS, people
 from tests.texts import words
 from tf_charagram.search.linkage._columns.columns import make_column, read_columns
 from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf, trigrams
+from tf_charagram.search.linkage._fellegi_sunter import blocking
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
@@ -35,8 +36,10 @@ def test_trigrams():
     assert len(trigrams([])[0]) == 0
 
 
+@pytest.mark.parametrize("max_small", [30_000, 0])
 @pytest.mark.parametrize("seed", range(3))
-def test_candidates_have_all_equal_and_misspelled_rows(seed):
+def test_candidates_have_all_equal_and_misspelled_rows(seed, max_small, monkeypatch):
+    monkeypatch.setattr(blocking, "_MAX_SMALL", max_small)
     left, right, truth = people(seed)
     pairs = candidate_pairs(read_columns(left, right, COLUMNS), k=10)
     assert truth <= set(map(tuple, pairs.tolist()))
