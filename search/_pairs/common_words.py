@@ -16,6 +16,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     paired,
     pairs_of_keys,
     ranks,
+    runs_of,
 )
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.text._algorithm.arrays import positions
@@ -64,7 +65,8 @@ def common_words(texts: Texts) -> CommonWords:
     keys, firsts = _keys_of_words(rows, words, counts <= max_rare[rows])
     key_rows = rows[firsts]
     order = np.argsort(keys)
-    sizes = np.diff(np.append(np.flatnonzero(are_first(keys[order])), len(order)))
+    starts, ends = runs_of(keys[order])
+    sizes = ends - starts
     size_of_key = np.repeat(sizes, sizes)
     crowded = key_rows[order[size_of_key > _MAX_TEXTS]]
     num_crowded = np.bincount(crowded, minlength=num_texts)

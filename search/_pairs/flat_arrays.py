@@ -75,6 +75,12 @@ def are_first(values: NDArray[Any]) -> NDArray[np.bool_]:
     return is_first
 
 
+def runs_of(values: NDArray[Any]) -> tuple[Ids, Ids]:
+    """Returns where runs of equal values start and end."""
+    starts = np.flatnonzero(are_first(values))
+    return starts, np.append(starts, len(values))[1:]
+
+
 def places_in(ordered: NDArray[Any], values: NDArray[Any]) -> Ids:
     """Returns the place of each value among ascending distinct values, -1 for any other value."""
     places = np.searchsorted(ordered, values)

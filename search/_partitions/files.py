@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tf_charagram._common.lazy import extra_module
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import whole_file
-from tf_charagram.search._pairs.flat_arrays import Ids, are_first, paired, pairs_of_keys, places_in
+from tf_charagram.search._pairs.flat_arrays import Ids, paired, pairs_of_keys, places_in, runs_of
 
 #: Key and row; key and counts in both tables; pair of rows as one integer, and weight or score.
 KEYS = np.dtype([("key", "<u8"), ("row", "<u4")])
@@ -61,12 +61,6 @@ def read_range(paths: Iterable[Path], dtype: np.dtype[Any], first: int, last: in
         start, stop = bisect_left(keys, first), bisect_left(keys, last)
         parts.append(np.array(records[start:stop]))
     return by_key(parts)
-
-
-def runs_of(keys: NDArray[Any]) -> tuple[Ids, Ids]:
-    """Returns where runs of equal keys start and end."""
-    starts = np.flatnonzero(are_first(keys))
-    return starts, np.append(starts, len(keys))[1:]
 
 
 def summed(records: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:

@@ -191,7 +191,7 @@ def unseen_of(job: Job) -> float | None:
 
 
 def save_estimates(job: Job, estimates: Sequence[Estimate]) -> None:
-    """Writes estimates; what is not known becomes `None`, as JSON has no NaN."""
+    """Writes estimates; unknown values become `None`, as JSON has no NaN."""
     rows = []
     for each in estimates:
         facts = each._asdict()

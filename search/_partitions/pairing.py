@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids, keys_of_pairs, paired, ranks
+from tf_charagram.search._pairs.flat_arrays import Ids, keys_of_pairs, paired, ranks, runs_of
 from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
 from tf_charagram.search._partitions.files import (
     KEYS,
@@ -17,7 +17,6 @@ from tf_charagram.search._partitions.files import (
     pairs_in,
     read_range,
     records_of,
-    runs_of,
     save_array,
     summed,
 )

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from tf_charagram.search.linkage._columns.kinds import Kind
+from tf_charagram.search.linkage._columns.values import sampled
 
 _KINDS = ("name", "text")
-_NUM_SAMPLED = 1000
 # Words that so many values of a table have are looked at. More than this are no information.
 _MIN_SHARE = 0.01
 _MAX_SHARE = 0.8
@@ -66,7 +66,7 @@ def read_abbreviations(kind: Kind, tables: Sequence[Mapping[str, str]]) -> tuple
 
 def _shares(forms: Collection[str]) -> dict[str, float]:
     """Returns the share of the values of a table that have each word."""
-    sample = list(forms)[:: max(len(forms) // _NUM_SAMPLED, 1)]
+    sample = sampled(list(forms))
     counts = Counter(word for form in sample for word in set(form.split()) if word.isalpha())
     shares = {}
     for word, count in counts.items():

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search.linkage._columns.values import sampled
 
 if TYPE_CHECKING:
     from tf_charagram.search.linkage._columns.columns import Column
@@ -19,8 +20,6 @@ _MIN_CROSSED = 10
 _MIN_RATIO = 5
 # Some rows are crossed if they are so many of all.
 _MIN_SHARE = 0.02
-# Columns without a common value, of so many, are not crossed.
-_NUM_SAMPLED = 1000
 # Unlike a missing value.
 _ABSENT = -2
 
@@ -45,8 +44,8 @@ def crossed_columns(columns: Sequence[Column]) -> list[tuple[int, int, int | Non
         first, second = columns[one], columns[other]
         if first.kind.name != second.kind.name or first.is_one_table:
             continue
-        step = max(len(second.values) // _NUM_SAMPLED, 1)
-        if set(first.values).isdisjoint(second.values[::step]):
+        # Columns that have hardly a common value are not crossed.
+        if set(first.values).isdisjoint(sampled(second.values)):
             continue
         straight, crossed = _are_known(first, second, None)
         if crossed.sum() < _MIN_CROSSED:

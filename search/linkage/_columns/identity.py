@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tf_charagram.search.linkage._columns.dates import date_of
 from tf_charagram.search.linkage._columns.names import COLORS, GIVEN_NAMES
-from tf_charagram.search.linkage._columns.values import code_of, folded
+from tf_charagram.search.linkage._columns.values import code_of, folded, sampled
 
 # Words of headers, in lowercase and without accents.
 _IDENTIFYING = frozenset(
@@ -50,7 +50,6 @@ _MIN_KNOWN = 0.25
 _MIN_SHARE = 0.6
 # Shorter numbers are postcodes, years and counts as often as they are numbers of things.
 _MIN_CODE = 6
-_NUM_SAMPLED = 1000
 # Values that are tested; other columns may have millions of them.
 _NUM_TESTED = 2000
 _HEADER_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -72,8 +71,7 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
         return False
     if words & _IDENTIFYING:
         return True
-    step = max(len(cells) // _NUM_SAMPLED, 1)
-    sample = cells[::step]
+    sample = sampled(cells)
     if not sample:
         return False
     distinct = list(dict.fromkeys(sample))

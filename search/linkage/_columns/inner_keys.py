@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from tf_charagram.search.linkage._columns.kinds import KINDS, Kind
-from tf_charagram.search.linkage._columns.values import code_of, folded
+from tf_charagram.search.linkage._columns.values import code_of, folded, sampled
 
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -18,7 +18,6 @@ _MIN_DIGITS = 4
 _MIN_KEYS = 0.8
 _MIN_SHAPE = 0.02
 _MAX_WORDS = 4
-_NUM_SAMPLED = 1000
 # So many keys of the smaller table are found in the other one, and are mostly different.
 _MIN_FOUND = 0.05
 _MIN_NEW = 2
@@ -42,8 +41,8 @@ def read_inner_keys(kind: Kind, tables: Sequence[list[str]]) -> tuple[Kind, str]
         return kind, ""
     [left, right] = tables
     for keys, longer in ((left, right), (right, left)):
-        shapes = _shapes_of(_sampled(keys))
-        if not shapes or not any(map(_has_several_words, _sampled(longer))):
+        shapes = _shapes_of(sampled(keys))
+        if not shapes or not any(map(_has_several_words, sampled(longer))):
             continue
         known = set(map(code_of, keys))
         plain = set(map(code_of, longer))
@@ -54,10 +53,6 @@ def read_inner_keys(kind: Kind, tables: Sequence[list[str]]) -> tuple[Kind, str]
             read = KINDS["code"]._replace(reader=partial(_reader, shapes))
             return read, "keys inside longer values are read"
     return kind, ""
-
-
-def _sampled(cells: list[str]) -> list[str]:
-    return cells[:: max(len(cells) // _NUM_SAMPLED, 1)]
 
 
 def _shapes_of(cells: Sequence[str]) -> frozenset[str]:

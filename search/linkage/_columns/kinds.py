@@ -19,11 +19,9 @@ from tf_charagram.search.linkage._columns.names import are_aliases, may_be_alias
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_cosines
 from tf_charagram.search.linkage._columns.shared_words import contradict
 from tf_charagram.search.linkage._columns.times import are_times, read_time, time_similarities
-from tf_charagram.search.linkage._columns.values import code_of, folded, number_of
+from tf_charagram.search.linkage._columns.values import code_of, folded, number_of, sampled
 
-# Values that tell the kind of a column.
-_NUM_SAMPLED = 1000
-# Minimum share of these values: the others may be misspelled.
+# Minimum share of the values that tell the kind of a column: the others may be misspelled.
 _MIN_SHARE = 0.8
 # Words of a name at most, on average.
 _MAX_NAME_WORDS = 2.0
@@ -330,7 +328,7 @@ def kind_of(values: Sequence[str]) -> Kind:
     Args:
         values: Distinct cells that are not missing.
     """
-    sample = _sampled(values)
+    sample = sampled(values)
     if not sample:
         return KINDS["text"]
 
@@ -358,10 +356,6 @@ def kind_of(values: Sequence[str]) -> Kind:
     return KINDS["text"]
 
 
-def _sampled(values: Sequence[str]) -> Sequence[str]:
-    return values[:: max(len(values) // _NUM_SAMPLED, 1)]
-
-
 def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
     """Tells the kind of a column of two tables, which may be written in two ways.
 
@@ -374,7 +368,7 @@ def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
         others = [cells for cells, kind in zip((left, right), kinds, strict=True) if kind != "date"]
         # Dates next to days as spreadsheets number them; other values are read as they are.
         return KINDS["date" if all(map(are_serial_numbers, others)) else "text"]
-    if are_times([_sampled(cells) for cells in (left, right) if cells]):
+    if are_times([sampled(cells) for cells in (left, right) if cells]):
         return KINDS["time"]
     return kind_of(list(dict.fromkeys([*left, *right])))
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from tf_charagram.search.linkage._columns.kinds import Kind
+from tf_charagram.search.linkage._columns.values import sampled
 
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 _NAMES = ("name", "text")
 # A word that so many values have at the same place, of so many, tells nothing.
 _MIN_CONSTANT = 0.8
 _MIN_VALUES = 10
-_NUM_SAMPLED = 1000
 # Another reading gives so many more values in common, of those of the smaller table.
 _MIN_GAIN = 0.05
 _MIN_NEW = 2
@@ -49,7 +49,7 @@ def read_alike(kind: Kind, tables: Sequence[Mapping[str, str]]) -> tuple[Kind, s
     sides = [list(forms) for forms in tables]
     for cells in sides if readings else ():
         split = _splitter(kind, cells)
-        samples.append([split(cell) for cell in cells[:: max(len(cells) // _NUM_SAMPLED, 1)]])
+        samples.append([split(cell) for cell in sampled(cells)])
     constants = [_constants(sample) for sample in samples]
     words = [{word for _, word in places} for places in constants]
     has_zeros = any(_plain(word) != word for sample in samples for cell in sample for word in cell)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from rapidfuzz.fuzz import ratio
@@ -133,8 +133,8 @@ def contradict(left: str, right: str) -> bool:
                 following = words[words.index(negation) + 1 :]
                 if following and following[0] in others:
                     return True
-    left_rest = [word for word in left_words if word not in right_set]
-    right_rest = [word for word in right_words if word not in left_set]
+    left_rest = _others(left_words, right_set)
+    right_rest = _others(right_words, left_set)
     # 12 V is 12V.
     is_same = "".join(left_rest) == "".join(right_rest)
     if is_same or not left_rest or not right_rest:
@@ -157,9 +157,14 @@ def are_all_alike(left: str, right: str) -> bool:
     """
     left_words = [*dict.fromkeys(left.split())]
     right_words = [*dict.fromkeys(right.split())]
-    left_rest = [word for word in left_words if word not in right_words]
-    right_rest = [word for word in right_words if word not in left_words]
+    left_rest = _others(left_words, right_words)
+    right_rest = _others(right_words, left_words)
     return _have_alike(left_rest, right_rest) and _have_alike(right_rest, left_rest)
+
+
+def _others(words: Sequence[str], known: Collection[str]) -> list[str]:
+    """Returns the words that another text does not have."""
+    return [word for word in words if word not in known]
 
 
 def _have_alike(words: Sequence[str], others: Sequence[str]) -> bool:

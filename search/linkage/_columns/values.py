@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tf_charagram.text._algorithm.word_boundaries import bags_of_words
 
+# Values that tell how a column is written.
+_NUM_SAMPLED = 1000
 # What people and programs write where there is no value.
 _MISSING = {"", "null", "none", "nan", "nat", "na", "n/a", "n.a.", "#n/a", "<na>", "-", "--", "?"}
 _MISSING |= {"unknown", "missing", "not available", "\u2013", "\u2014"}
@@ -23,6 +26,11 @@ _NUMBER = re.compile(rf"{_CURRENCY}\s*([+-]?\d[\d., ]*){_UNIT}", re.IGNORECASE)
 
 # Hours, minutes and seconds, or minutes and seconds.
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d\d)")
+
+
+def sampled(values: Sequence[str]) -> Sequence[str]:
+    """Returns some values from all parts of a column, which tell how it is written."""
+    return values[:: max(len(values) // _NUM_SAMPLED, 1)]
 
 
 def is_missing(cell: str) -> bool:

@@ -207,7 +207,9 @@ class WholeTexts:
         return np.maximum(expit(log_odds), alias_similarities(values, places)).astype(np.float32)
 
     def _rarity_together(self, pairs: NDArray[np.integer]) -> Floats:
-        """Tells how rare all equal words of pairs of texts are together, `(num_pairs,)`.
+        """Returns the rarity of the equal words of each pair together, `(num_pairs,)`.
+
+        It is 1 for words that together are as rare as a word of a single text.
 
         A text in 1000 with the one, and one in 1000 with the other are one in a million.
         """

@@ -11,13 +11,13 @@ from scipy import sparse
 from tf_charagram.search._pairs.flat_arrays import (
     NO_PAIRS,
     Ids,
-    are_first,
     distinct_integers,
     keys_of_pairs,
     list_numbers,
     ones_of,
     paired,
     pairs_of_keys,
+    runs_of,
     stable_order,
 )
 from tf_charagram.search._pairs.rare_keys import nearest_pairs, rare_keys
@@ -171,8 +171,8 @@ def _keys_of_two(columns: Sequence[Column]) -> sparse.csr_array:
             present = np.flatnonzero((first >= 0) & (second >= 0))
             both = first[present] * (second.max(initial=0) + 1) + second[present]
             order = stable_order(both)
-            starts = np.flatnonzero(are_first(both[order]))
-            sizes = np.diff(starts, append=len(order))
+            starts, ends = runs_of(both[order])
+            sizes = ends - starts
             is_shared = (sizes > 1) & (sizes <= _MAX_SHARED)
             shared = sizes[is_shared]
             rows.append(present[order[np.repeat(is_shared, sizes)]])

@@ -12,8 +12,8 @@ from scipy.special import softmax
 from tf_charagram.search._pairs.flat_arrays import (
     Array,
     Ids,
-    are_first,
     numbered,
+    runs_of,
     stable_order,
 )
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
@@ -73,9 +73,9 @@ class Patterns(NamedTuple):
         bins = [np.round(agreement.log_frequencies / -_BIN) for agreement in agreements]
         packed = _packed([*levels, *bins])
         order = stable_order(packed)
-        starts = np.flatnonzero(are_first(packed[order]))
+        starts, ends = runs_of(packed[order])
         first = order[starts]
-        counts = np.diff(starts, append=len(order))
+        counts = ends - starts
         found = []
         for agreement, own in zip(agreements, bins, strict=True):
             log_frequencies = -_BIN * own[first].astype(np.float64)
