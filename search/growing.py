@@ -165,6 +165,18 @@ class GroupedRows:
         self._item_of_row = np.append(self._item_of_row, item_of_row)
         return Added(groups[item_of_row].tolist(), merges)
 
+    def has_last(self, rows: Any, first: int) -> bool:
+        """Tells whether these rows were added last.
+
+        Args:
+            rows: Texts, or a table with the same columns, as the first ones.
+            first: Number of rows before them.
+        """
+        items, item_of_row = self._kind.extended(self._kind.nothing(), rows)
+        given = [self._kind.item(items, place) for place in item_of_row.tolist()]
+        last = self._item_of_row[first:].tolist()
+        return given == [self._kind.item(self._items, place) for place in last]
+
     def save(self, path: str | Path) -> None:
         """Writes a folder, whole or not at all; the folder that was saved or loaded is updated.
 
@@ -255,6 +267,9 @@ class _Texts:
     def count(self, items: list[str]) -> int:
         return len(items)
 
+    def item(self, items: list[str], place: int) -> str:
+        return items[place]
+
     def extended(self, items: list[str], rows: Any) -> tuple[list[str], Ids]:
         """Appends distinct texts; returns all, and the place of each new row among them."""
         texts = list(map(read_whole_text, _texts_of(rows, self.on)))
@@ -328,6 +343,9 @@ class _Columns:
 
     def count(self, items: dict[str, list[str]]) -> int:
         return len(items[self.on[0]])
+
+    def item(self, items: dict[str, list[str]], place: int) -> list[str]:
+        return [cells[place] for cells in items.values()]
 
     def extended(self, items: dict[str, list[str]], rows: Any) -> tuple[dict[str, list[str]], Ids]:
         """Appends rows; returns all, and the place of each new row among them."""

@@ -8,7 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partialmethod
 from pathlib import Path
@@ -127,6 +127,35 @@ def leave_out_export(monkeypatch: Any) -> None:
     from tf_charagram.training.run import TrainingRun
 
     monkeypatch.setattr(TrainingRun, "run", partialmethod(TrainingRun.run, export=False))
+
+
+def stop_before(
+    number: int, stop: Callable[[], None], setattr_: Callable[[Any, str, Any], None]
+) -> list[int]:
+    """Stops a call of the functions that rename and delete files.
+
+    Args:
+        number: Number of the call.
+        stop: Called instead of it; raises an error or ends the process.
+        setattr_: Replaces a function.
+
+    Returns:
+        The numbers of all calls so far.
+    """
+    numbers: list[int] = []
+
+    def stopping(function: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            numbers.append(len(numbers))
+            if numbers[-1] == number:
+                stop()
+            return function(*args, **kwargs)
+
+        return call
+
+    for name in ("replace", "rename", "unlink"):
+        setattr_(os, name, stopping(getattr(os, name)))
+    return numbers
 
 
 @contextmanager

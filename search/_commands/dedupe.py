@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tf_charagram._files.writing import FolderLock
+from tf_charagram._files.json_files import read_json, write_json
+from tf_charagram._files.writing import FolderLock, partial_folder
 from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.cli._flags.table_flags import check_input_flags, check_table_output, read_input
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.search._commands.files import (
     add_folder_flags,
     files_of,
@@ -48,6 +49,8 @@ _NUM_SHOWN = 5
 # Flags that need all rows at once, and flags that hold for all rows of a folder.
 _AT_ONCE = ("drop", "explain", "groups", "labels")
 _FIXED = ("on", "model", "vectors_only", "threshold", "column", "identifies")
+# Note in a folder about rows whose groups are not written yet.
+_UNWRITTEN = "unwritten.json"
 # Rows are dropped without --yes only if the lower bound of the precision is higher.
 _MIN_PRECISION = 0.8
 
@@ -159,24 +162,36 @@ def _add_rows(parser: Parser, values: Namespace) -> int:
 
     parser.refuse(values, _AT_ONCE, "does not go with --into")
     folder = Path(values.into)
+    # Numbers that were written are never given again, so the folder comes first. Until the output
+    # is there, a note in the folder tells the same command from one that adds more rows.
+    note: dict[str, Any] = {
+        "input": values.table,
+        "output": values.output,
+        "flags": {name: getattr(values, name) for name in _FIXED},
+    }
     with FolderLock(folder) if folder.exists() else nullcontext():
         if folder.exists():
-            parser.refuse(values, _FIXED, f"was chosen when {folder} was made")
             grouped = GroupedRows.load(folder)
-            num_old = len(grouped)
-            table = read_input(values.table, values, grouped.on)
-            added = grouped.add(_compared(table, grouped.on), merge=values.merge)
-            groups = added.groups
-            _say_merges(added.merges, values.merge)
+            table = _add_once(parser, values, grouped, note["flags"])
+            note["num_rows"] = len(grouped) - len(table)
+            write_json(folder / _UNWRITTEN, note)
+            grouped.save(folder)
         else:
             table = read_input(values.table, values, values.on)
             grouped = _first_groups(values, table)
-            num_old = 0
-            groups = grouped.groups
-        grouped.save(folder)
-    # Numbers that were written are never given again, so the folder comes first.
-    table.add("group", groups)
-    table.write(values.output)
+            with partial_folder(folder) as partial:
+                made = partial / "made"
+                grouped.save(made)
+                write_json(made / _UNWRITTEN, {**note, "num_rows": 0})
+                made.rename(folder)
+        num_old = len(grouped) - len(table)
+        groups = grouped.groups[num_old:]
+        table.add("group", groups)
+        # A reader such as `head` may have enough.
+        with suppress(BrokenPipeError):
+            table.write(values.output)
+            sys.stdout.flush()
+        (folder / _UNWRITTEN).unlink()
     old_groups = set(grouped.groups[:num_old])
     num_joined = sum(group in old_groups for group in groups)
     sys.stderr.write(
@@ -184,6 +199,38 @@ def _add_rows(parser: Parser, values: Namespace) -> int:
         f"in {len(set(grouped.groups)):,} groups, threshold {grouped.threshold:.2f}\n"
     )
     return 0
+
+
+def _add_once(
+    parser: Parser, values: Namespace, grouped: GroupedRows, flags: dict[str, Any]
+) -> Table:
+    """Adds the rows of a table, unless the same command did so and could not write its output.
+
+    Raises:
+        RunError: Another command could not write its output.
+    """
+    path = Path(values.into, _UNWRITTEN)
+    note = read_json(path) if path.exists() else None
+    if note is not None and note["num_rows"] == len(grouped):
+        # It ended before it saved the folder.
+        note = None
+    if note is None or note["flags"] != flags:
+        parser.refuse(values, _FIXED, f"was chosen when {values.into} was made")
+    table = read_input(values.table, values, grouped.on)
+    rows = _compared(table, grouped.on)
+    if note is not None:
+        if not grouped.has_last(rows, note["num_rows"]):
+            raise RunError(
+                f"{values.into} has the rows of {note['input']}, but {note['output']} was not "
+                f"written. Repeat that command first, or delete {path} to go on without."
+            )
+        sys.stderr.write(
+            f"{values.into} has the rows of {values.table}: they are not added again\n"
+        )
+        rows = _compared(table.take([]), grouped.on)
+    added = grouped.add(rows, merge=values.merge)
+    _say_merges(added.merges, values.merge)
+    return table
 
 
 def _first_groups(values: Namespace, table: Table) -> GroupedRows:

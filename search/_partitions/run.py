@@ -97,7 +97,7 @@ def run_job(
             # For rows that come later.
             Linker.load(job.path("linker.json")).save(output / "linker.json")
         write_json(manifest, {**identity, "is_complete": True, "summary": summary})
-        remove(job.path())
+        _remove_steps(job)
     return summary
 
 
@@ -133,17 +133,24 @@ def _open(
                 )
             before = read_json(manifest)
             if before["is_complete"]:
+                _remove_steps(job)
                 summary: dict[str, Any] = before["summary"]
                 return summary
             return None
-    # A killed process leaves no files of two runs.
-    write_json(manifest, {**identity, "is_complete": False})
-    if job.path().exists():
-        remove(job.path())
+        # A process that is killed now leaves files of two runs, which no settings may continue.
+        nothing = {"settings": {}, "data_files": {}}
+        write_json(manifest, {**nothing, "is_complete": False})
+    _remove_steps(job)
     for number in range(len(job.left)):
         with suppress(FileNotFoundError):
             job.output_of(number).unlink()
+    write_json(manifest, {**identity, "is_complete": False})
     return None
+
+
+def _remove_steps(job: Job) -> None:
+    if job.path().exists():
+        remove(job.path())
 
 
 def _run_step(

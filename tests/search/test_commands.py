@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.commands import call, environment, process
+from tests.commands import call, environment, process, run, stop_before
 from tests.search.conftest import WORDS
 from tests.search.linkage.conftest import people
+from tests.variants import some_now
 from tf_charagram import TextReader
 from tf_charagram.data._tables.table_reading import read_table
 from tf_charagram.data._tables.tables import Table
@@ -124,6 +130,106 @@ def test_dedupe_into_groups(tmp_path, capsys, on):
     assert f"--model was chosen when {folder} was made" in capsys.readouterr().err
     assert call("dedupe", tmp_path / "new.csv", *arguments, "--drop") == 1
     assert "--drop does not go with --into" in capsys.readouterr().err
+
+
+# Runs a command that is killed before it makes or deletes a file, the one of a number.
+KILLED = """
+import os, signal, sys
+from tests.commands import stop_before
+from tf_charagram.cli import main
+
+stop_before(int(sys.argv[1]), lambda: os.kill(os.getpid(), signal.SIGKILL), setattr)
+main(sys.argv[2:])
+"""
+
+
+def fail():
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("kills", "is_first"),
+    some_now(
+        [(True, True), (True, False), (False, True), (False, False)], (True, False), (False, True)
+    ),
+)
+def test_dedupe_into_adds_rows_once(tmp_path, monkeypatch, kills, is_first):
+    texts = ["Horse and Sons", "Doggedly Limited", "Byrd Carpets", "Ann Lee Bakery"] * 2
+    first = Table(["name", "city"], [texts, ["Rome", "Oslo", "Bern", "Paris"] * 2])
+    # A cell without words is a group of its own each time.
+    new = Table(["name", "city"], [["Byrd Carpet", "Quince", ""], ["Bern", "Rome", ""]])
+    before = tmp_path / "before"
+    before.mkdir()
+    monkeypatch.chdir(before)
+    first.write("first.csv")
+    new.write("new.csv")
+    command = ["dedupe", "first.csv", "--into", "clean", "--on", "name" if kills else "name,city"]
+    command += ["--model", "none"]
+    if not is_first:
+        assert call(*command, "--output", "old.csv") == 0
+        command = ["dedupe", "new.csv", "--into", "clean"]
+    command += ["--output", "out.csv", "--overwrite"]
+
+    def result():
+        return Path("out.csv").read_text(), Path("clean/rows.json").read_text()
+
+    monkeypatch.chdir(shutil.copytree(before, tmp_path / "whole"))
+    with monkeypatch.context() as patch:
+        numbers = stop_before(-1, fail, patch.setattr)
+        assert call(*command) == 0
+    expected = result()
+    # Of note, folder, output and note again.
+    assert len(numbers) >= 4
+    for number in numbers:
+        monkeypatch.chdir(shutil.copytree(before, tmp_path / str(number)))
+        if kills:
+            line = [sys.executable, "-c", KILLED, str(number), *command]
+            env = environment(PYTHONPATH=str(Path(__file__).parents[2]))
+            ended = subprocess.run(line, env=env, capture_output=True, check=False)
+            assert (status := ended.returncode) == -signal.SIGKILL
+        else:
+            with monkeypatch.context() as patch:
+                stop_before(number, fail, patch.setattr)
+                status = call(*command)
+        # Files that only remain are no error.
+        if status != 0:
+            assert call(*command) == 0
+        assert result() == expected
+        assert not Path("clean/unwritten.json").exists()
+
+
+def test_dedupe_into_after_an_output_that_failed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"old": "Horse\nDog\n", "new": "Byrd\nHorse\n", "last": "Horse\n"}.items():
+        Path(f"{name}.txt").write_text(text)
+    options = ["--into", "clean", "--threshold", 0.4]
+    assert call("dedupe", "old.txt", *options, "--model", "none") == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(Table, "write", lambda *args: fail())
+        assert call("dedupe", "new.txt", "--into", "clean", "--output", "out.csv") == 1
+    # Its only row is the last one of the folder.
+    assert call("dedupe", "last.txt", "--into", "clean") == 1
+    message = (
+        "clean has the rows of new.txt, but out.csv was not written. Repeat that command first"
+    )
+    assert message in capsys.readouterr().err
+    assert call("dedupe", "new.txt", *options) == 1
+    assert "--threshold was chosen when clean was made" in capsys.readouterr().err
+    assert call("dedupe", "new.txt", "--into", "clean", "--output", "out.csv") == 0
+    err = capsys.readouterr().err
+    assert "clean has the rows of new.txt: they are not added again" in err
+    assert "1 of 2 rows joined old groups; clean: 4 rows in 3 groups" in err
+    assert cells("out.csv", "group") == ["3", "1"]
+    assert call("dedupe", "last.txt", "--into", "clean") == 0
+    assert "clean: 5 rows in 3 groups" in capsys.readouterr().err
+
+
+def test_dedupe_into_a_pipe_that_closes(tmp_path):
+    (tmp_path / "rows.txt").write_text("\n".join(f"{number} {'x' * 99}" for number in range(2000)))
+    command = process("dedupe", "rows.txt", "--into", "clean", "--model", "none")
+    line = shlex.join(command) + " | head -1"
+    assert run(["bash", "-c", line], cwd=tmp_path).stdout == "text,group\n"
+    assert not (tmp_path / "clean" / "unwritten.json").exists()
 
 
 def test_dedupe_tells_of_groups_that_new_rows_connect(tmp_path, capsys):

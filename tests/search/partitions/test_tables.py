@@ -7,14 +7,16 @@ import gzip
 import json
 import random
 import re
+import shutil
 import sys
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.commands import call
+from tests.commands import call, stop_before
 from tests.search.linkage.conftest import f1, products
 from tests.search.partitions.conftest import ON, groups_in, people
 from tests.variants import some_now
@@ -410,6 +412,32 @@ class TestStopped:
         # Nothing is done again.
         num_left = 0
         deduplicate_files(files, tmp_path / "out", on=ON, num_partitions=2, resume=True)
+
+    def test_where_files_are_renamed_and_deleted(self, result, files, read, monkeypatch, tmp_path):
+        def stop():
+            raise Killed
+
+        def clean(output, **more):
+            deduplicate_files(files, output, on=ON, num_partitions=1, **more)
+
+        other = tmp_path / "other"
+        clean(other, threshold=0.9)
+        with monkeypatch.context() as patch:
+            numbers = stop_before(-1, stop, patch.setattr)
+            clean(shutil.copytree(other, tmp_path / "whole"), overwrite=True)
+        # Between them are the tasks.
+        for number in [*numbers[:6], *numbers[-6:]]:
+            output = shutil.copytree(other, tmp_path / str(number))
+            with monkeypatch.context() as patch, suppress(Killed):
+                stop_before(number, stop, patch.setattr)
+                clean(output, overwrite=True)
+            try:
+                clean(output, resume=True)
+            except RunError as error:
+                assert "started with other settings" in str(error)
+                clean(output, overwrite=True)
+            assert read(output).equals(read(result))
+            assert not (output / "steps").exists()
 
     def test_other_settings(self, result, files):
         with pytest.raises(RunError, match=r"other settings: groups was average, is components\."):
