@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +33,8 @@ _Runner = Callable[[Job, int, Sequence[int]], Iterable[object]]
 _MANIFEST = "partitions.json"
 # Rows of a job that are not worth the start of processes.
 _FEW_BYTES = 5_000_000
+# Seconds until a node of Ray must answer.
+_ANSWER_S = 5
 # Tasks of Ray that are started before others are done, per core.
 _AHEAD = 2
 
@@ -138,8 +141,7 @@ def _open(
                 return summary
             return None
         # A process that is killed now leaves files of two runs, which no settings may continue.
-        nothing = {"settings": {}, "data_files": {}}
-        write_json(manifest, {**nothing, "is_complete": False})
+        write_json(manifest, {"settings": {}, "data_files": {}, "is_complete": False})
     _remove_steps(job)
     for number in range(len(job.left)):
         with suppress(FileNotFoundError):
@@ -240,12 +242,30 @@ def _run_here(job: Job, number: int, tasks: Sequence[int]) -> Iterator[object]:
         yield task
 
 
+def _check_answers(address: str) -> None:
+    """Checks that something answers at an address: Ray would try for up to two minutes.
+
+    Raises:
+        ConnectionError: Nothing does.
+        ValueError: A Ray Client address has no port.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if address.startswith("ray://") and not host:
+        raise ValueError(f"its port is missing, as in {address}:10001")
+    if port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S).close()
+        except (OSError, OverflowError) as error:
+            raise ConnectionError(str(error)) from error
+
+
 def _ray_runner(address: str) -> _Runner:
     """Connects to Ray, which repeats the tasks of a node that fails."""
     ray = extra_module("ray", "ray")
     if not ray.is_initialized():
         given = {} if address == "local" else {"address": address}
         try:
+            _check_answers(address)
             ray.init(**given, log_to_driver=False, logging_level="ERROR")
         except (ConnectionError, ValueError) as error:
             raise RunError(

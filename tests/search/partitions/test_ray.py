@@ -22,8 +22,11 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 from tf_charagram.errors import DataError
+from tf_charagram.search._partitions import in_memory
 from tf_charagram.search._partitions.tables import deduplicate_files
 
+# So few rows would be compared in memory, by one task.
+in_memory.MAX_ROWS = 0
 out, on, *paths = sys.argv[1:]
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
 workers = [cluster.add_node(num_cpus=1) for _ in range(2)]

@@ -524,15 +524,27 @@ class TestCommands:
             message = f"{command[-1]} is several files: give a folder, such as --output clean/"
             assert message in capsys.readouterr().err
 
-    def test_no_cluster(self, files, tmp_path, monkeypatch, capsys):
+    @pytest.mark.parametrize(
+        ("address", "message"),
+        [
+            ("auto", "at auto (Could not find"),
+            ("127.0.0.1:9", "at 127.0.0.1:9 ([Errno 111] Connection refused)"),
+            ("ray://127.0.0.1:9", "at ray://127.0.0.1:9 ([Errno 111]"),
+            ("ray://127.0.0.1", "its port is missing, as in ray://127.0.0.1:10001"),
+        ],
+    )
+    def test_no_cluster(self, files, tmp_path, monkeypatch, capsys, address, message):
         def init(**given):
+            # Ray itself would try the other addresses for long.
+            assert address == "auto"
             raise ConnectionError("Could not find any running Ray instance.")
 
         fake = SimpleNamespace(is_initialized=lambda: False, init=init)
         monkeypatch.setitem(sys.modules, "ray", fake)
         command = ["dedupe", *files[:1], "--on", "name", "--output", f"{tmp_path / 'out'}/"]
-        assert call(*command, "--ray", "auto") == 1
-        assert "There is no Ray cluster at auto (Could not find" in capsys.readouterr().err
+        assert call(*command, "--ray", address) == 1
+        assert "There is no Ray cluster" in (err := capsys.readouterr().err)
+        assert message in err
 
     def test_no_files(self, tmp_path):
         from tf_charagram.search._commands.files import files_of
