@@ -20,7 +20,7 @@ import numpy as np
 import yaml
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram._files.writing import sha256_of, whole_file
+from tf_charagram._files.writing import replaced_folder, sha256_of, whole_file
 from tf_charagram._version import __version__
 from tf_charagram.cli._flags.flags import Parser
 from tf_charagram.cli.commands import run_command
@@ -102,8 +102,6 @@ def ship(
         ConfigError: The name has another form, or the files are more than 10.5 MB together.
         RunError: It cannot be written.
     """
-    from tf_charagram.models._storage.saved_model import replaced_folder
-
     if not _NAME.fullmatch(name):
         raise ConfigError(f"`name` must be small letters, digits and hyphens. Received: {name}")
     with replaced_folder(Path(folder) / name, CARD) as partial:

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from tf_charagram._files.arrays import read_array
 from tf_charagram._files.json_files import parse_json, read_json, write_json
-from tf_charagram._files.writing import check_free, partial_folder, regular_size, sha256_of
+from tf_charagram._files.writing import (
+    check_free,
+    regular_size,
+    replaced_folder,
+    sha256_of,
+)
 from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
@@ -148,6 +153,9 @@ class TextIndex:
         >>> index.search("sonny wh1000xm5 hedphones", k=1)[0].row
         0
     """
+
+    # The folder that this index was saved to or loaded from.
+    _folder: Path | None = None
 
     def __init__(
         self,
@@ -285,15 +293,18 @@ class TextIndex:
             self._prepare(texts, counted, recounted, len(texts), vectors)
 
     def save(self, path: str | Path) -> None:
-        """Writes a new folder, whole or not at all. The model is not part of it.
+        """Writes a folder, whole or not at all; the folder that was saved or loaded is replaced.
+
+        The model is not part of it.
 
         Raises:
-            RunError: The folder exists or cannot be written.
+            RunError: Another folder exists, or it cannot be written.
         """
         path = Path(path)
-        check_free(path)
+        if self._folder != path.resolve():
+            check_free(path)
         searched = self._searched
-        with partial_folder(path) as partial:
+        with replaced_folder(path, SETTINGS) as partial:
             texts_file = partial / _TEXTS
             vectors_file = partial / _VECTORS
             texts_file.write_text(json.dumps(searched.texts), encoding="utf-8")
@@ -306,7 +317,7 @@ class TextIndex:
                 "sha256": checksums,
             }
             write_json(partial / SETTINGS, settings)
-            partial.rename(path)
+        self._folder = path.resolve()
 
     @classmethod
     def load(cls, path: str | Path, model: str | Path | Embedder | None = "english") -> TextIndex:
@@ -359,6 +370,7 @@ class TextIndex:
         # The constructor would embed the texts again.
         index = cls.__new__(cls)
         index._prepare(texts, _Counted.of_texts(texts), scorer, num_counted, vectors)
+        index._folder = path.resolve()
         return index
 
 

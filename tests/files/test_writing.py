@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tf_charagram._files.json_files import parse_json, read_json, write_json
-from tf_charagram._files.writing import FolderLock, partial_folder, whole_file
+from tf_charagram._files.writing import FolderLock, partial_folder, replaced_folder, whole_file
 from tf_charagram.errors import RunError
 
 
@@ -74,6 +74,28 @@ def test_remains_of_a_killed_process_are_overwritten(tmp_path):
         partial.rename(tmp_path / "folder")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "whole"]
     assert (tmp_path / "file").read_text() == "new"
+
+
+def test_a_kill_while_a_folder_is_replaced(tmp_path, monkeypatch):
+    """The next write removes the remains."""
+
+    class Killed(BaseException):
+        pass
+
+    path, rename = tmp_path / "1", os.rename
+    path.mkdir()
+    (path / "old").write_text("")
+
+    def die(source, target):
+        rename(source, target)
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed), replaced_folder(path, "old"):
+        patch.setattr("tf_charagram._files.writing.os.rename", die)
+    assert not path.exists() and (tmp_path / ".1.old" / "old").is_file()
+    with replaced_folder(path, "old") as partial:
+        (partial / "new").write_text("")
+    assert [file.name for file in tmp_path.rglob("*")] == ["1", "new"]
 
 
 def test_two_writers_do_not_mix(tmp_path):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 import sys
 from importlib.util import find_spec
@@ -26,7 +25,7 @@ from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.errors import RunError
 from tf_charagram.models._answers.vectors import unit_rows
 from tf_charagram.models._encoding.prefix_sums import fold
-from tf_charagram.models._storage.saved_model import _model_card, replaced_folder
+from tf_charagram.models._storage.saved_model import _model_card
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
@@ -190,28 +189,6 @@ class TestExport:
             with pytest.raises(RunError, match=message):
                 models["exact"][0].export(path)
         assert [*tmp_path.rglob("*")] == [notes.parent, notes]
-
-
-def test_a_kill_while_a_folder_is_replaced(tmp_path, monkeypatch):
-    """The next write removes the remains."""
-
-    class Killed(BaseException):
-        pass
-
-    path, rename = tmp_path / "1", os.rename
-    path.mkdir()
-    (path / "old").write_text("")
-
-    def die(source, target):
-        rename(source, target)
-        raise Killed
-
-    with monkeypatch.context() as patch, pytest.raises(Killed), replaced_folder(path, "old"):
-        patch.setattr("tf_charagram.models._storage.saved_model.os.rename", die)
-    assert not path.exists() and (tmp_path / ".1.old" / "old").is_file()
-    with replaced_folder(path, "old") as partial:
-        (partial / "new").write_text("")
-    assert [file.name for file in tmp_path.rglob("*")] == ["1", "new"]
 
 
 CARD_TEXTS = ["the cat", "a dog"]

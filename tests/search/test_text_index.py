@@ -8,6 +8,7 @@ import json
 import pickle
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -182,8 +183,23 @@ def test_loading(embedder, options, tmp_path):
     assert loaded.search(QUERIES) == index.search(QUERIES)
     loaded.add(["cat horse"])
     assert rows(loaded.search("cat horse", k=1)) == [len(index)]
+    loaded.save(tmp_path / "index")
+    again = TextIndex.load(tmp_path / "index", embedder)
+    assert again.search(QUERIES) == loaded.search(QUERIES)
+    # Only the folder of the index is replaced.
     with pytest.raises(RunError, match="index exists"):
+        TextIndex(["cat"], None).save(tmp_path / "index")
+
+
+def test_an_interrupted_save_loses_nothing(tmp_path, monkeypatch):
+    index = TextIndex(TEXTS, None)
+    index.save(tmp_path / "index")
+    index.add(["cat horse"])
+    with monkeypatch.context() as patch, pytest.raises(RunError, match="Cannot write"):
+        patch.setattr(TextStatistics, "save", Mock(side_effect=OSError("no room")))
         index.save(tmp_path / "index")
+    assert TextIndex.load(tmp_path / "index").texts == TEXTS
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
 def test_a_learned_scorer_counts_words_in_the_texts(embedder):

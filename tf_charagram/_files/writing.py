@@ -155,6 +155,36 @@ def partial_folder(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
+def replaced_folder(path: str | Path, holds: str) -> Iterator[Path]:
+    """Yields a path to write a new folder to, which then replaces the old one.
+
+    Args:
+        path: The folder, or a link to it.
+        holds: Name of a file in it. An old folder without that file is replaced only if empty.
+
+    Raises:
+        RunError: The folder cannot be written, or `path` is a file or another kind of folder.
+    """
+    path = Path(os.path.realpath(path))
+    if path.is_file():
+        raise RunError(f"{path} is a file. Give a folder.")
+    has_files = path.is_dir() and any(path.iterdir())
+    if has_files and not (path / holds).is_file():
+        raise RunError(
+            f"{path} holds other files and no {holds}, so it is not replaced. Give another folder."
+        )
+    # The process may be killed between any two steps, which must not leave half a folder.
+    old = path.with_name(f".{path.name}.old")
+    with partial_folder(path) as partial:
+        yield partial
+        shutil.rmtree(old, ignore_errors=True)
+        if path.exists():
+            os.rename(path, old)
+        os.rename(partial, path)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
 def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
     """Opens an empty file or folder next to `path` and locks it; deletes it at the end.
 

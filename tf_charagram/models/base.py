@@ -12,14 +12,14 @@ import tensorflow as tf
 from keras.layers import Layer
 from keras.saving import deserialize_keras_object, serialize_keras_object
 
-from tf_charagram._files.writing import partial_folder
+from tf_charagram._files.writing import partial_folder, replaced_folder
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._answers.answers import EmbeddingAnswers
 from tf_charagram.models._encoding.prefix_sums import fold
 from tf_charagram.models._storage.locations import check_path, read_config
 from tf_charagram.models._storage.model_folder import load_model, save_model
-from tf_charagram.models._storage.saved_model import replaced_folder, write_saved_model
+from tf_charagram.models._storage.saved_model import write_saved_model
 from tf_charagram.text._algorithm.symbols import Symbols
 from tf_charagram.text.base import TextVectorizer, settings_of
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,10 +14,9 @@ from keras.layers import Layer
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram._files.writing import partial_folder, tensorflow_writing
+from tf_charagram._files.writing import tensorflow_writing
 from tf_charagram._version import __version__
 from tf_charagram.encoders import registered_name
-from tf_charagram.errors import RunError
 from tf_charagram.models._encoding.light_graph import lighten
 from tf_charagram.models._storage.weights import weights_of
 from tf_charagram.text.base import settings_of
@@ -27,36 +24,6 @@ from tf_charagram.text.base import settings_of
 #: Name of the card, which TensorFlow Serving ignores.
 MODEL_CARD = "model_card.json"
 _TEXT = "tensorflow-text"
-
-
-@contextmanager
-def replaced_folder(path: str | Path, holds: str) -> Iterator[Path]:
-    """Yields a path to write a new folder to, which then replaces the old one.
-
-    Args:
-        path: The folder, or a link to it.
-        holds: Name of a file in it. An old folder without that file is replaced only if empty.
-
-    Raises:
-        RunError: The folder cannot be written, or `path` is a file or another kind of folder.
-    """
-    path = Path(os.path.realpath(path))
-    if path.is_file():
-        raise RunError(f"{path} is a file. Give a folder.")
-    has_files = path.is_dir() and any(path.iterdir())
-    if has_files and not (path / holds).is_file():
-        raise RunError(
-            f"{path} holds other files and no {holds}, so it is not replaced. Give another folder."
-        )
-    # The process may be killed between any two steps, which must not leave half a folder.
-    old = path.with_name(f".{path.name}.old")
-    with partial_folder(path) as partial:
-        yield partial
-        shutil.rmtree(old, ignore_errors=True)
-        if path.exists():
-            os.rename(path, old)
-        os.rename(partial, path)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_saved_model(
