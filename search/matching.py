@@ -13,7 +13,7 @@ from tf_charagram.search._pairs.grouping import check_groups
 from tf_charagram.search.linkage._columns.columns import read_columns
 from tf_charagram.search.linkage._columns.kinds import ColumnKind
 from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
-from tf_charagram.search.linkage._fellegi_sunter.linking import Label
+from tf_charagram.search.linkage._fellegi_sunter.labels import Label
 from tf_charagram.search.linkage.answers import (
     Duplicates,
     Matches,

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from tf_charagram.search.linkage._columns.columns import Column
-    from tf_charagram.search.linkage._fellegi_sunter.linking import Label, Links
+    from tf_charagram.search.linkage._fellegi_sunter.labels import Label
+    from tf_charagram.search.linkage._fellegi_sunter.linking import Links
 
 _HEADER = ["left", "right", "match"]
 _ANSWERS = {"y": 1, "n": 0}
@@ -79,13 +80,14 @@ def label(arguments: Sequence[str]) -> int:
     check_input_flags(values, *tables)
     from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
     from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
+    from tf_charagram.search.linkage._fellegi_sunter.labels import numbered_labels
 
     columns = _read_tables(values)
+    labels = numbered_labels(columns, _read(values.labels)).tolist()
+    asked = {(one, other): answer for one, other, answer in labels}
     say_kinds(columns)
     links = find_links(columns)
     links.keep_uncertain(_NUM_PAIRS)
-    labels = _read(values.labels)
-    asked = {(one, other): answer for one, other, answer in links.numbered(labels).tolist()}
     _learn(links, labels)
     while (pair := next_pair(links, asked)) is not None:
         rows = (int(links.pairs[pair, 0]), int(links.pairs[pair, 1]))
@@ -96,7 +98,7 @@ def label(arguments: Sequence[str]) -> int:
         # A pair that was skipped has no answer.
         asked[rows] = _ANSWERS.get(answer, -1)
         if answer in _ANSWERS:
-            labels.append((*rows, _ANSWERS[answer]))
+            labels.append([*rows, _ANSWERS[answer]])
             _append(values.labels, labels[-1])
             if len(labels) % _EVERY == 0:
                 _learn(links, labels)
@@ -153,11 +155,11 @@ def _read(path: str) -> list[Label]:
     return labels
 
 
-def _append(path: str, answer: Label) -> None:
+def _append(path: str, answer: list[int]) -> None:
     """Writes an answer at once, so that none is lost."""
     with Path(path).open("a+b") as file:
         is_new = not file.tell()
-        lines = [_HEADER, answer] if is_new else [answer]
+        lines: list[Sequence[object]] = [_HEADER, answer] if is_new else [answer]
         if not is_new:
             file.seek(-1, os.SEEK_END)
             # Somebody's editor may have left out the end of the last line.
@@ -166,10 +168,12 @@ def _append(path: str, answer: Label) -> None:
             file.write(",".join(map(str, line)).encode() + b"\n")
 
 
-def _learn(links: Links, labels: Sequence[Label]) -> None:
+def _learn(links: Links, labels: list[list[int]]) -> None:
     """Learns from the labels if there are enough."""
+    import numpy as np
+
     if len(labels) >= _MIN_LABELS:
-        links.learn_from(labels, None)
+        links.learn_from(np.array(labels), None)
 
 
 def _show(links: Links, pair: int) -> None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tf_charagram.data._tables.tables import Table
     from tf_charagram.search._pairs.learning import Learned
     from tf_charagram.search.linkage._columns.columns import Column
-    from tf_charagram.search.linkage._fellegi_sunter.linking import Evidence, Label
+    from tf_charagram.search.linkage._fellegi_sunter.labels import Label
+    from tf_charagram.search.linkage._fellegi_sunter.linking import Evidence
     from tf_charagram.search.linkage.answers import Duplicates, Matches
     from tf_charagram.search.linkage.estimates import Estimate
 

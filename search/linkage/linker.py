@@ -19,10 +19,10 @@ from tf_charagram.search.linkage._columns.columns import read_columns
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind
 from tf_charagram.search.linkage._fellegi_sunter.asking import next_pair
 from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
+from tf_charagram.search.linkage._fellegi_sunter.labels import Label, numbered_labels
 from tf_charagram.search.linkage._fellegi_sunter.learned import LearnedWeights
 from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,
-    Label,
     Links,
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
@@ -152,7 +152,7 @@ class Linker:
         """
         links = self.links
         labels = list(labels)
-        links.learn_from(labels, self.model)
+        links.learn_from(numbered_labels(links.columns, labels), self.model)
         self._labels = labels
         self._learned = None
         if links.model is not None and links.learned is not None:
@@ -223,7 +223,7 @@ class Linker:
         Raises:
             ConfigError: `fit` was not called, a row does not exist, or a label is not 1 or 0.
         """
-        rows = self.links.numbered(list(labels) or self._labels).tolist()
+        rows = numbered_labels(self.links.columns, list(labels) or self._labels).tolist()
         answers = {(left, right): label for left, right, label in rows}
         pair = next_pair(self.links, answers)
         if pair is None:

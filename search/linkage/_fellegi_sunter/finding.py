@@ -23,7 +23,8 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     random_pairs,
 )
 from tf_charagram.search.linkage._fellegi_sunter.fitting import fit_mixture, start_from
-from tf_charagram.search.linkage._fellegi_sunter.linking import Label, Links
+from tf_charagram.search.linkage._fellegi_sunter.labels import Label, numbered_labels
+from tf_charagram.search.linkage._fellegi_sunter.linking import Links
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rivals import learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
@@ -74,17 +75,19 @@ def find_links(
             if it is a terminal.
 
     Raises:
-        ConfigError: A label names no row.
+        ConfigError: A label names no row, or a pair has both labels.
     """
     columns = list(columns)
+    # Wrong labels are told before the tables are compared.
+    numbered = None if labels is None else numbered_labels(columns, labels)
     if len(columns) == 1 and columns[0].is_whole:
         links = _text_links(
             columns[0], model, threshold, lexical=lexical, shows_progress=shows_progress
         )
     else:
         links = _column_links(columns, model, fitted, first)
-    if labels is not None:
-        links.learn_from(labels, model)
+    if numbered is not None:
+        links.learn_from(numbered, model)
     return links
 
 

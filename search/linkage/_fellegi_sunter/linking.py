@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -10,18 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.connected import with_inner_pairs
 from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search._pairs.learning import (
     Learned,
     best_threshold,
-    check_pairs,
     predicts_better,
 )
 from tf_charagram.search.linkage._columns.columns import Column
-from tf_charagram.search.linkage._columns.values import folded
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
@@ -37,8 +34,6 @@ from tf_charagram.search.linkage._fellegi_sunter.text_odds import (
     rival_evidence,
 )
 
-#: Two rows and whether they match, 1 or 0. A row is its number, or its cells joined by spaces.
-Label = tuple[int | str, int | str, int]
 #: With fewer columns, so many of the matches may look like random pairs. Of generated people and
 #: firms with two or three columns, up to a third did.
 UNSEEN = 0.4
@@ -47,7 +42,6 @@ _MIN_COLUMNS = 4
 _MAX_OTHERWISE = 0.3
 # Labels of each kind that a model needs.
 _MIN_OF_EACH = 2
-_LABEL_RULE = "`labels` must be two rows and 1 or 0 each, as (12, 7, 1)."
 
 
 class Evidence(NamedTuple):
@@ -150,28 +144,25 @@ class Links:
         rivals = self.rivals.scores(pairs)
         return log_odds + rival_evidence(log_odds, rivals, self.mutual)
 
-    def learn_from(self, labels: Iterable[Label], model: str | Path | Embedder | None) -> None:
+    def learn_from(self, labels: Ids, model: str | Path | Embedder | None) -> None:
         """Learns the weights of the columns, and of the rows as a whole, from labelled pairs.
 
         Args:
-            labels: Two rows, and 1 or 0 each.
+            labels: Two rows, and 1 or 0 each, `(num_labels, 3)`.
             model: The model that compares the rows as a whole, or `None` to compare letters only.
 
         Nothing changes if there are fewer than two matches or two others, or unless held-out
         labels are answered better.
-
-        Raises:
-            ConfigError: A row does not exist, or a label is not 1 or 0.
         """
-        rows = self.numbered(labels)
-        is_match = rows[:, 2].astype(bool)
+        rows = labels[:, :2]
+        is_match = labels[:, 2].astype(bool)
         if min(is_match.sum(), (~is_match).sum()) < _MIN_OF_EACH:
             return
         self.model = None
-        found = self.probabilities_of(rows[:, :2])
+        found = self.probabilities_of(rows)
         if self.learner is None:
             self.learner = LearnedLinks(self.columns, self._plain_log_odds, self.pairs, model)
-        held_out = self.learner.learn(rows[:, :2], is_match)
+        held_out = self.learner.learn(rows, is_match)
         if predicts_better(held_out, found, is_match):
             self.model = self.learner
             found = held_out
@@ -195,50 +186,6 @@ class Links:
         self.model.fitted = fitted
         self.learned = learned
         self.probabilities = self.probabilities_of(self.pairs)
-
-    def numbered(self, labels: Iterable[Label]) -> Ids:
-        """Returns labels with row numbers, `(num_labels, 3)`.
-
-        Raises:
-            ConfigError: A row does not exist, is paired with itself, or a pair has both labels.
-        """
-        pairs = list(labels)
-        if any(isinstance(pair, str) or len(pair) != 3 for pair in pairs):
-            raise ConfigError(_LABEL_RULE)
-        left = self._row_numbers("left", [pair[0] for pair in pairs])
-        right = self._row_numbers("right", [pair[1] for pair in pairs])
-        values = [pair[2] for pair in pairs]
-        if not all(value in (0, 1) for value in values):
-            raise ConfigError(_LABEL_RULE)
-        numbered = np.array([left, right, values], np.int64).T.reshape(-1, 3)
-        is_one_table = self.columns[0].is_one_table
-        if is_one_table:
-            # Texts that are equal, as they are compared, teach nothing.
-            are_texts = np.array([isinstance(pair[0], str) for pair in pairs], bool)
-            numbered = numbered[~are_texts | (numbered[:, 0] != numbered[:, 1])]
-        check_pairs(numbered.tolist(), is_one_table)
-        return numbered
-
-    def _row_numbers(self, side: str, labels: Sequence[int | str]) -> list[int]:
-        """Returns the rows that labels name on one side.
-
-        Raises:
-            ConfigError: A row does not exist.
-        """
-        num_rows = len(getattr(self.columns[0], side))
-        # Only if it is needed: a table may have a million rows.
-        has_texts = any(isinstance(label, str) for label in labels)
-        rows = _rows_by_text(self.columns, side) if has_texts else {}
-        numbers = []
-        for label in labels:
-            row = rows.get(_label_text(label), -1) if isinstance(label, str) else int(label)
-            if not 0 <= row < num_rows:
-                raise ConfigError(
-                    f"`labels` must name rows of the {side} table, from 0 to {num_rows - 1}, "
-                    f"or repeat their cells. Received: {label!r}"
-                )
-            numbers.append(row)
-        return numbers
 
     def keep_uncertain(self, num_pairs: int) -> None:
         """Drops all but so many pairs, the most certain ones first."""
@@ -294,20 +241,6 @@ def unseen_by_columns(columns: Sequence[Column], mixture: Mixture) -> float:
 
 def _bits(log_ratio: float) -> float:
     return float(log_ratio / np.log(2))
-
-
-def _rows_by_text(columns: Sequence[Column], side: str) -> dict[str, int]:
-    """Returns the first row with each text: the cells of the row, joined by spaces."""
-    table = [getattr(column, f"{side}_cells") for column in columns]
-    rows: dict[str, int] = {}
-    for row, cells in enumerate(zip(*table, strict=True)):
-        rows.setdefault(_label_text(" ".join(cells)), row)
-    return rows
-
-
-def _label_text(text: str) -> str:
-    """Returns the letters of a text, by which labels and rows are compared."""
-    return folded(text).replace(" ", "")
 
 
 def _level_name(column: Column, level: int) -> str:

@@ -119,7 +119,7 @@ def test_labels_of_the_best_pairs_do_not_mislead():
         if len(of_row):
             pair = links.pairs[of_row[np.argmax(links.probabilities[of_row])]].tolist()
             labels.append((*pair, int(tuple(pair) in truth)))
-    links.learn_from(labels, None)
+    links.learn_from(np.array(labels), None)
     assert links.learned is not None
     assert f1(found(), truth) >= plain - 0.01
 
