@@ -7,22 +7,19 @@ import sys
 
 import pytest
 
-from tests.commands import leave_out_export
+from tests.models.answers import parts
 from tf_charagram.cli import main
 from tf_charagram.tasks.tagging._conllu.data import read_tagged
+from tf_charagram.tasks.tagging.head import TaggingHead
+from tf_charagram.tasks.tagging.model import Tagger
 
 
 @pytest.fixture(scope="module")
 def tagger(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tagger")
-    data, out = folder / "train.tsv", folder / "run"
-    data.write_text("Ann\tNN\nruns\tVB\n\nDogs\tNN\nbark\tVB\n")
-    files = ["--data", str(data), "--eval-data", str(data), "--output", str(out)]
-    with pytest.MonkeyPatch.context() as patch:
-        leave_out_export(patch)
-        sizes = ["--dim", "8", "--hidden-dim", "4", "--epochs", "1"]
-        assert main(["train", "--task", "pos", *sizes, *files]) == 0
-    return str(out)
+    head = TaggingHead(labels=["NN", "VB"], word_dim=6, lstm_dim=4, hidden_dim=5)
+    Tagger(*parts(), head).save(folder)
+    return str(folder)
 
 
 @pytest.mark.long
