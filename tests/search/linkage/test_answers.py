@@ -209,6 +209,11 @@ def test_labels_of_rows_and_texts(labelled):
                  for table, place in ((left, row), (right, other))]  # fmt: skip
         texts.append((*cells, label))
     assert pairs_of(match(left, right, on=COLUMNS, labels=texts)) == pairs_of(found)
+
+
+def test_wrong_labels_are_told_before_tables_are_compared(monkeypatch):
+    monkeypatch.delattr("tf_charagram.search.linkage._fellegi_sunter.finding.candidate_pairs")
+    left, right, _ = people(0)
     with pytest.raises(ConfigError, match="`labels` must name rows of the right table, from 0 to"):
         match(left, right, on=COLUMNS, labels=[(0, 10_000, 1)] * 4)
     with pytest.raises(ConfigError, match="must be two rows and 1 or 0 each"):
