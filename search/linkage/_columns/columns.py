@@ -15,7 +15,7 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search.linkage._columns.abbreviations import read_abbreviations
 from tf_charagram.search.linkage._columns.crossing import crossed_columns
-from tf_charagram.search.linkage._columns.identity import identifies
+from tf_charagram.search.linkage._columns.identity import identifies, may_tell_variants
 from tf_charagram.search.linkage._columns.inner_keys import read_inner_keys
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
 from tf_charagram.search.linkage._columns.readings import read_alike
@@ -71,6 +71,7 @@ class Column:
         is_whole: Whether texts are compared as lists of texts are, and similarities are
             probabilities.
         is_identifying: Whether rows with different values are hardly ever the same thing.
+        may_tell_variants: Whether things that are alike in all else may differ in the column.
         note: What the user should know if the tables write the column in two ways.
         is_recoded: Whether the right cells are other words than the values: codes, or left out.
         factor: What the numbers of the right table are divided by.
@@ -88,6 +89,7 @@ class Column:
     right_cells: Sequence[str]
     is_whole: bool = False
     is_identifying: bool = False
+    may_tell_variants: bool = False
     note: str = ""
     is_recoded: bool = False
     factor: float = 1.0
@@ -237,8 +239,11 @@ def make_column(
         ids.append(np.array([position_of[cell] for cell in side], np.int64))
     if is_whole and not is_alone:
         chosen = chosen._replace(similarities=WholeTexts.of_values(list(positions)).similarities)
+    tells_variants = False
     if is_identifying is None and not is_alone:
-        is_identifying = identifies(name, chosen.name, [cell for cell in left if cell])
+        present = [cell for cell in left if cell]
+        is_identifying = identifies(name, chosen.name, present)
+        tells_variants = not is_identifying and may_tell_variants(name, chosen.name, present)
     right_cells = left if right is None else right
     values = list(positions)
     if len(values) == 1 and sum(map(len, sides)) >= _MIN_CONSTANT_ROWS:
@@ -253,6 +258,7 @@ def make_column(
         right_cells,
         is_whole=is_whole,
         is_identifying=bool(is_identifying),
+        may_tell_variants=tells_variants,
         note=note,
     )
 

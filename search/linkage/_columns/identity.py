@@ -52,6 +52,8 @@ _MIN_SHARE = 0.6
 _MIN_CODE = 6
 # Values that are tested; other columns may have millions of them.
 _NUM_TESTED = 2000
+# Kinds of which other values are no other spellings.
+_MEASURES = ("code", "date", "number", "time")
 _HEADER_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
@@ -91,6 +93,37 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
     if kind == "name":
         return _are_identifying_names(distinct, is_distinct)
     return is_distinct and not _is_mostly(_is_address, distinct)
+
+
+def are_keys(kind: str, cells: Sequence[str]) -> bool:
+    """Tells codes, dates of birth and given names among the columns that identify.
+
+    Things that have such a column are told by it, and not by other dates and numbers.
+    """
+    distinct = list(dict.fromkeys(filter(None, cells)))
+    return kind in ("code", "date") or (kind == "name" and not have_several_words(distinct))
+
+
+def may_tell_variants(name: str, kind: str, cells: Sequence[str]) -> bool:
+    """Tells whether things that are alike in all else may differ in a column.
+
+    Dates, times, numbers and codes may tell a concert from the same a week later; prices, years
+    and telephones are known to change.
+
+    Args:
+        name: Header of the column.
+        kind: Name of the kind of the column.
+        cells: Cells that are not missing, with repetitions.
+    """
+    words = {folded(word) for word in _HEADER_WORDS.findall(name)}
+    if kind not in _MEASURES or words & _CHANGING:
+        return False
+    return kind != "code" or not _is_mostly(_is_contact, list(dict.fromkeys(cells)))
+
+
+def _is_contact(value: str) -> bool:
+    """Tells e-mail addresses and telephones."""
+    return "@" in value or _PHONE.fullmatch(value) is not None
 
 
 def _is_mostly(

@@ -236,13 +236,19 @@ def _date_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     left, right = pairs.T
     edits = _pairwise(values, pairs, OSA.distance, 2)
     similarities = np.select([edits == 1, edits == 2], [0.9, 0.5], 0.0)
-    days = np.array([_day_number(value) for value in values])
-    is_near = np.abs(days[left] - days[right]) <= _NEAR_DAYS
+    is_near = are_near_dates(values, pairs)
     similarities[is_near] = np.maximum(similarities[is_near], 0.7)
     # Day and month in the other order.
     swapped = np.array([value[:4] + value[6:] + value[4:6] for value in values], object)
     similarities[np.array(values, object)[left] == swapped[right]] = 0.9
     return similarities.astype(np.float32)
+
+
+def are_near_dates(values: Sequence[str], pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Tells dates that are few days apart; takes values of the kind and their positions."""
+    days = np.array([_day_number(value) for value in values])
+    left, right = pairs.T
+    return np.abs(days[left] - days[right]) <= _NEAR_DAYS
 
 
 def _day_number(value: str) -> float:

@@ -26,10 +26,12 @@ from tf_charagram.search.linkage._fellegi_sunter.fitting import fit_mixture, sta
 from tf_charagram.search.linkage._fellegi_sunter.labels import Label, numbered_labels
 from tf_charagram.search.linkage._fellegi_sunter.linking import Links
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.rival_classes import fit_variants
 from tf_charagram.search.linkage._fellegi_sunter.rivals import learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
 from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds, mutual_evidence
 from tf_charagram.search.linkage._fellegi_sunter.text_pairs import link_texts
+from tf_charagram.search.linkage._fellegi_sunter.variants import variant_columns, with_companions
 
 # Share of the rows that have a partner, before any pair is seen.
 _EXPECTED_SHARE = 0.5
@@ -206,6 +208,7 @@ def fitted_mixture(
     for number in changed:
         chance[number] = chance_levels(translated[number], samples)
     row_share = num_rows / num_all
+    variants: list[int] = []
 
     def before_pairs() -> Mixture:
         return replace(Mixture.before_pairs(chance, is_identifying), row_share=row_share)
@@ -218,13 +221,23 @@ def fitted_mixture(
             # A column that both tables write in different ways hides all matches.
             again = _fit_from_best(before_pairs(), agreements, pairs, num_rows, num_all)
             mixture = again or mixture
+        if variants:
+            fit_variants(mixture, agreements, variants, num_all)
         return mixture
 
     mixture = fit()
-    if sizes is None and columns[0].is_one_table:
+    is_one_table = columns[0].is_one_table
+    if fitted is None and is_one_table:
+        variants = variant_columns(translated, mixture, pairs, agreements)
+        if variants:
+            variants = with_companions(translated, fit())
+            mixture = fit()
+    if sizes is None and is_one_table:
         probabilities = expit(mixture.log_odds(agreements))
         translated, agreements = count_things(translated, pairs, agreements, probabilities)
         mixture = fit()
+    for number in mixture.variant_columns:
+        translated[number] = replace(translated[number], is_identifying=True)
     return translated, mixture, agreements
 
 

@@ -52,6 +52,8 @@ class Mixture:
             `(num_rivals, num_levels)`; empty without rivals.
         log_rivals: Logarithm of the share of each class of rivals among all pairs of rows.
         row_share: Number of rows of the smaller table over the number of all pairs of rows.
+        variant_columns: Numbers of the columns in which things of one table differ that are alike
+            in all else.
     """
 
     match: list[Array]
@@ -65,6 +67,7 @@ class Mixture:
     row_share: float = 1.0
     rivals: list[Array] = field(default_factory=list)
     log_rivals: Array = field(default_factory=lambda: np.zeros(0))
+    variant_columns: list[int] = field(default_factory=list)
 
     def for_tables(self, row_share: float) -> Mixture:
         """Returns the same weights for tables of another size: as many matches per row.
@@ -84,6 +87,7 @@ class Mixture:
     def are_differences(self, column: int) -> NDArray[np.bool_]:
         """Tells the levels of a column at which values differ, `(num_levels,)`."""
         are_differences = self.chance[column] > _MIN_BY_CHANCE
+        are_differences |= column in self.variant_columns
         are_differences[: EQUAL + 1] = False
         are_differences[-1] = True
         return are_differences

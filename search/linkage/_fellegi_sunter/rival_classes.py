@@ -34,6 +34,10 @@ _MIN_FOUND = 0.3
 _MIN_LEVEL = 1e-6
 # Rivals and matches of two tables are fitted in turn.
 _NUM_ROUNDS = 3
+# Variants and matches of one table, too.
+_NUM_VARIANT_ROUNDS = 10
+# Share of the variants that agree as matches do in each column, before any pair is counted.
+_SHARED = 0.9
 # Of the pairs that are no matches, at least so many are taken to be outdone.
 _MIN_KNOWN = 0.05
 
@@ -156,6 +160,38 @@ def fit_outdone_rivals(
     improve(mixture, others, num_all_pairs, log_kept[~is_outdone][others.first])
 
 
+def fit_variants(
+    mixture: Mixture, agreements: Sequence[Agreement], columns: list[int], num_all_pairs: float
+) -> None:
+    """Fits a class of variants for each column that tells them, apart from the matches.
+
+    Args:
+        mixture: A mixture that takes variants of one table for matches, which is changed.
+        agreements: Agreements of candidates, one per column.
+        columns: Numbers of the columns that tell variants.
+        num_all_pairs: Number of pairs of rows, candidates or not.
+    """
+    patterns = Patterns.of(agreements)
+    mixture.variant_columns = columns
+    num_classes = len(columns)
+    share = np.exp(mixture.log_priors[0]) / num_classes
+    _add_classes(mixture, np.full((num_classes, 1), _SHARED), np.full(num_classes, share))
+    for _ in range(_NUM_VARIANT_ROUNDS):
+        for number, column in enumerate(columns):
+            # Copies are equal, so variants are not.
+            mixture.rivals[column][number, EQUAL] = _MIN_LEVEL
+        improve(mixture, patterns, num_all_pairs)
+        ratios = mixture.column_evidence(patterns.agreements)
+        variants = mixture.log_rival_classes(ratios, patterns.agreements)
+        every = np.append(variants, mixture.log_classes(ratios), axis=1)
+        posteriors = softmax(every, axis=1)[:, :num_classes]
+        _count_rivals(mixture, patterns, posteriors, num_all_pairs, 0)
+        for match, levels in zip(mixture.match, mixture.rivals, strict=True):
+            # Variants are misspelled as often as copies are; or they differ in more columns.
+            is_more_equal = levels[:, EQUAL] > match[EQUAL]
+            levels[is_more_equal] = np.maximum(match, _MIN_LEVEL)
+
+
 def _add_classes(mixture: Mixture, shared: Array, shares: Array) -> None:
     """Adds classes of rivals for the next fit to improve.
 
@@ -189,13 +225,28 @@ def _fit_classes(mixture: Mixture, patterns: Patterns, num_pairs: float, first: 
         # The last class are random pairs.
         of_chance = np.zeros((len(classes), 1))
         posteriors = softmax(np.append(classes, of_chance, axis=1), axis=1)
-        weights = patterns.counts[:, np.newaxis] * posteriors[:, first:-1]
-        for column, agreement in enumerate(patterns.agreements):
-            found = np.zeros(mixture.rivals[column][first:].shape)
-            np.add.at(found.T, agreement.levels, weights)
-            found[:, ABSENT] = 0
-            # As if there were two more pairs.
-            found += mixture.match[column] + np.maximum(mixture.chance[column], MIN_SHARED)
-            mixture.rivals[column][first:] = found / found.sum(axis=1, keepdims=True)
-        num_found = weights.sum(axis=0) + 1
-        mixture.log_rivals[first:] = np.log(num_found / num_pairs)
+        _count_rivals(mixture, patterns, posteriors[:, first:-1], num_pairs, first)
+
+
+def _count_rivals(
+    mixture: Mixture, patterns: Patterns, posteriors: Array, num_pairs: float, first: int
+) -> None:
+    """Counts the levels and pairs of classes of rivals.
+
+    Args:
+        mixture: The mixture, which is changed.
+        patterns: Patterns of agreement.
+        posteriors: Probability of each class, `(num_patterns, num_rivals)`.
+        num_pairs: Number of pairs of rows, candidates or not, that these pairs were found among.
+        first: The first class.
+    """
+    weights = patterns.counts[:, np.newaxis] * posteriors
+    for column, agreement in enumerate(patterns.agreements):
+        found = np.zeros(mixture.rivals[column][first:].shape)
+        np.add.at(found.T, agreement.levels, weights)
+        found[:, ABSENT] = 0
+        # As if there were two more pairs.
+        found += mixture.match[column] + np.maximum(mixture.chance[column], MIN_SHARED)
+        mixture.rivals[column][first:] = found / found.sum(axis=1, keepdims=True)
+    num_found = weights.sum(axis=0) + 1
+    mixture.log_rivals[first:] = np.log(num_found / num_pairs)

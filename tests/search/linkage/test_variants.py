@@ -1,0 +1,90 @@
+"""Variants in one table: the same concert on other days."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from tests.search.linkage.conftest import f1
+from tests.texts import words
+from tf_charagram.search import Linker, deduplicate
+
+_NAMES = words(400)
+
+
+def _misspelled(text: str, draw: np.random.Generator) -> str:
+    place = int(draw.integers(len(text)))
+    return text[:place] + text[place + 1 :]
+
+
+def _concerts(seed: int, share: float) -> tuple[dict, list[int]]:
+    """Makes concerts on up to four days, and misspelled copies of a share of them."""
+    draw = np.random.default_rng(seed)
+    rows, truth = [], []
+    for number in range(120):
+        band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for week in draw.choice(30, int(draw.integers(1, 5)), replace=False):
+            row = band, str(day + timedelta(7 * int(week))), venue
+            rows.append(row)
+            truth.append(len(truth))
+            if draw.random() < share:
+                rows.append((_misspelled(band, draw), row[1], _misspelled(venue, draw)))
+                truth.append(truth[-1])
+    columns = dict(zip(("band", "date", "venue"), zip(*rows, strict=True), strict=True))
+    return columns, truth
+
+
+def _pairs(found: object) -> set[tuple[int, int]]:
+    return {pair for group in found.groups for pair in combinations(sorted(group.rows), 2)}
+
+
+def _true_pairs(truth: list[int]) -> set[tuple[int, int]]:
+    rows = range(len(truth))
+    return {(left, right) for left, right in combinations(rows, 2) if truth[left] == truth[right]}
+
+
+@pytest.mark.parametrize("share", [0.2, 0.7])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_same_concert_on_other_days_is_another_one(share: float, seed: int):
+    table, truth = _concerts(seed, share)
+    found = deduplicate(table, on=list(table))
+    assert f1(_pairs(found), _true_pairs(truth)) > 0.9
+    names = {column.name for column in found.links.columns if column.is_identifying}
+    assert "date" in names
+
+
+def test_concerts_without_copies_stay_apart():
+    table, _ = _concerts(2, 0.0)
+    assert len(_pairs(deduplicate(table, on=list(table)))) <= 2
+
+
+def test_what_the_user_says_identifies_is_not_corrected():
+    table, _ = _concerts(3, 0.2)
+    found = deduplicate(table, on=list(table), identifies=["band", "venue"])
+    assert not found.links.mixture.variant_columns
+
+
+def test_a_date_that_a_third_of_the_copies_change_tells_nothing_apart():
+    table, truth = _concerts(4, 0.0)
+    _, first = np.unique(table["band"], return_index=True)
+    draw = np.random.default_rng(4)
+    rows = [[cells[row] for cells in table.values()] for row in first for _ in range(2)]
+    for row in rows[1::2]:
+        if draw.random() < 0.33:
+            row[1] = str(date(2024, 1, 1) + timedelta(int(draw.integers(500))))
+    table = dict(zip(table, zip(*rows, strict=True), strict=True))
+    truth = [row // 2 for row in range(len(rows))]
+    assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.95
+
+
+def test_a_loaded_linker_keeps_variants_apart(tmp_path):
+    table, truth = _concerts(5, 0.3)
+    linker = Linker(on=list(table)).fit(table)
+    linker.save(tmp_path / "linker.json")
+    loaded = Linker.load(tmp_path / "linker.json")
+    assert loaded.mixture.variant_columns == linker.mixture.variant_columns == [1]
+    assert f1(_pairs(loaded.deduplicate(table)), _true_pairs(truth)) > 0.9
