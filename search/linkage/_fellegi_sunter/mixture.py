@@ -31,6 +31,9 @@ _DIFFERENT_PER_NEAR = 0.75
 # wines are one digit apart by chance.
 _MIN_BY_CHANCE = 0.5
 _LOG_NEVER = -20.0
+# At least so many of the matches differ in nothing, however many values of each column are
+# misspelled: rows are copied as they are, too.
+_MIN_EXACT = 0.2
 
 
 @dataclass
@@ -161,11 +164,21 @@ class Mixture:
         """
         ratios = self.column_evidence(agreements)
         classes = self.log_classes(ratios)
+        classes[:, 0] += self._log_exact(agreements)
         num_good = classes.shape[1] - 1 if any_relation else 1
         rivals = self.log_rival_classes(ratios, agreements)
         others = np.append(classes[:, num_good:], rivals, axis=1)
         log_good = logsumexp(classes[:, :num_good], axis=1)
         return log_good - logsumexp(others, axis=1)
+
+    def _log_exact(self, agreements: Sequence[Agreement]) -> Array:
+        """Returns what is added to the log likelihood of matches that differ in nothing."""
+        log_share = np.zeros(len(agreements[0].levels))
+        for match, agreement in zip(self.match, agreements, strict=True):
+            log_share[agreement.levels == EQUAL] += np.log(match[EQUAL])
+            # Anything else is no exact copy.
+            log_share[agreement.levels > EQUAL] += np.inf
+        return np.maximum(np.log(_MIN_EXACT) - log_share, 0)
 
     def rival_shares(self, agreements: Sequence[Agreement], columns: Sequence[int]) -> Array:
         """Returns the share of rivals among pairs that agree so and do not match, `(num_pairs,)`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.search.linkage.conftest import COLUMNS, people
+from tests.search.linkage.conftest import COLUMNS, misspelled, people, person
 from tests.texts import words
 from tf_charagram.search.linkage._columns.columns import make_column, read_columns
 from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf, trigrams
@@ -136,7 +136,9 @@ def test_probabilities_are_those_of_the_classes():
             rivals.append(mixture.rivals[column][:, level])
             chance.append(by_chance if is_equal else mixture.chance[column][level])
         match, chance = np.array(match), np.array(chance)
-        classes = [match.prod()]
+        # Matches that differ in nothing are a fifth, at least.
+        is_exact = all(agreement.levels[pair] <= EQUAL for agreement in agreements)
+        classes = [max(match.prod(), 0.2) if is_exact else match.prod()]
         classes += [np.prod(s * match + (1 - s) * chance) for s in mixture.shared]
         weighed = np.exp(mixture.log_priors) * [*classes, chance.prod()]
         # Missing values have no level; rivals that are equal have a value as often as all rows do.
@@ -160,3 +162,24 @@ def test_values_count_by_things():
     assert counts[column.left[0]] == pytest.approx(3)
     assert counted.known.num_rows == pytest.approx(5)
     assert (agreement.log_frequencies < agreements[0].log_frequencies).all()
+
+
+@pytest.mark.parametrize("columns", [["last", "street"], ["first", "last", "street"]])
+def test_equal_rows_are_surer_than_misspelled_ones(columns: list[str]):
+    draw = np.random.default_rng(0)
+    names = words(2000)
+    rows = []
+    for number in range(300):
+        values = dict(zip(COLUMNS, person(draw, names), strict=True))
+        row = [values[name] for name in columns]
+        rows.append(row)
+        if number < 3:
+            rows.append(row)
+        elif number < 200:
+            rows.append([misspelled(draw, value) for value in row])
+    table = dict(zip(columns, zip(*rows, strict=True), strict=True))
+    links = find_links(read_columns(table, None, columns))
+    misspelled_pairs = np.array([[row, row + 1] for row in range(6, 400, 2)])
+    others = links.probabilities_of(misspelled_pairs)
+    equal = links.probabilities_of(np.array([[0, 1], [2, 3], [4, 5]]))
+    assert equal.min() > np.quantile(others, 0.9)
