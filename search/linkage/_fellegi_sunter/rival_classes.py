@@ -186,10 +186,26 @@ def fit_variants(
         every = np.append(variants, mixture.log_classes(ratios), axis=1)
         posteriors = softmax(every, axis=1)[:, :num_classes]
         _count_rivals(mixture, patterns, posteriors, num_all_pairs, 0)
-        for match, levels in zip(mixture.match, mixture.rivals, strict=True):
-            # Variants are misspelled as often as copies are; or they differ in more columns.
-            is_more_equal = levels[:, EQUAL] > match[EQUAL]
-            levels[is_more_equal] = np.maximum(match, _MIN_LEVEL)
+        for column, levels in enumerate(mixture.rivals):
+            if column not in columns:
+                levels[:] = _misspelled_as_copies(
+                    levels, mixture.match[column], mixture.chance[column]
+                )
+
+
+def _misspelled_as_copies(levels: Array, match: Array, chance: Array) -> Array:
+    """Returns the shares of levels of variants that agree as copies do, or by chance.
+
+    Otherwise misspelled copies would be taken for variants, and exact variants for copies.
+
+    Args:
+        levels: The shares that were counted, `(num_variants, num_levels)`.
+        match: The shares among matches, `(num_levels,)`.
+        chance: The shares among random pairs.
+    """
+    apart = (levels[:, -1:] - match[-1]) / max(chance[-1] - match[-1], _MIN_LEVEL)
+    apart = np.clip(apart, 0, 1)
+    return np.maximum((1 - apart) * match + apart * chance, _MIN_LEVEL)
 
 
 def _add_classes(mixture: Mixture, shared: Array, shares: Array) -> None:

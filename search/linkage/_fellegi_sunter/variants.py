@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from tf_charagram.search._pairs.flat_arrays import Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.identity import are_keys
