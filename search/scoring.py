@@ -82,7 +82,7 @@ class PairEvidence(NamedTuple):
     scores: NDArray[np.float32]
     rarest: NDArray[np.float32]
 
-    def take(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> PairEvidence:
+    def take(self, chosen: NDArray[np.integer] | NDArray[np.bool_] | slice) -> PairEvidence:
         """Returns the evidence of some of the pairs."""
         return PairEvidence(self.scores[chosen], self.rarest[chosen])
 

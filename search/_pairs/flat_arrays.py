@@ -13,6 +13,8 @@ from tf_charagram.text._algorithm.arrays import positions, splits_of
 
 #: Rows, positions or counts.
 Ids: TypeAlias = NDArray[np.int64]
+#: What is true of each row or pair.
+Flags: TypeAlias = NDArray[np.bool_]
 #: Similarities, and n-grams and vectors of texts.
 Floats: TypeAlias = NDArray[np.float32]
 #: Probabilities, log-odds and shares.

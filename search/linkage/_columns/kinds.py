@@ -183,10 +183,20 @@ def _list_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Flo
     return np.maximum(shares, text_similarities(values, pairs)).astype(np.float32)
 
 
-def alias_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Compares pairs: 0.93 for two forms of the same name, else 0."""
+def alias_similarities(
+    values: Sequence[str], pairs: NDArray[np.integer], lists: WordLists | None = None
+) -> Floats:
+    """Compares pairs: 0.93 for two forms of the same name, else 0.
+
+    Args:
+        values: Distinct values.
+        pairs: Their positions, `(num_pairs, 2)`.
+        lists: Their words. Default: those between spaces.
+    """
     found = np.zeros(len(pairs), np.float32)
-    chosen = may_be_aliases(values, pairs)
+    if lists is None:
+        lists = WordLists.of_bags([value.split() for value in values])
+    chosen = may_be_aliases(lists, pairs)
     found[chosen] = [
         are_aliases(values[left], values[right]) for left, right in pairs[chosen].tolist()
     ]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.text._algorithm.arguments import distinct
+from tf_charagram.search._pairs.flat_arrays import Ids, numbered
+from tf_charagram.search._pairs.word_lists import WordLists
+from tf_charagram.text._algorithm.arrays import positions
 
 _HERE = Path(__file__).parent
 
@@ -66,37 +67,50 @@ _ARTICLES = frozenset("the a an der die das le la les el los il".split())
 _CONJUNCTIONS = frozenset("and und et".split())
 # Spellings of umlauts, in a language that has them, and in one that has not.
 _UMLAUTS = {"ae": "a", "oe": "o", "ue": "u"}
-_INITIAL = re.compile(r"\b\w\b")
 # Words whose initial is often left out.
 _WITHOUT_INITIAL = frozenset(("of", "the", "and", "for"))
+# Two known names may be forms of each other; of an initial and a word, the initial is enough.
+_NUM_FORMS = 2
 # Letters of the initials of several words.
 _MAX_INITIALS = 6
 
 
-def may_be_aliases(values: Sequence[str], pairs: NDArray[np.integer]) -> NDArray[np.intp]:
+def may_be_aliases(lists: WordLists, pairs: NDArray[np.integer]) -> Ids:
     """Finds the pairs that `are_aliases` should look at; most pairs cannot be.
 
     Args:
-        values: Distinct values.
+        lists: The words of distinct values.
         pairs: Positions of values, `(num_pairs, 2)`.
 
     Returns:
         Indices of pairs.
     """
-    words = [value.split() for value in values]
-    is_known = np.array([not _KNOWN.isdisjoint(bag) for bag in words], bool)
-    has_initial = np.array([_INITIAL.search(value) is not None for value in values], bool)
-    _, plain_form = distinct(map(_without_umlauts, values))
-    num_words = np.array(list(map(len, words)))
-    lengths = np.array(list(map(len, values)))
-    is_short = (num_words == 1) & (lengths <= _MAX_INITIALS)
-    left, right = pairs.T
-    may_be = is_known[left] & is_known[right]
-    may_be |= has_initial[left] | has_initial[right]
-    may_be |= plain_form[left] == plain_form[right]
-    may_be |= is_short[left] & (num_words[right] >= lengths[left])
-    may_be |= is_short[right] & (num_words[left] >= lengths[right])
+    starts, stops = lists.splits[:-1][pairs], lists.splits[1:][pairs]
+    left_counts, right_counts = (stops - starts).T
+    may_be = left_counts == right_counts
+    same = np.flatnonzero(may_be)
+    left, right = (lists.ids[positions(starts[same, side], stops[same, side])] for side in (0, 1))
+    different = np.flatnonzero(left != right)
+    used, words = numbered(np.append(left[different], right[different]))
+    ways = np.array([_num_ways(lists.words[word]) for word in used.tolist()], np.int64)
+    are_words = ways[words].reshape(2, -1).sum(axis=0) < _NUM_FORMS
+    may_be[same.repeat(left_counts[same])[different[are_words]]] = False
+    # Initials of several words.
+    counts = [left_counts, right_counts]
+    for side, (own, others) in enumerate([counts, counts[::-1]]):
+        single = np.flatnonzero((own == 1) & (others > 1))
+        ids = lists.ids[starts[single, side]].tolist()
+        num_letters = np.array([len(lists.words[word]) for word in ids])
+        is_short = num_letters <= np.minimum(others[single], _MAX_INITIALS)
+        may_be[single[is_short]] = True
     return np.flatnonzero(may_be)
+
+
+def _num_ways(word: str) -> int:
+    """Returns 2 if a word may be a form of any name, 1 if only of a known one, else 0."""
+    if len(word) == 1 or _without_umlauts(word) != word:
+        return _NUM_FORMS
+    return int(word in _KNOWN)
 
 
 def are_aliases(one: str, other: str) -> bool:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
-from rapidfuzz.process import extractOne
+from rapidfuzz.process import cpdist, extractOne
 
-from tf_charagram.search._pairs.flat_arrays import Floats, Ids, ones_of
+from tf_charagram.search._pairs.flat_arrays import (
+    Flags,
+    Floats,
+    Ids,
+    distinct_integers,
+    list_numbers,
+    numbered,
+    ones_of,
+    runs_of,
+)
+from tf_charagram.search._pairs.similarities import MAX_SPELLED_WORDS
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import COLORS
 from tf_charagram.search.linkage._columns.values import folded
+from tf_charagram.text._algorithm.arrays import positions
 
 # Sizes, numerals, types, and words with digits: texts that differ in these are different things.
 _CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
@@ -22,15 +35,19 @@ _OPPOSITES = ("un", "non", "in", "im", "dis")
 # Words that negate the next one: "not" is left out, as it rarely tells things apart.
 _NEGATIONS = frozenset("non without ohne senza".split())
 # A quantity and its unit: 250 ml, 16gb.
-_QUANTITY = re.compile(
-    r"(?<!\S)(\d+) ?(ml|cl|l|kg|g|mg|oz|lbs?|gb|tb|mb|cm|mm|inch|in|ft|w|v|hp|mah|mhz|ghz|mp|pack|"
-    r"pcs|tablets|capsules)(?!\S)"
+_UNIT = (
+    "(ml|cl|l|kg|g|mg|oz|lbs?|gb|tb|mb|cm|mm|inch|in|ft|w|v|hp|mah|mhz|ghz|mp|pack|pcs|tablets|"
+    "capsules)"
 )
+_QUANTITY = re.compile(rf"(?<!\S)(\d+) ?{_UNIT}(?!\S)")
+_ENDS_QUANTITY = re.compile(rf"\d*{_UNIT}")
 _SIZES = frozenset("xs s m l xl xxl xxxl".split())
 # The size of a garment stands at the end, next to its color.
 _NUM_LAST = 3
 # Words without digits are alike if so many percent of their letters are common, in their order.
 _MIN_ALIKE = 60
+# Words of one text that are compared with each word of the other one at once.
+_MAX_OTHERS = 4
 # Pairs whose words are compared at the same time.
 _BATCH = 50_000
 
@@ -94,6 +111,97 @@ class SharedWords:
             has_first,
         ]
         return np.stack(features, axis=1).astype(np.float32)
+
+
+class OtherWords:
+    """The words of pairs of texts that only one text of the pair has.
+
+    Most pairs are decided by numbers of words, which takes a tenth of the time of strings.
+
+    Args:
+        lists: The words of texts.
+        pairs: Rows of texts, `(num_pairs, 2)`.
+    """
+
+    def __init__(self, lists: WordLists, pairs: NDArray[np.integer]) -> None:
+        self._lists = lists
+        self._pairs = pairs
+        num_words = max(len(lists.words), 1)
+        keys = []
+        for side, rows in enumerate(pairs.T):
+            starts = lists.splits[rows]
+            stops = lists.splits[rows + 1]
+            words = lists.ids[positions(starts, stops)]
+            keys.append(2 * (list_numbers(stops - starts) * num_words + words) + side)
+        word_keys, sides = np.divmod(distinct_integers(np.concatenate(keys)), 2)
+        starts, stops = runs_of(word_keys)
+        alone = starts[stops - starts == 1]
+        # The pair of each word, ascending, and the side that has it.
+        self._owners, words = np.divmod(word_keys[alone], num_words)
+        self._is_right = sides[alone] == 1
+        used, self._places = numbered(words)
+        self._words = [lists.words[word] for word in used.tolist()]
+        self._has_digit = self._are(lambda word: any(map(str.isdigit, word)))
+
+    def _are(self, is_wanted: Callable[[str], Any]) -> Flags:
+        """Tells for each word whether a function is true for it; each string is looked at once."""
+        are_wanted = np.array([bool(is_wanted(word)) for word in self._words], bool)
+        return are_wanted[self._places]
+
+    def _have(self, chosen: Flags) -> Flags:
+        """Tells for each pair whether it has one of some words."""
+        return np.bincount(self._owners[chosen], minlength=len(self._pairs)) > 0
+
+    def may_contradict(self) -> Flags:
+        """Finds pairs that may differ in codes or in telling words, as flags `(num_pairs,)`."""
+        known = {*self._words}
+        telling = COLORS | _NEGATIONS
+
+        def is_telling(word: str) -> bool:
+            if not word.startswith(_OPPOSITES):
+                return word in telling
+            rests = (word.removeprefix(prefix) for prefix in _OPPOSITES)
+            return not known.isdisjoint({*rests} - {word}) or word in telling
+
+        is_code = self._has_digit | self._are(_CODE_LIKE.fullmatch)
+        differ_in_codes = self._have(self._is_right) & self._have(~self._is_right)
+        differ_in_codes &= ~self._have(~is_code)
+        return differ_in_codes | self._have(self._are(is_telling))
+
+    def are_alike(self) -> Flags:
+        """Finds pairs for which `are_all_alike` is surely true, as flags `(num_pairs,)`."""
+        lefts = np.flatnonzero(~self._is_right)
+        rights = np.flatnonzero(self._is_right)
+        starts = self._owners[rights].searchsorted(self._owners[lefts])
+        stops = self._owners[rights].searchsorted(self._owners[lefts], "right")
+        is_few = stops - starts <= _MAX_OTHERS
+        lefts, starts, stops = lefts[is_few], starts[is_few], stops[is_few]
+        # One item for each left and right word of each pair.
+        lefts = lefts.repeat(stops - starts)
+        rights = rights[positions(starts, stops)]
+        strings = np.array(self._words, object)[self._places]
+        are_alike = cpdist(strings[lefts].tolist(), strings[rights].tolist(), scorer=ratio)
+        is_alike = np.zeros(len(self._owners), bool)
+        for items in (lefts, rights):
+            is_alike[items[are_alike >= _MIN_ALIKE]] = True
+        is_alike &= ~self._has_digit
+        return ~self._have(~is_alike)
+
+
+def are_sized(lists: WordLists) -> Flags:
+    """Finds texts that may have a size or an amount, or more words than are compared, as flags.
+
+    Only two such texts may contradict each other if they have the same words.
+    """
+    is_size = np.array([_is_size(word) for word in lists.words], bool)
+    are_sized = np.diff(lists.splits) >= MAX_SPELLED_WORDS
+    are_sized[lists.rows()[is_size[lists.ids]]] = True
+    return are_sized
+
+
+def _is_size(word: str) -> bool:
+    """Tells whether a word is a size, or may end an amount in a unit."""
+    return word in _SIZES or _ENDS_QUANTITY.fullmatch(word) is not None
 
 
 def contradict(left: str, right: str) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from unicodedata import normalize
 
@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.flat_arrays import (
     Array,
+    Flags,
     Floats,
     Ids,
     keys_of_pairs,
@@ -26,7 +27,12 @@ from tf_charagram.search.linkage._columns.names import (
     joined_without_legal_forms,
     may_have_legal_form,
 )
-from tf_charagram.search.linkage._columns.shared_words import are_all_alike, contradict
+from tf_charagram.search.linkage._columns.shared_words import (
+    OtherWords,
+    are_all_alike,
+    are_sized,
+    contradict,
+)
 from tf_charagram.search.linkage._columns.values import folded
 from tf_charagram.search.scoring import PairEvidence, TextScorer
 from tf_charagram.search.statistics import TextStatistics
@@ -57,6 +63,8 @@ _MAX_CHECKED = 2.0
 # of a single text is; and up to so many times as rare.
 _TYPOS = 0.7
 _MAX_TOGETHER = 1.5
+# Pairs whose words are in memory at the same time.
+_MAX_PAIRS = 100_000
 
 # Log-odds of rows are added to those of their columns, with a constant. Chosen on songs, beers, and
 # 12 kinds of made-up tables; without each of these kinds, the best constant is the same.
@@ -184,27 +192,49 @@ class WholeTexts:
             pairs: Positions of texts, `(num_pairs, 2)`.
             evidence: What they have in common.
         """
-        scores = evidence.scores
         if not self._scorer.is_lexical:
-            return np.maximum(scores, 0)
-        # The texts of the pairs, which may be few of all.
-        used, places = np.unique(pairs, return_inverse=True)
-        places = places.reshape(pairs.shape)
-        values = [self._texts.texts[place] for place in used.tolist()]
+            return np.maximum(evidence.scores, 0)
+        blocks = [np.zeros(0, np.float32)]
+        for start in range(0, len(pairs), _MAX_PAIRS):
+            block = slice(start, start + _MAX_PAIRS)
+            log_odds = self._log_odds(pairs[block], evidence.take(block))
+            aliases = alias_similarities(self._texts.texts, pairs[block], self._texts.written)
+            blocks.append(np.maximum(expit(log_odds), aliases).astype(np.float32))
+        return np.concatenate(blocks)
+
+    def _log_odds(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> Array:
+        """Returns the log-odds that pairs match, `(num_pairs,)`."""
+        scores = evidence.scores
         log_odds = _SCORE * scores + _RAREST * evidence.rarest + _CONSTANT
         log_odds[scores == 1] = _EQUAL
         checked = np.flatnonzero(log_odds > _MIN_CHECKED)
-        # A text is in many pairs.
-        texts = {place: folded(values[place]) for place in {*places[checked].ravel().tolist()}}
-        with_typos = []
-        for pair in checked.tolist():
-            left, right = (texts[place] for place in places[pair].tolist())
-            if contradict(left, right):
-                log_odds[pair] += self._contradiction
-            elif log_odds[pair] < _MAX_CHECKED and are_all_alike(left, right):
-                with_typos.append(pair)
+        left, right = pairs[checked].T
+        others = OtherWords(self._texts.written, pairs[checked])
+        may_differ = others.may_contradict() | (self._are_sized[left] & self._are_sized[right])
+        is_different = self._chosen(contradict, pairs, checked[may_differ])
+        log_odds[is_different] += self._contradiction
+        is_unsure = log_odds < _MAX_CHECKED
+        is_unsure[is_different] = False
+        are_alike = others.are_alike()
+        sure = checked[are_alike & is_unsure[checked]]
+        rest = checked[~are_alike & is_unsure[checked]]
+        with_typos = np.append(sure, self._chosen(are_all_alike, pairs, rest))
         log_odds[with_typos] += _TYPOS * self._rarity_together(pairs[with_typos])
-        return np.maximum(expit(log_odds), alias_similarities(values, places)).astype(np.float32)
+        return log_odds
+
+    @cached_property
+    def _are_sized(self) -> Flags:
+        return are_sized(self._texts.written)
+
+    def _chosen(
+        self, are_true: Callable[[str, str], bool], pairs: NDArray[np.integer], some: Ids
+    ) -> Ids:
+        """Returns the pairs for whose texts a function is true."""
+        # A text is in many pairs.
+        rows = {*pairs[some].ravel().tolist()}
+        texts = {row: folded(self._texts.texts[row]) for row in rows}
+        are_chosen = [are_true(texts[row], texts[other]) for row, other in pairs[some].tolist()]
+        return some[np.array(are_chosen, bool)]
 
     def _rarity_together(self, pairs: NDArray[np.integer]) -> Floats:
         """Returns the rarity of the equal words of each pair together, `(num_pairs,)`.

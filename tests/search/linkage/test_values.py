@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, cells_of, make_column
 from tf_charagram.search.linkage._columns.dates import date_of
 from tf_charagram.search.linkage._columns.kinds import KINDS, kind_of
-from tf_charagram.search.linkage._columns.names import are_aliases, telling_words
+from tf_charagram.search.linkage._columns.names import (
+    are_aliases,
+    may_be_aliases,
+    telling_words,
+)
+from tf_charagram.search.linkage._columns.shared_words import (
+    OtherWords,
+    are_all_alike,
+    are_sized,
+    contradict,
+)
 from tf_charagram.search.linkage._columns.values import folded, is_missing, number_of
 
 
@@ -185,3 +196,22 @@ def test_zeros_are_equal():
 @pytest.mark.parametrize(("cell", "seconds"), [("4:05", 245), ("1:00:07", 3607), ("12:60:1", None)])
 def test_durations_are_seconds(cell, seconds):
     assert number_of(cell) == seconds
+
+
+def test_pairs_are_decided_by_numbers_as_by_strings():
+    rng = np.random.default_rng(0)
+    words = "red blue l xl 250 ml 16gb ii iii x1 salted unsalted non vegan butter buter".split()
+    texts = [" ".join(rng.choice(words, rng.integers(0, 7))) for _ in range(400)]
+    pairs = rng.integers(0, len(texts), (20_000, 2))
+    lists = WordLists.of_texts(texts)
+    others = OtherWords(lists, pairs)
+    may_differ = others.may_contradict() | are_sized(lists)[pairs].all(axis=1)
+    sides = [[texts[row] for row in rows] for rows in pairs.T]
+    differ = np.array([*map(contradict, *sides)])
+    assert not (differ & ~may_differ).any() and (~differ & ~may_differ).sum() > 1000
+    are_alike = np.array([*map(are_all_alike, *sides)])
+    is_sure = others.are_alike()
+    assert not (is_sure & ~are_alike).any() and is_sure.sum() > 100
+    chosen = may_be_aliases(lists, pairs)
+    are_other = np.array([*map(are_aliases, *sides)])
+    assert np.isin(np.flatnonzero(are_other), chosen).all()
