@@ -16,6 +16,7 @@ from tf_charagram.text._algorithm.arrays import positions, splits_of
 
 # Rows whose products are computed in the columns that they have entries in.
 _FEW_ROWS = 25
+_TINY = np.finfo(np.float32).tiny
 
 
 def nearest_pairs(
@@ -38,29 +39,34 @@ def nearest_pairs(
         faster than distinct rows of an array.
     """
     num_right = by_key.shape[1]
-    products = product(left, by_key)
-    rows = row_numbers(products)
-    found = products.indices
+    products = _sums(left, by_key)
     values = products.data
+    splits = products.indptr
+    lengths = splits[1:] - splits[:-1]
+    # Products of 0 do not count.
+    least = np.full(len(lengths), _TINY, values.dtype)
     if min_products is not None:
-        is_enough = values >= min_products[rows]
-        rows = rows[is_enough]
-        found = found[is_enough]
-        values = values[is_enough]
-    splits = rows.searchsorted(np.arange(products.shape[0] + 1))
-    least = np.zeros(products.shape[0], np.float32)
-    is_long = splits[1:] - splits[:-1] > k
-    for row in is_long.nonzero()[0].tolist():
+        least = np.maximum(least, min_products)
+    for row in (lengths > k).nonzero()[0].tolist():
         own = values[splits[row] : splits[row + 1]]
-        least[row] = np.partition(own, -k)[-k]
+        least[row] = max(np.partition(own, -k)[-k], least[row])
     # Of many equal products, there are still more than k.
-    is_large = values >= least[rows]
-    pairs = rows[is_large] * num_right + found[is_large]
-    return largest(pairs, values[is_large], num_right, k)
+    places = (values >= least.repeat(lengths)).nonzero()[0]
+    rows = splits.searchsorted(places, "right") - 1
+    pairs = rows * num_right + products.indices[places]
+    return largest(pairs, values[places], num_right, k)
 
 
 def product(left: Matrix, by_key: Matrix) -> Matrix:
     """Multiplies two matrices; fast for few rows, too, whose columns are in any order then."""
+    sums = _sums(left, by_key)
+    if left.shape[0] > _FEW_ROWS:
+        return sums
+    return entries(sums, sums.data.nonzero()[0])
+
+
+def _sums(left: Matrix, by_key: Matrix) -> Matrix:
+    """Multiplies two matrices of positive entries; columns may repeat with products of 0."""
     num_rows = left.shape[0]
     num_right = by_key.shape[1]
     if num_rows > _FEW_ROWS:
@@ -70,20 +76,18 @@ def product(left: Matrix, by_key: Matrix) -> Matrix:
     stops = by_key.indptr[left.indices + 1]
     lengths = stops - starts
     places = positions(starts, stops)
-    found = by_key.indices[places]
-    rows = row_numbers(left).repeat(lengths)
-    keys = rows * num_right + found
-    # Each pair of a row and a column is summed up at its last place. What is at others is not read.
+    found = by_key.indices.take(places)
+    firsts = row_numbers(left) * num_right
+    keys = firsts.repeat(lengths) + found
+    # Each pair of a row and a column is summed up at its last place; others stay 0.
     table = np.empty(num_rows * num_right, np.int32)
     every = np.arange(len(keys), dtype=np.int32)
     table[keys] = every
-    last_places = table[keys]
-    last = (last_places == every).nonzero()[0]
     sums = np.zeros(len(keys), np.float32)
     # In the order and the precision of SciPy.
-    np.add.at(sums, last_places, left.data.repeat(lengths) * by_key.data[places])
-    splits = rows[last].searchsorted(np.arange(num_rows + 1))
-    return SparseRows(sums[last], found[last], splits, (num_rows, num_right))
+    np.add.at(sums, table[keys], left.data.repeat(lengths) * by_key.data.take(places))
+    splits = splits_of(lengths)[left.indptr]
+    return SparseRows(sums, found, splits, (num_rows, num_right))
 
 
 def row_products(
@@ -106,19 +110,20 @@ def row_products(
         return products.sum(axis=1)
     # Seven matrices of SciPy would take longer than all else. Here, the entries of left rows are in
     # a table with a column for each of their columns; the first is for all others.
-    num_entries = len(left.indices)
-    new_columns = np.zeros(num_columns, np.int32)
-    new_columns[left.indices] = np.arange(1, num_entries + 1)
-    table = np.zeros((num_left, num_entries + 1), np.float32)
-    table[row_numbers(left), new_columns[left.indices]] = left.data
+    width = len(left.indices) + 1
+    new_columns = np.zeros(num_columns, np.int64)
+    new_columns[left.indices] = np.arange(1, width)
+    table = np.zeros(num_left * width, np.float32)
+    table[row_numbers(left) * width + new_columns[left.indices]] = left.data
     starts = right.indptr[right_rows]
     stops = right.indptr[right_rows + 1]
+    lengths = stops - starts
     places = positions(starts, stops)
-    pairs = np.arange(len(right_rows)).repeat(stops - starts)
-    columns = new_columns[right.indices[places]]
-    values = table[left_rows[pairs], columns] * right.data[places]
+    columns = new_columns.take(right.indices.take(places))
+    columns += (left_rows * width).repeat(lengths)
+    values = table.take(columns) * right.data.take(places)
     sums = np.zeros(len(right_rows), np.float32)
-    np.add.at(sums, pairs, values)
+    np.add.at(sums, np.arange(len(right_rows)).repeat(lengths), values)
     return sums
 
 

@@ -11,7 +11,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tf_charagram.search._pairs.codes import compared_codes
-from tf_charagram.search._pairs.flat_arrays import Floats
+from tf_charagram.search._pairs.flat_arrays import Floats, numbered
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import row_products
 from tf_charagram.text._algorithm.arrays import positions, splits_of
@@ -259,7 +259,7 @@ def _word_similarities(
     may_be_similar = is_possible.nonzero()[0]
     similarities = np.zeros(len(left_ids), np.float32)
     keys = left_ids[may_be_similar].astype(np.int64) * len(right_words) + right_ids[may_be_similar]
-    distinct_keys, places = np.unique(keys, return_inverse=True)
+    distinct_keys, places = numbered(keys)
     left_places, right_places = np.divmod(distinct_keys, len(right_words))
     distinct_similarities = process.cpdist(
         [left_words[place] for place in left_places.tolist()],
