@@ -40,8 +40,15 @@ def codes_of(texts: Sequence[str], lists: WordLists) -> dict[int, frozenset[str]
     special = is_special.nonzero()[0]
     are_codes = is_special.copy()
     are_codes[special] = [_is_code(lists.words[place]) for place in special.tolist()]
-    rows = distinct_integers(lists.rows()[is_special[lists.ids]])
-    code_words = WordLists(lists.words, *kept(lists.ids, are_codes[lists.ids], lists.splits))
+    # An amount or a date has two numbers next to each other.
+    has_digit = np.zeros(len(lists.words), bool)
+    has_digit[special] = [_HAS_DIGIT.search(lists.words[place]) is not None for place in special]
+    all_rows = lists.rows()
+    are_numbers = has_digit[lists.ids]
+    are_next = are_numbers[1:] & are_numbers[:-1] & (all_rows[1:] == all_rows[:-1])
+    has_code = are_codes[lists.ids]
+    rows = distinct_integers(np.append(all_rows[has_code], all_rows[1:][are_next]))
+    code_words = WordLists(lists.words, *kept(lists.ids, has_code, lists.splits))
     found = {}
     for row, words in zip(rows.tolist(), code_words.strings(rows), strict=True):
         codes = set(words)
