@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -172,7 +174,10 @@ class Dictionary:
             # Of a word that is spelled so already, both counts.
             step = steps.get(word)
             steps[word] = _steps_of(count if step is None else count + _count_of(step))
-        return self._with_steps(steps, self.accepted_words, self.sureness)
+        words = sorted(steps)
+        counts = np.array([steps[word] for word in words], np.uint8)
+        weight_steps = self._weight_steps_of(words)
+        return self._of(words, counts, self.accepted_words, self.sureness, weight_steps)
 
     def _weight_steps_of(self, words: Sequence[str]) -> NDArray[np.uint8] | None:
         """Returns the `weight_steps` of other words; new ones have the weight of other words."""
@@ -191,22 +196,27 @@ class Dictionary:
         """
         if other is None:
             return self
-        steps = dict(zip(other.words, other._steps.tolist(), strict=True))
-        steps |= dict(zip(self.words, self._steps.tolist(), strict=True))
-        accepted_words = self.accepted_words or other.accepted_words
-        sureness = other.sureness if self.sureness is None else self.sureness
-        return self._with_steps(steps, accepted_words, sureness)
-
-    def _with_steps(
-        self,
-        steps: Mapping[str, int],
-        accepted_words: WordFilter | None,
-        sureness: NDArray[np.int32] | None,
-    ) -> Dictionary:
-        """Returns a dictionary of other words; new ones have the weight of other words."""
-        words = sorted(steps)
-        counts = np.array([steps[word] for word in words], np.uint8)
-        return self._of(words, counts, accepted_words, sureness, self._weight_steps_of(words))
+        known = set(self.words)
+        is_new = np.array([word not in known for word in other.words])
+        new_steps = other._steps[is_new]
+        # Both are sorted, and sorting all words again takes several times as long.
+        falling = -self._steps.astype(np.int16)
+        new_falling = -new_steps.astype(np.int16)
+        starts = falling.searchsorted(new_falling).tolist()
+        stops = falling.searchsorted(new_falling, "right").tolist()
+        new_words = np.array(other.words, object)[is_new]
+        places = list(map(partial(bisect_left, self.words), new_words, starts, stops))
+        words = np.insert(np.array(self.words, object), places, new_words).tolist()
+        weight_steps = self.weight_steps
+        if weight_steps is not None:
+            weight_steps = np.insert(weight_steps, places, weight_steps[-1])
+        return self._of(
+            words,
+            np.insert(self._steps, places, new_steps),
+            self.accepted_words or other.accepted_words,
+            other.sureness if self.sureness is None else self.sureness,
+            weight_steps,
+        )
 
     @classmethod
     def _of(cls, *parts: Any) -> Dictionary:
