@@ -21,7 +21,13 @@ from tf_charagram.search._partitions.files import (
     records_of,
     save_array,
 )
-from tf_charagram.search._partitions.job import Job, first_rows_of, save_estimates, unseen_of
+from tf_charagram.search._partitions.job import (
+    Job,
+    first_rows_of,
+    save_estimates,
+    unclear_of,
+    unseen_of,
+)
 from tf_charagram.search._partitions.pairing import scored
 from tf_charagram.search._partitions.rivals import edges_of, with_rivals
 from tf_charagram.search.linkage.answers import best_first, best_partners, group_estimates
@@ -106,6 +112,7 @@ def group(job: Job, number: int) -> None:
         threshold,
         job.groups,
         unseen=unseen_of(job),
+        unclear=unclear_of(job),
         counts=np.minimum(sizes[graph.rows[graph.pairs]].prod(axis=1), _MAX_COUNTED),
         copies=alike.repeat(np.minimum(sizes * (sizes - 1) // 2, _MAX_COUNTED)),
     )

@@ -50,6 +50,7 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import UNSEEN, unseen_b
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.text_pairs import MAX_GAIN
+from tf_charagram.search.linkage._fellegi_sunter.variants import unclear_matches
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct
@@ -174,6 +175,8 @@ class ColumnComparison:
         self.mixture: Mixture | None = None
         #: Share of the matches that may look like random pairs.
         self.unseen = UNSEEN
+        #: Share of the matches that may be variants.
+        self.unclear = 0.0
         #: Numbers of the columns that make the row as a whole; none where it is not compared.
         self.telling: list[int] = []
         #: Compares rows as a whole, by the words of all rows.
@@ -267,12 +270,15 @@ class ColumnComparison:
         if chunk.num_left is not None:
             agreements = compare_columns(translated, pairs)
             learn_rivals(self.mixture, translated, pairs, agreements, sizes[1], sample)
-        if are_told_by_titles(self.columns):
+        if are_told_by_titles(translated):
             self.telling = telling_columns(translated, self.mixture)
         else:
             self.unseen = unseen_by_columns(translated, self.mixture)
+        self.unclear = unclear_matches(translated, self.mixture)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
-            if after is not before:
+            if number in self.mixture.variant_columns:
+                self.columns[number].is_identifying = True
+            elif after is not before:
                 codes = _translated_codes(before, after)
                 self.recoded[number] = codes if after.factor == 1 else after.factor
         return notes_of(translated)

@@ -34,11 +34,14 @@ def fit(job: Job, number: int) -> None:
     notes: list[str] = []
     telling: list[int] = []
     unseen = None
+    unclear = 0.0
     if isinstance(comparison, ColumnComparison):
         notes = _fit_columns(job, comparison)
         telling = comparison.telling
         unseen = comparison.unseen
-    write_json(job.path(FIT), {"notes": notes, "telling": telling, "unseen": unseen})
+        unclear = comparison.unclear
+    fitted = {"notes": notes, "telling": telling, "unseen": unseen, "unclear": unclear}
+    write_json(job.path(FIT), fitted)
 
 
 def _fit_columns(job: Job, comparison: ColumnComparison) -> list[str]:

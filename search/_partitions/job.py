@@ -190,6 +190,12 @@ def unseen_of(job: Job) -> float | None:
     return unseen
 
 
+def unclear_of(job: Job) -> float:
+    """Returns the share of the matches that may be variants."""
+    unclear: float = read_json(job.path(FIT))["unclear"]
+    return unclear
+
+
 def save_estimates(job: Job, estimates: Sequence[Estimate]) -> None:
     """Writes estimates; unknown values become `None`, as JSON has no NaN."""
     rows = []

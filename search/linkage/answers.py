@@ -255,7 +255,13 @@ def groups_of(links: Links, threshold: float, groups: str) -> Duplicates:
         below = threshold + _WEAK_PART * (1 - threshold) if is_text else _WEAK
         weak = weak_links(pairs, probabilities[is_probable], sizes, below)
     estimates = group_estimates(
-        linkage, links.pairs, probabilities, threshold, groups, unseen=links.unseen
+        linkage,
+        links.pairs,
+        probabilities,
+        threshold,
+        groups,
+        unseen=links.unseen,
+        unclear=links.unclear,
     )
     return Duplicates(found, kept, threshold, estimates, links.learned, weak, links)
 
@@ -268,6 +274,7 @@ def group_estimates(
     groups: str,
     *,
     unseen: float | None,
+    unclear: float,
     counts: Ids | None = None,
     copies: NDArray[np.floating] | None = None,
 ) -> list[Estimate]:
@@ -283,6 +290,7 @@ def group_estimates(
         threshold: Minimum probability.
         groups: `average` or `components`.
         unseen: Share of the matches that are no pairs, or `None` if it is not known.
+        unclear: Share of the matches that may be none.
         counts: Number of pairs that each pair stands for. Default: 1.
         copies: Probabilities of pairs of equal rows, of which `pairs` has the first ones only.
     """
@@ -298,6 +306,7 @@ def group_estimates(
         of_pairs = np.where(is_inside, raised, lowered).repeat(counts)
         all_pairs = np.append(of_pairs, alike)
         is_shown = np.append(is_inside.repeat(counts), alike >= each)
-        [own] = estimate(all_pairs[is_shown], all_pairs, [0.0], unseen=unseen)
+        shown = all_pairs[is_shown]
+        [own] = estimate(shown, all_pairs, [0.0], unseen=unseen, unclear=unclear)
         found.append(own._replace(threshold=each))
     return found

@@ -54,6 +54,7 @@ def estimate(
     thresholds: Sequence[float],
     *,
     unseen: float | None = 0.0,
+    unclear: float = 0.0,
     rows: NDArray[np.integer] | None = None,
     num_rows: tuple[int, int] = (0, 0),
     texts: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
@@ -69,6 +70,7 @@ def estimate(
         thresholds: Thresholds.
         unseen: Share of the matches that may be missing among the candidates, or `None` if recall
             cannot be known.
+        unclear: Share of the pairs that may be no matches, whatever their probabilities.
         rows: Rows of two tables that are shown, `(num_shown, 2)`, or `None` for groups.
         num_rows: Number of rows of both tables.
         texts: The text of each row of two lists, equal texts as the same number, negative without
@@ -94,7 +96,7 @@ def estimate(
             most = namesakes[is_chosen]
             if texts is not None and rows is not None:
                 most = np.maximum(most, _num_partners(rows[is_chosen]))
-            precision_bounds = _precision_bounds(chosen, most, error)
+            precision_bounds = _precision_bounds(chosen, most / (1 - unclear), error)
         if unseen is not None and total > 0:
             recall = min(found / total, 1)
             lower, upper = (values.sum() for values in _bounds(chosen, error, error))
@@ -118,7 +120,8 @@ def _precision_bounds(chosen: Array, most: Array, error: float) -> tuple[float, 
 
     Args:
         chosen: Probabilities of the pairs.
-        most: How many things each pair may be of, of which one is right, `(num_pairs,)`.
+        most: How many things each pair may be of, of which one is right, `(num_pairs,)`; more if
+            it may be none.
         error: How far off the log-odds may be.
     """
     lowest, highest = _bounds(chosen, error, _MAX_LOG_ODDS_ERROR)

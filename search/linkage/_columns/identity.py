@@ -45,6 +45,7 @@ _MIN_YEARS = 15
 # Distinct values among all: names of things are nearly unique, towns and kinds are not.
 _MIN_DISTINCT = 0.5
 _MIN_DISTINCT_NAMES = 0.05
+_MAX_KINDS = 10
 # Given names are known to be so; of all others, such as surnames, few are.
 _MIN_KNOWN = 0.25
 _MIN_SHARE = 0.6
@@ -91,7 +92,7 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
     if kind == "code":
         return is_distinct and _is_mostly(_is_code_of_thing, distinct)
     if kind == "name":
-        return _are_identifying_names(distinct, is_distinct)
+        return _are_identifying_names(distinct, is_distinct) and not _are_few(distinct, sample)
     return is_distinct and not _is_mostly(_is_address, distinct)
 
 
@@ -154,6 +155,11 @@ def _are_identifying_names(distinct: Sequence[str], is_distinct: bool) -> bool:
     if _is_mostly(lambda value: folded(value) in COLORS, distinct):
         return True
     return _is_mostly(lambda value: folded(value) in GIVEN_NAMES, distinct, _MIN_KNOWN)
+
+
+def _are_few(distinct: Sequence[str], sample: Sequence[str]) -> bool:
+    """Tells the kinds of a column, such as shops with given names, from given names."""
+    return len(distinct) < min(_MAX_KINDS, _MIN_DISTINCT_NAMES * len(sample))
 
 
 def _is_code_of_thing(value: str) -> bool:

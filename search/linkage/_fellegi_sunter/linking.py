@@ -33,6 +33,7 @@ from tf_charagram.search.linkage._fellegi_sunter.text_odds import (
     TextOdds,
     rival_evidence,
 )
+from tf_charagram.search.linkage._fellegi_sunter.variants import unclear_matches, unclear_relatives
 
 #: With fewer columns, so many of the matches may look like random pairs. Of generated people and
 #: firms with two or three columns, up to a third did.
@@ -106,6 +107,13 @@ class Links:
         if isinstance(self.mixture, TextOdds) or self.rows is not None:
             return UNSEEN
         return unseen_by_columns(self.columns, self.mixture)
+
+    @property
+    def unclear(self) -> float:
+        """Share of the matches that may be variants, which differ in a date or a number."""
+        if self.model is not None or isinstance(self.mixture, TextOdds):
+            return 0.0
+        return unclear_matches(self.columns, self.mixture)
 
     def probabilities_of(self, pairs: Ids) -> Array:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`.
@@ -230,13 +238,14 @@ def unseen_by_columns(columns: Sequence[Column], mixture: Mixture) -> float:
     """Returns the share of the matches that may look like random pairs.
 
     A match that differs in most of a few columns does. Columns that one table writes otherwise do
-    not count.
+    not count. In one table, matches may look like relatives, too.
     """
     num_telling = 0
     for number, (column, shares) in enumerate(zip(columns, mixture.match, strict=True)):
         share = shares[mixture.are_differences(number)].sum()
         num_telling += not column.note and share < _MAX_OTHERWISE
-    return 0.0 if num_telling >= _MIN_COLUMNS else UNSEEN
+    unseen = 0.0 if num_telling >= _MIN_COLUMNS else UNSEEN
+    return max(unseen, unclear_relatives(columns, mixture))
 
 
 def _bits(log_ratio: float) -> float:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from tf_charagram.search._pairs.flat_arrays import Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.identity import are_keys
 from tf_charagram.search.linkage._columns.kinds import are_near_dates
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.fitting import MIN_MOSTLY
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 
 # If copies and variants are as probable before any pair is seen, the share of copies with another
@@ -23,6 +26,8 @@ _MAX_OTHERS = 0.42
 _PSEUDO_PAIRS = 10
 # Columns whose values are mostly near by chance, such as rooms of a floor, tell little.
 _MIN_APART = 0.5
+# Pairs that differ in one column only, for each match: if there are more, they are no copies.
+_MAX_UNCLEAR = 2.0
 # Columns that differ in so many of the variants that another column tells are a part of it: the
 # day of a shift and its hour.
 _MIN_TOGETHER = 0.5
@@ -42,9 +47,8 @@ def variant_columns(
     Returns:
         Their numbers.
     """
-    for column in columns:
-        if column.is_identifying and are_keys(column.kind.name, column.left_cells):
-            return []
+    if _have_keys(columns):
+        return []
     is_alike = mixture.log_odds(agreements) > 0
     alike = pairs[is_alike]
     found = []
@@ -62,6 +66,43 @@ def variant_columns(
         if column.may_tell_variants and apart > _MIN_APART and share > _MAX_OTHERS:
             found.append(number)
     return found
+
+
+def _have_keys(columns: Sequence[Column]) -> bool:
+    """Tells whether things have a column that identifies them, whatever else differs."""
+    for column in columns:
+        if column.is_identifying and are_keys(column.kind.name, column.left_cells):
+            return True
+    return False
+
+
+def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
+    """Returns the share of the matches of a table that may be variants: too few to tell.
+
+    They have another value of a column that might tell variants.
+    """
+    if not columns[0].is_one_table or _have_keys(columns):
+        return 0.0
+    shares = [0.0]
+    for column, match, chance in zip(columns, mixture.match, mixture.chance, strict=True):
+        if column.may_tell_variants and chance[-1] > _MIN_APART:
+            shares.append(match[-1] / chance[-1])
+    return float(max(shares))
+
+
+def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
+    """Returns how many pairs of a table may be copies that changed, for each match.
+
+    They differ in one column only, as relatives or variants do. If they are more frequent than
+    copies, they are none.
+    """
+    if not columns[0].is_one_table:
+        return 0.0
+    is_single = (mixture.shared < MIN_MOSTLY).sum(axis=1) == 1
+    log_relatives = mixture.log_priors[1:-1][is_single]
+    log_variants = mixture.log_rivals if len(mixture.variant_columns) == 1 else np.zeros(0)
+    ratio = np.exp(np.append(log_relatives, log_variants) - mixture.log_priors[0]).sum()
+    return float(ratio) if ratio < _MAX_UNCLEAR else 0.0
 
 
 def with_companions(columns: Sequence[Column], mixture: Mixture) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import date, timedelta
 from itertools import combinations
 
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 from tests.search.linkage.conftest import f1
+from tests.search.partitions.conftest import groups_in
 from tests.texts import words
-from tf_charagram.search import Linker, deduplicate
+from tf_charagram.search import Linker, deduplicate, deduplicate_files
+from tf_charagram.search._partitions import in_memory
 
 _NAMES = words(400)
 
@@ -88,3 +91,33 @@ def test_a_loaded_linker_keeps_variants_apart(tmp_path):
     loaded = Linker.load(tmp_path / "linker.json")
     assert loaded.mixture.variant_columns == linker.mixture.variant_columns == [1]
     assert f1(_pairs(loaded.deduplicate(table)), _true_pairs(truth)) > 0.95
+
+
+def test_partitions_keep_variants_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(in_memory, "MAX_ROWS", 0)
+    monkeypatch.chdir(tmp_path)
+    table, truth = _concerts(6, 0.3)
+    lines = [",".join(row) for row in zip(*table.values(), strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join([",".join(table), *lines]) + "\n")
+    summary = deduplicate_files(["table.csv"], "out", on=list(table), num_partitions=2)
+    assert summary["identifies"] == ["band", "date"]
+    with open("out/table.csv", newline="") as file:
+        numbers = [row["group"] or None for row in csv.DictReader(file)]
+    pairs = {pair for rows in groups_in(numbers) for pair in combinations(rows, 2)}
+    assert f1(pairs, _true_pairs(truth)) > 0.9
+
+
+def test_bounds_say_that_copies_may_have_changed_or_be_variants():
+    table, _ = _concerts(4, 0.0)
+    _, first = np.unique(table["band"], return_index=True)
+    rows = [[cells[row] for cells in table.values()] for row in first for _ in range(2)]
+    same = dict(zip(table, zip(*rows, strict=True), strict=True))
+    for row in rows[1::6]:
+        row[1] = "2026-11-11"
+    changed = dict(zip(table, zip(*rows, strict=True), strict=True))
+    bounds = []
+    for cells in (same, changed):
+        estimates = deduplicate(cells, on=list(cells)).estimates
+        [lower] = [each.precision_bounds[0] for each in estimates if each.threshold == 0.5]
+        bounds.append(lower)
+    assert bounds[1] < bounds[0] - 0.2
