@@ -94,7 +94,7 @@ def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
     """Returns how many pairs of a table may be copies that changed, for each match.
 
     They differ in one column only, as relatives or variants do. If they are more frequent than
-    copies, they are none.
+    copies, they are different things.
     """
     if not columns[0].is_one_table:
         return 0.0
