@@ -78,7 +78,10 @@ def pair(job: Job, number: int) -> None:
     pairs = paired(np.repeat(rows, num_partners), partners)
     weight_of_row = np.repeat(_weights(num_rows, sizes), sizes)
     weights = np.repeat(weight_of_row, num_partners)
-    records = records_of(PAIRS, keys_of_pairs(pairs, num_rows), weights)
+    # A row has a key twice if two of its names start alike, and is no partner of itself.
+    is_other = pairs[:, 0] != pairs[:, 1]
+    keys = keys_of_pairs(pairs[is_other], num_rows)
+    records = records_of(PAIRS, keys, weights[is_other])
     save_array(job.file("pairs", number), summed(records, ("value",)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
@@ -238,6 +238,43 @@ def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArr
     return chance / chance.sum()
 
 
+def chances(
+    columns: Sequence[Column], samples: Sequence[NDArray[np.int64]]
+) -> list[NDArray[np.float64]]:
+    """Returns the share of each level among random pairs of rows, for each column.
+
+    Trains from one city to another go back, too: such pairs are near in two columns at once.
+    """
+    found = [chance_levels(column, samples) for column in columns]
+    for one, other in _pairs_of_names(columns):
+        shares = []
+        for side, pairs in enumerate(samples[: len(columns[0].tables)]):
+            within = []
+            for column in columns:
+                ids = column.tables[side]
+                within.append(replace(column, left=ids, right=ids))
+            shares.append(_crossed_share(within, one, other, pairs))
+        # Each column has half of the evidence of both.
+        share = np.sqrt(min(shares))
+        for number in (one, other):
+            found[number][EQUAL + 1] += share
+            found[number] /= 1 + share
+    return found
+
+
+def _crossed_share(
+    columns: Sequence[Column], one: int, other: int, pairs: NDArray[np.int64]
+) -> float:
+    """Returns the share of pairs with names in the other order, and nothing else in common."""
+    chosen = pairs[_may_be_crossed(columns[one], columns[other], pairs)]
+    levels = [compare_column(column, chosen).levels for column in columns]
+    swapped = _swapped(columns[one], columns[other], chosen, levels[one], levels[other])
+    others = [own[swapped] for number, own in enumerate(levels) if number not in (one, other)]
+    # Rows with two names in common are a match if there is nothing else to tell.
+    is_other = np.all([own > EQUAL for own in others], axis=0) if others else np.zeros(0, bool)
+    return float(is_other.sum() / max(len(pairs), 1))
+
+
 def _level_shares(column: Column, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Returns the share of each level among pairs that mostly differ, `(num_levels,)`."""
     near = column.kind.near_by_chance
@@ -255,16 +292,31 @@ def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list
     If two columns have names and a row has them in the other order, both columns are near.
     """
     agreements = [compare_column(column, pairs) for column in columns]
-    compared = zip(columns, agreements, strict=True)
-    names = [(column, found.levels) for column, found in compared if column.kind.name == "name"]
-    for (first, levels), (second, other_levels) in combinations(names, 2):
-        is_low = (levels > EQUAL + 1) & (other_levels > EQUAL + 1)
-        low = np.flatnonzero(is_low)
-        low = low[_may_be_crossed(first, second, pairs[low])]
-        crossed = _crossed(first, second, pairs[low])
-        swapped = low[crossed >= first.kind.cutoffs[1]]
-        levels[swapped] = other_levels[swapped] = EQUAL + 1
+    levels = [agreement.levels for agreement in agreements]
+    for one, other in _pairs_of_names(columns):
+        swapped = _swapped(columns[one], columns[other], pairs, levels[one], levels[other])
+        levels[one][swapped] = levels[other][swapped] = EQUAL + 1
     return agreements
+
+
+def _pairs_of_names(columns: Sequence[Column]) -> Iterator[tuple[int, int]]:
+    """Returns the numbers of columns of names, two by two."""
+    names = [number for number, column in enumerate(columns) if column.kind.name == "name"]
+    return combinations(names, 2)
+
+
+def _swapped(
+    first: Column,
+    second: Column,
+    pairs: NDArray[np.int64],
+    levels: NDArray[np.int8],
+    other_levels: NDArray[np.int8],
+) -> NDArray[np.intp]:
+    """Finds the pairs of rows that have names in the other order, and are not alike anyway."""
+    low = np.flatnonzero((levels > EQUAL + 1) & (other_levels > EQUAL + 1))
+    low = low[_may_be_crossed(first, second, pairs[low])]
+    crossed = _crossed(first, second, pairs[low])
+    return low[crossed >= first.kind.cutoffs[1]]
 
 
 def _may_be_crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     EQUAL,
     Agreement,
-    chance_levels,
+    chances,
     compare_columns,
     frequencies,
     random_pairs,
@@ -42,6 +42,8 @@ _MARGIN = 1.0
 _MAX_COPIES = 0.3
 # A table has copies, too, if so many of its pairs that look like matches differ by typos only.
 _MAX_TYPOS = 0.05
+# Of so few rows, some are equal by chance.
+_MAX_EQUAL = 0.01
 # Copies have mostly equal values in each column; a column in which fewer of the pairs do tells
 # things apart, such as the vintage of a wine, even if its values are near.
 _MIN_EQUAL = 1 / 3
@@ -157,12 +159,19 @@ def _inner_pairs(
         agreements = compare_columns(inner, inner_pairs)
         is_alike = mixture.log_odds(agreements) > 0
         is_copy = _are_copies(columns, agreements, is_alike)
-        # Equal rows of a sample are one row.
-        num_equal = 0 if sample is None else (sample.num_equal[side][rows] - 1).sum()
+        num_equal = 0
+        if sample is not None:
+            # Equal rows are one row. They may have too few values to look like matches.
+            num_others = sample.num_equal[side][rows] - 1
+            places = np.flatnonzero(num_others)
+            log_odds = mixture.log_odds(compare_columns(inner, paired(places, places)))
+            num_equal = num_others[places[log_odds > 0]].sum()
+            if num_equal <= _MAX_EQUAL * len(rows):
+                num_equal = 0
         if is_copy.sum() + num_equal <= _MAX_TYPOS * (is_alike.sum() + num_equal):
             found.append([agreement.of(~is_copy) for agreement in agreements])
             samples = random_pairs(inner)
-            chance.append([chance_levels(column, samples) for column in inner])
+            chance.append(chances(inner, samples))
             num_pairs += len(rows) * (len(rows) - 1) / 2
     if not found:
         return None

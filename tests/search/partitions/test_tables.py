@@ -18,7 +18,7 @@ import pytest
 
 from tests.commands import call, stop_before
 from tests.search.linkage.conftest import f1, products
-from tests.search.partitions.conftest import ON, groups_in, people
+from tests.search.partitions.conftest import ENDS, GIVEN, ON, STARTS, groups_in, people, typo
 from tests.variants import some_now
 from tf_charagram.data import read_table
 from tf_charagram.errors import CharagramError, DataError, RunError
@@ -98,6 +98,66 @@ class TestColumns:
         assert notes["name"] == "is `city` of the right table"
         assert notes["host"] == "read without `com`, `example`, zeros in front"
         assert notes["size"].startswith("numbers of the right table are 0.001 times as large")
+
+    def test_a_row_is_no_partner_of_itself(self, tmp_path):
+        table = people(150, seed=6)
+        # Both are names, so such a row has some keys twice.
+        table["name"] = [
+            f"{city} {name}" for name, city in zip(table["name"], table["city"], strict=True)
+        ]
+        table["no"] = [f"C-{row:05}" for row in range(150)]
+        del table["born"]
+        path = write(tmp_path / "all.csv", table)
+        options = {"on": ["no", "name", "city"], "num_partitions": 2}
+        summary = deduplicate_files([path], tmp_path / "out", None, **options)
+        assert summary["notes"] == ["no: numbers the rows of each table, and is left out"]
+        assert summary["num_groups"] > 25
+
+    def test_trains_back_are_others(self, tmp_path):
+        draw = random.Random(1)
+        paths = []
+        for name in ("left", "right"):
+            trains = [draw.sample(STARTS, 2) for _ in range(200)]
+            table = {
+                "from": [one for one, _ in trains],
+                "to": [other for _, other in trains],
+                "day": [draw.choice(["mon", "tue", "wed", "thu", "fri"]) for _ in trains],
+                "at": [f"{draw.randrange(24)}:{draw.randrange(60):02}" for _ in trains],
+                "track": [draw.randrange(1, 9) for _ in trains],
+            }
+            paths.append(write(tmp_path / f"{name}.csv", table))
+        on = list(table)
+        summary = match_files(paths[:1], paths[1:], tmp_path / "out", None, on=on, num_partitions=2)
+        assert summary["num_pairs"] <= 3
+
+    @pytest.mark.parametrize("seed", range(2))
+    def test_things_in_several_colors_and_sizes(self, tmp_path, seed):
+        draw = random.Random(seed)
+        colors = "black blue brown green red white yellow".split()
+        sizes = {"S": "Small", "M": "Medium", "L": "Large", "XL": "Extra Large"}
+        things = []
+        for _ in range(390):
+            title = f"{draw.choice(GIVEN)} {draw.choice(STARTS)}{draw.choice(ENDS)}"
+            price = draw.randrange(10, 120) - 0.01
+            if things and draw.random() < 0.5:
+                # Some of them are equal to another one by chance.
+                title, *_, price = draw.choice(things)
+            things.append((title, draw.choice(colors), draw.choice(list(sizes)), price))
+        left = [(title, color, size, f"{price:.2f}") for title, color, size, price in things[:300]]
+        right = []
+        for title, color, size, price in things[90:]:
+            title = typo(title, draw) if draw.random() < 0.2 else title
+            right.append((title, color[:3].upper(), sizes[size], f"{price * 1.1:.2f}"))
+        names = ["title", "color", "size", "price"]
+        tables = [dict(zip(names, zip(*rows, strict=True), strict=True)) for rows in (left, right)]
+        paths = [write(tmp_path / f"{number}.csv", each) for number, each in enumerate(tables)]
+        options = {"on": names, "num_partitions": 2}
+        match_files(paths[:1], paths[1:], tmp_path / "out", None, **options)
+        found = set(partners_in(tmp_path / "out" / "0.csv"))
+        truth = set()
+        for row, thing in enumerate(things[90:]):
+            truth |= {(other, row) for other in range(300) if things[other] == thing}
+        assert f1(found, truth) > 0.6
 
     def test_rows_with_frequent_values_only(self, tmp_path, monkeypatch):
         monkeypatch.setattr(keys, "_SMALL", 0)
