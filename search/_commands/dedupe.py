@@ -20,7 +20,7 @@ from tf_charagram.search._commands.files import (
     options_of,
     say,
 )
-from tf_charagram.search._commands.match import add_threshold_flags, say_scores
+from tf_charagram.search._commands.match import add_threshold_flags
 from tf_charagram.search._commands.records import (
     add_record_flags,
     answer_options,
@@ -33,6 +33,7 @@ from tf_charagram.search._commands.records import (
     kinds_of,
     say_answer,
     say_kinds,
+    say_scores,
 )
 from tf_charagram.search._commands.search import add_scoring_flags, model_of
 
@@ -137,6 +138,8 @@ def dedupe(arguments: Sequence[str]) -> int:
 
 def _say_groups(values: Namespace, found: Duplicates, num_rows: int) -> None:
     """Tells of groups of duplicates, and of the scores of their rows."""
+    from tf_charagram.search.linkage.estimates import histogram
+
     say_answer(values, found)
     weak_links = []
     for link in found.weak_links:
@@ -149,7 +152,7 @@ def _say_groups(values: Namespace, found: Duplicates, num_rows: int) -> None:
     for group in found.groups:
         # The first row of a group is the one that is kept, with itself as its partner.
         shown += group.scores[1:]
-    say_scores(shown)
+    say_scores(histogram(shown))
     sys.stderr.write(
         f"{len(found.kept):,} of {num_rows:,} rows kept, groups of duplicates: "
         f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"

@@ -20,6 +20,7 @@ from tf_charagram.search._commands.records import (
     given_names,
     say_estimates,
     say_named_kinds,
+    say_scores,
 )
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def say(values: Namespace, summary: dict[str, Any]) -> None:
     for note in summary["notes"]:
         sys.stderr.write(f"{note}\n")
     say_estimates(list(map(_estimate, summary["estimates"])), summary["threshold"])
+    say_scores(summary["scores"])
     seconds = sum(summary["seconds"].values())
     if "num_groups" in summary:
         found = (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tf_charagram.cli._flags.flags import Parser
@@ -31,6 +30,7 @@ from tf_charagram.search._commands.records import (
     compared,
     evidence_text,
     say_answer,
+    say_scores,
 )
 from tf_charagram.search._commands.search import add_scoring_flags
 
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
 
     from tf_charagram.data._tables.tables import Table
     from tf_charagram.search.linkage.answers import Match, Matches
-
-# Bins of the histogram of scores from 0 to 1, and characters of its longest bar.
-_NUM_BINS = 20
-_BAR = 40
 
 
 def _make_parser() -> Parser:
@@ -99,6 +95,7 @@ def match(arguments: Sequence[str]) -> int:
         return 0
     check_table_output(values, values.left, values.right)
     check_input_flags(values, values.left, values.right)
+    from tf_charagram.search.linkage.estimates import histogram
     from tf_charagram.search.matching import match as find
 
     left = read_input(values.left, values, values.on)
@@ -121,7 +118,7 @@ def match(arguments: Sequence[str]) -> int:
     num_rows = len(left)
     _join(values, left, right, found).write(values.output)
     say_answer(values, found)
-    say_scores([pair.score for pair in found.pairs])
+    say_scores(histogram([pair.score for pair in found.pairs]))
     num_matched = len({pair.left for pair in found.pairs})
     sys.stderr.write(
         f"{num_matched:,} of {num_rows:,} rows matched in {len(found.pairs):,} pairs, "
@@ -156,18 +153,3 @@ def _join(values: Namespace, left: Table, right: Table, found: Matches) -> Table
         joined.add("evidence", evidence)
     joined.add_columns_of(right.take(partners))
     return joined
-
-
-def say_scores(scores: Iterable[float]) -> None:
-    """Writes a histogram of scores to standard error, to choose a threshold by."""
-    counts = [0] * _NUM_BINS
-    for score in scores:
-        # A score of 1 is in the last bin.
-        place = min(int(score * _NUM_BINS), _NUM_BINS - 1)
-        counts[place] += 1
-    for place, count in enumerate(counts):
-        if count:
-            # Rounded up, so that no bar is empty.
-            length = math.ceil(_BAR * count / max(counts))
-            bar = "#" * length
-            sys.stderr.write(f"score {place / _NUM_BINS:.2f}  {count:9,}  {bar}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ _ONE_COLUMN = ("vectors_only",)
 _SEVERAL_COLUMNS = ("column", "identifies")
 # The next higher threshold, of which half of the pairs should be left.
 _MIN_STEP = 0.1
+# Characters of the longest bar of the histogram of scores.
+_MAX_BAR = 40
 
 
 def add_column_flag(parser: Parser) -> None:
@@ -231,6 +234,15 @@ def say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
             f"{each.threshold:9.2f} {each.num_pairs:9,}  {precision:16}  {recall}{mark}\n"
         )
     _say_narrow(estimates, threshold)
+
+
+def say_scores(counts: Sequence[int]) -> None:
+    """Writes a histogram of scores to standard error, to choose a threshold by."""
+    for place, count in enumerate(counts):
+        if count:
+            # Rounded up, so that no bar is empty.
+            bar = "#" * math.ceil(_MAX_BAR * count / max(counts))
+            sys.stderr.write(f"score {place / len(counts):.2f}  {count:9,}  {bar}\n")
 
 
 def estimate_at(estimates: Sequence[Estimate], threshold: float) -> Estimate:

@@ -59,8 +59,9 @@ def deduplicate_files(
         running: `resume`, `overwrite`, `ray`, `shows_progress` and `report` of `run_job`.
 
     Returns:
-        `num_rows`, `num_kept`, `num_groups`, `kinds` and `identifies` of several columns, `notes`
-        about them, `estimates` of precision and recall, and `seconds` by step.
+        `num_rows`, `num_kept`, `num_groups`, a histogram of `scores` in 20 equal parts, `kinds` and
+        `identifies` of several columns, `notes` about them, `estimates` of precision and recall,
+        and `seconds` by step.
 
     Raises:
         ConfigError: An argument is out of range, or pyarrow is not installed.
@@ -115,9 +116,9 @@ def match_files(
         running: `resume`, `overwrite`, `ray`, `shows_progress` and `report` of `run_job`.
 
     Returns:
-        `num_rows` of the left files, `num_matched` of them, `num_pairs`, `kinds` and `identifies`
-        of several columns, `notes` about them, `estimates` of precision and recall, and `seconds`
-        by step.
+        `num_rows` of the left files, `num_matched` of them, `num_pairs`, a histogram of `scores` in
+        20 equal parts, `kinds` and `identifies` of several columns, `notes` about them, `estimates`
+        of precision and recall, and `seconds` by step.
 
     Raises:
         ConfigError: An argument is out of range, or pyarrow is not installed.

@@ -16,6 +16,7 @@ from tf_charagram.errors import DataError
 from tf_charagram.search._partitions.files import load_array
 from tf_charagram.search._partitions.job import ESTIMATES, FIT, Job, input_of
 from tf_charagram.search._partitions.right_rows import right_cells
+from tf_charagram.search.linkage.estimates import histogram
 from tf_charagram.search.linkage.linker import Linker
 
 # Rows that are joined at once.
@@ -117,20 +118,25 @@ def summary_of(job: Job) -> dict[str, Any]:
         facts |= {"kinds": linker.kinds, "identifies": linker.identifies}
     facts["estimates"] = read_json(job.path(ESTIMATES))
     if job.right:
-        left = load_array(job.path("partners.npy"))["left"]
+        found = load_array(job.path("partners.npy"))
+        left = found["left"]
         num_left, _ = job.ends
         return {
             "num_rows": num_left,
             "num_matched": len(np.unique(left)),
             "num_pairs": len(left),
+            "scores": histogram(found["score"]),
             **facts,
         }
     found = load_array(job.path("groups.npy"))
     num_kept = int(((found["group"] == 0) | found["kept"]).sum())
     num_groups = int(found["group"].max(initial=0))
+    # The row that is kept is compared with itself.
+    is_other = (found["group"] > 0) & ~found["kept"]
     return {
         "num_rows": len(found),
         "num_kept": num_kept,
         "num_groups": num_groups,
+        "scores": histogram(found["score"][is_other]),
         **facts,
     }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
 from tf_charagram.search._pairs.flat_arrays import Array
@@ -26,6 +26,8 @@ _MARGIN = 0.03
 # No model is surer than this, as columns depend on each other.
 _MAX_LOG_ODDS = 4.0
 _NOT_KNOWN = (np.nan, np.nan)
+# Bins of the histogram of scores.
+_NUM_BINS = 20
 
 
 class Estimate(NamedTuple):
@@ -46,6 +48,13 @@ class Estimate(NamedTuple):
     recall: float
     precision_bounds: tuple[float, float]
     recall_bounds: tuple[float, float]
+
+
+def histogram(scores: ArrayLike) -> list[int]:
+    """Counts scores in 20 equal parts from 0 to 1; a score of 1 is in the last one."""
+    places = np.minimum(np.asarray(scores, np.float64) * _NUM_BINS, _NUM_BINS - 1)
+    counts: list[int] = np.bincount(places.astype(np.int64), minlength=_NUM_BINS).tolist()
+    return counts
 
 
 def estimate(

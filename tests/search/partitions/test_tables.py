@@ -14,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tests.commands import call, stop_before
@@ -370,6 +371,8 @@ class TestInMemory:
         for group in expected.groups:
             assert [scores[row] for row in group.rows] == pytest.approx(group.scores, abs=1e-4)
         assert summary["num_groups"] == len(groups)
+        shown = [score for group in expected.groups for score in group.scores[1:]]
+        assert summary["scores"] == np.histogram(shown, 20, (0, 1))[0].tolist()
         check_estimates(summary, expected)
         assert set(summary["seconds"]) == {"reading", "comparing in memory", "writing"}
 
@@ -390,7 +393,7 @@ class TestInMemory:
         assert found == {pair[:2]: round(pair.score, 4) for pair in pairs}
         assert list(found) == [pair[:2] for pair in pairs]
         assert summary["num_matched"] == len({pair.left for pair in pairs}) > 100
-        assert summary["num_pairs"] == len(pairs)
+        assert summary["num_pairs"] == sum(summary["scores"]) == len(pairs)
 
     def test_weights_are_for_later_rows(self, files, table, tmp_path):
         deduplicate_files(files, tmp_path / "out", None, on=ON)
@@ -538,6 +541,7 @@ class TestCommands:
         assert re.search(r"of 200 rows matched in [\d,]+ pairs, in ", written)
         assert "columns: name:name, city:name, born:date" in written
         assert "identify: name, born; others may change" in written
+        assert re.search(r"score 0\.95 +\d+ +#+\n", written)
         assert re.search(r" 0\.50 +\d+ +[01]\.\d\d \(.* \*\n", written)
 
     @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
