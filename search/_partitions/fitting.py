@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import Ids, paired
 from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import load_array, pairs_in, save_array
 from tf_charagram.search._partitions.job import (
@@ -21,6 +21,7 @@ from tf_charagram.search._partitions.job import (
 )
 from tf_charagram.search._partitions.keys import mixed
 from tf_charagram.search._partitions.pairing import candidates_of, chunk_of, with_copies
+from tf_charagram.search.linkage._fellegi_sunter.linking import NUM_COPIES, unseen_copies
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample
 from tf_charagram.search.linkage.linker import Linker
 
@@ -59,6 +60,11 @@ def _fit_columns(job: Job, comparison: ColumnComparison) -> list[str]:
     of_tables = np.split(num_equal[np.unique(pairs)], [chunk.num_left or 0])
     sample = Sample(is_chosen[pairs[:, 0]], of_tables)
     notes = comparison.fit(chunk, counts_of(job), int(is_chosen.sum()), num_others, sample)
+    if num_left is None and not comparison.telling:
+        # Rows that have candidates have rarer values than others.
+        rows = np.flatnonzero(is_chosen)[:NUM_COPIES]
+        copies = comparison.probabilities(chunk_of(job, paired(rows, rows)), counts_of(job))
+        comparison.unseen = max(comparison.unseen, unseen_copies(copies))
     linker = Linker(
         job.on,
         kinds=dict(zip(job.on, comparison.kinds, strict=True)),

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.connected import with_inner_pairs
-from tf_charagram.search._pairs.flat_arrays import Array, Ids
+from tf_charagram.search._pairs.flat_arrays import Array, Ids, paired
 from tf_charagram.search._pairs.learning import (
     Learned,
     best_threshold,
@@ -38,9 +38,13 @@ from tf_charagram.search.linkage._fellegi_sunter.variants import unclear_matches
 #: With fewer columns, so many of the matches may look like random pairs. Of generated people and
 #: firms with two or three columns, up to a third did.
 UNSEEN = 0.4
+#: Rows whose copies are looked at.
+NUM_COPIES = 2000
 _MIN_COLUMNS = 4
 # Columns that so many of the found matches differ in are not counted.
 _MAX_OTHERWISE = 0.3
+# Smallest share of the copies that counts as seen.
+_MIN_SEEN = 1e-3
 # Labels of each kind that a model needs.
 _MIN_OF_EACH = 2
 
@@ -238,14 +242,36 @@ def unseen_by_columns(columns: Sequence[Column], mixture: Mixture) -> float:
     """Returns the share of the matches that may look like random pairs.
 
     A match that differs in most of a few columns does. Columns that one table writes otherwise do
-    not count. In one table, matches may look like relatives, too.
+    not count. In one table, matches may look like relatives, too, and a row may have so frequent
+    values that even its exact copy looks like a random pair.
     """
     num_telling = 0
     for number, (column, shares) in enumerate(zip(columns, mixture.match, strict=True)):
         share = shares[mixture.are_differences(number)].sum()
         num_telling += not column.note and share < _MAX_OTHERWISE
     unseen = 0.0 if num_telling >= _MIN_COLUMNS else UNSEEN
-    return max(unseen, unclear_relatives(columns, mixture))
+    return max(unseen, unclear_relatives(columns, mixture), _unseen_copies(columns, mixture))
+
+
+def _unseen_copies(columns: Sequence[Column], mixture: Mixture) -> float:
+    """Returns `unseen_copies` of the rows of a table, 0 of two tables."""
+    num_rows = len(columns[0].left)
+    if not columns[0].is_one_table or not num_rows:
+        return 0.0
+    rows = np.arange(0, num_rows, num_rows // NUM_COPIES + 1)
+    copies = compare_columns(columns, paired(rows, rows))
+    return unseen_copies(expit(mixture.log_odds(copies)))
+
+
+def unseen_copies(probabilities: Array) -> float:
+    """Returns how many exact copies look like random pairs, for each that does not.
+
+    Names and towns alone are so frequent in a large table.
+
+    Args:
+        probabilities: Probabilities that rows match a copy of themselves, `(num_rows,)`.
+    """
+    return float(1 / max(probabilities.mean(), _MIN_SEEN) - 1)
 
 
 def _bits(log_ratio: float) -> float:

@@ -121,3 +121,14 @@ def test_bounds_say_that_copies_may_have_changed_or_be_variants():
         [lower] = [each.precision_bounds[0] for each in estimates if each.threshold == 0.5]
         bounds.append(lower)
     assert bounds[1] < bounds[0] - 0.2
+
+
+def test_recall_is_not_known_where_values_are_too_frequent():
+    draw = np.random.default_rng(0)
+    names = words(80)
+    people = [(names[first], names[town]) for first, town in draw.integers(0, 80, (3000, 2))]
+    rows = [*people, *people[:900]]
+    table = {"given": [row[0] for row in rows], "town": [row[1] for row in rows]}
+    estimates = deduplicate(table, on=["given", "town"]).estimates
+    [bounds] = [each.recall_bounds for each in estimates if each.threshold == 0.5]
+    assert bounds[0] < 0.1
