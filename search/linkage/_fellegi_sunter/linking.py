@@ -264,7 +264,7 @@ def _unseen_copies(columns: Sequence[Column], mixture: Mixture) -> float:
 
 
 def unseen_copies(probabilities: Array) -> float:
-    """Returns how many exact copies look like random pairs, for each that does not.
+    """Returns the ratio of exact copies that look like random pairs to the other ones.
 
     Names and towns alone are so frequent in a large table.
 

@@ -91,7 +91,7 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
 
 
 def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
-    """Returns how many pairs of a table may be copies that changed, for each match.
+    """Returns the ratio of pairs of a table that may be copies that changed to its matches.
 
     They differ in one column only, as relatives or variants do. If they are more frequent than
     copies, they are different things.
