@@ -122,7 +122,9 @@ def _candidates(
     if word_keys is not None:
         max_postings = max(max_postings_of(num_right), int(_PART_OF_TEXTS * num_right))
         found_words = product(_ones(left, rows), word_keys)
-        rare_words = rare_keys(found_words, right.num_texts_of_word, max_postings)
+        squares = np.maximum(right.word_lengths[found_words.indices] ** 2, 1e-12)
+        similarities = np.clip(found_words.data / squares, 1e-3, 1)
+        rare_words = rare_keys(found_words, right.num_texts_of_word, max_postings, similarities)
         min_products = None
         if min_score > 0:
             min_cosines = 0.6 * scorer.least_ngrams(left, rows, min_score)

@@ -16,6 +16,9 @@ from tf_charagram.text._algorithm.arrays import positions, splits_of
 
 # Rows whose products are computed in the columns that they have entries in.
 _FEW_ROWS = 25
+# Half as similar keys are kept as if they were 16 times as frequent.
+_POWER = 4
+_MAX_RANK = 1 << 30
 _TINY = np.finfo(np.float32).tiny
 
 
@@ -175,7 +178,12 @@ def entries(matrix: Matrix, places: NDArray[np.integer]) -> Matrix:
     return SparseRows(*parts, matrix.shape)
 
 
-def rare_keys(keys: Matrix, num_rows: NDArray[np.integer], max_postings: int) -> Matrix:
+def rare_keys(
+    keys: Matrix,
+    num_rows: NDArray[np.integer],
+    max_postings: int,
+    similarities: NDArray[np.floating] | None = None,
+) -> Matrix:
     """Drops the frequent keys of each row, which tell little and are in most rows.
 
     The keys of a row are kept from the rarest on, until they find so many right rows, with
@@ -185,6 +193,8 @@ def rare_keys(keys: Matrix, num_rows: NDArray[np.integer], max_postings: int) ->
         keys: Weights of keys, `(num_left, num_keys)`.
         num_rows: Number of right rows with each key, `(num_keys,)`.
         max_postings: Maximum number of right rows of all keys of a row.
+        similarities: How much each entry is like a key of its row, from 0 to 1. The less, the later
+            it is kept: or many rare words that are hardly alike leave no room for equal ones.
     """
     counts = num_rows[keys.indices]
     sums = splits_of(counts.astype(np.int64))
@@ -196,8 +206,11 @@ def rare_keys(keys: Matrix, num_rows: NDArray[np.integer], max_postings: int) ->
     places = (~is_kept).nonzero()[0]
     rows = np.arange(len(lengths)).repeat(lengths)[places]
     # Row by row, the rarest keys first; each row keeps its place.
-    width = int(counts.max()) + 1
-    order = stable_order(rows * width + counts[places])
+    ranked = counts[places]
+    if similarities is not None:
+        ranked = np.minimum(ranked / similarities[places] ** _POWER, _MAX_RANK).astype(np.int64)
+    width = int(ranked.max()) + 1
+    order = stable_order(rows * width + ranked)
     totals = splits_of(counts[places][order].astype(np.int64))
     starts = rows.searchsorted(rows)
     is_rare = totals[1:] - totals[starts] <= max_postings

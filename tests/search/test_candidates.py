@@ -16,7 +16,13 @@ from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import _by_vectors
 from tf_charagram.search._pairs.common_words import common_words
 from tf_charagram.search._pairs.flat_arrays import matrix_of
-from tf_charagram.search._pairs.rare_keys import largest, nearest_pairs, product, row_products
+from tf_charagram.search._pairs.rare_keys import (
+    largest,
+    nearest_pairs,
+    product,
+    rare_keys,
+    row_products,
+)
 from tf_charagram.search._pairs.similar_pairs import similar_pairs
 from tf_charagram.search._pairs.similarities import compare
 
@@ -204,3 +210,12 @@ def test_nearest_vectors(num_right):
     assert found.tolist() == np.repeat(np.arange(5), k).tolist()
     nearest = cosines[found, columns].reshape(5, k)
     assert (np.sort(nearest) == np.sort(cosines)[:, num_right - k :]).all()
+
+
+def test_equal_words_are_looked_up_before_rare_ones_that_are_hardly_alike():
+    similarities = np.append(np.full(100, 0.1, np.float32), np.float32(1))
+    num_texts = np.append(np.ones(100, np.int64), 20)
+    keys = sparse.csr_array(similarities[np.newaxis])
+    kept = rare_keys(keys, num_texts, 50, similarities)
+    assert 100 in kept.indices.tolist() and len(kept.indices) == 31
+    assert 100 not in rare_keys(keys, num_texts, 50).indices.tolist()
