@@ -190,6 +190,12 @@ def say_answer(values: Namespace, found: Matches | Duplicates) -> None:
     """Writes kinds of columns, scores on labels and estimates to standard error."""
     if len(found.links.columns) > 1:
         say_kinds(found.links.columns)
+    for side, has_copies in zip(("left", "right"), found.links.have_copies, strict=True):
+        if has_copies:
+            sys.stderr.write(
+                f"the {side} table has copies of rows (charagram dedupe finds them): of these, the "
+                "best partner is shown\n"
+            )
     say_learned(found.learned)
     if values.labels and found.learned is None:
         sys.stderr.write(

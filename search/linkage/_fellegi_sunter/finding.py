@@ -125,10 +125,12 @@ def _column_links(
     pairs = candidate_pairs(columns, first=first)
     columns, mixture, agreements = fitted_mixture(columns, pairs, fitted)
     is_one_table = columns[0].is_one_table
+    have_copies: Sequence[bool] = (False, False)
     if fitted is None and not is_one_table:
-        learn_rivals(mixture, columns, pairs, agreements, max(_sizes(columns)[1], 1))
+        num_all = max(_sizes(columns)[1], 1)
+        have_copies = learn_rivals(mixture, columns, pairs, agreements, num_all)
     log_odds = mixture.log_odds(agreements)
-    links = Links(columns, mixture, pairs, log_odds)
+    links = Links(columns, mixture, pairs, log_odds, have_copies=have_copies)
     if are_told_by_titles(columns):
         links.telling = telling_columns(columns, mixture)
         left = row_texts([columns[number].left_cells for number in links.telling])

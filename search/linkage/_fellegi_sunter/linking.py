@@ -85,6 +85,7 @@ class Links:
         model: The model with labels, or `None` without labels.
         learned: Precision and recall on held-out labels, or `None` without labels.
         learner: The model that was fitted to labels, even if the answer without them is better.
+        have_copies: Whether each of two tables has many copies of its rows.
     """
 
     columns: list[Column]
@@ -98,6 +99,7 @@ class Links:
     model: LearnedLinks | None = None
     learned: Learned | None = None
     learner: LearnedLinks | None = None
+    have_copies: Sequence[bool] = (False, False)
 
     @property
     def unseen(self) -> float | None:

@@ -49,11 +49,13 @@ class InnerPairs(NamedTuple):
         agreements: Agreements of candidates, one per column.
         chance: Share of each level among random pairs, one per column.
         num_pairs: Number of pairs of rows, candidates or not.
+        are_seen: Whether they are of all tables: none was left out because it has copies.
     """
 
     agreements: list[Agreement]
     chance: list[Array]
     num_pairs: float
+    are_seen: bool
 
 
 def fit_inner_rivals(
@@ -80,7 +82,10 @@ def fit_inner_rivals(
     _add_classes(mixture, shared, (counts + 1) / inner.num_pairs)
     _fit_classes(mixture, patterns, inner.num_pairs, 0)
     within = mixture.rivals
-    mixture.drop_relatives(_are_only_across(mixture, patterns, ratios, inner.num_pairs))
+    is_missing = _are_only_across(mixture, patterns, ratios, inner.num_pairs)
+    differ_in_several = (mixture.shared < MIN_MOSTLY).sum(axis=1) > 1
+    # A table that was left out may have them.
+    mixture.drop_relatives(is_missing & (differ_in_several | (not inner.are_seen)))
     for _ in range(_NUM_ROUNDS):
         levels = zip(within, inner.chance, mixture.match, mixture.chance, strict=True)
         mixture.rivals = [_across(*of_column) for of_column in levels]
@@ -103,9 +108,7 @@ def _are_only_across(
     classes = mixture.log_classes(ratios)[:, 1:]
     num_found = patterns.counts @ softmax(classes, axis=1)
     num_expected = np.exp(mixture.log_priors[1:]) * num_pairs
-    is_missing = num_found < _MIN_FOUND * num_expected
-    differ_in_several = (mixture.shared < MIN_MOSTLY).sum(axis=1) > 1
-    return is_missing[:-1] & differ_in_several
+    return (num_found < _MIN_FOUND * num_expected)[:-1]
 
 
 def _across(within: Array, chance_within: Array, match: Array, chance: Array) -> Array:

@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import Array, Ids, are_first, paired
 from tf_charagram.search.linkage._columns.columns import Column
+from tf_charagram.search.linkage._columns.shared_words import are_all_alike, contradict
+from tf_charagram.search.linkage._columns.values import folded
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
+    ABSENT,
     EQUAL,
     Agreement,
     chances,
@@ -44,9 +47,12 @@ _MAX_COPIES = 0.3
 _MAX_TYPOS = 0.05
 # Of so few rows, some are equal by chance.
 _MAX_EQUAL = 0.01
-# Copies have mostly equal values in each column; a column in which fewer of the pairs do tells
-# things apart, such as the vintage of a wine, even if its values are near.
-_MIN_EQUAL = 1 / 3
+# If most of them do, two alike rows are more probably copies than rivals.
+_MIN_MOSTLY_TYPOS = 0.5
+# A column in which copies are less often equal than half of the matches tells things apart, such as
+# the vintage of a wine, even if its values are near. At least and at most so many copies are equal.
+_EQUAL_OF_MATCHES = 0.5
+_MIN_EQUAL = (0.05, 1 / 3)
 # Rows of each table whose pairs within the table are looked at.
 _MAX_INNER_ROWS = 20_000
 # Rows with better partners are at most all but so few.
@@ -89,7 +95,7 @@ def learn_rivals(
     agreements: Sequence[Agreement],
     num_all_pairs: float,
     sample: Sample | None = None,
-) -> None:
+) -> Sequence[bool]:
     """Fits the rivals of a mixture to pairs of each table, and to pairs that better pairs outdo.
 
     Args:
@@ -99,6 +105,9 @@ def learn_rivals(
         agreements: Their agreements, one per column.
         num_all_pairs: Number of pairs of rows, candidates or not, of the rows of the sample.
         sample: The part that these pairs are of all candidate pairs. Default: all.
+
+    Returns:
+        Whether most of the alike rows of each table are copies.
     """
     is_own: NDArray[np.bool_] | slice = slice(None)
     num_equal: Sequence[NDArray[np.integer]] | None = None
@@ -115,28 +124,29 @@ def learn_rivals(
             mixture, own, outdone.is_outdone[is_own], is_weak, num_all_pairs
         ):
             break
-    inner = _inner_pairs(mixture, columns, pairs, sample)
+    inner, are_mostly_copies = _inner_pairs(mixture, columns, pairs, sample)
     if inner is not None:
         fit_inner_rivals(mixture, inner, own, num_all_pairs)
     num_inner = len(mixture.log_rivals)
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements)
-        outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
+        outdone = _outdone(mixture, columns, pairs, log_odds, num_equal, are_mostly_copies)
         if outdone is None:
-            return
+            break
         is_outdone = outdone.is_outdone[is_own]
         log_kept = outdone.log_kept[is_own]
         num_free = ((log_odds[is_own] > 0) & ~is_outdone).sum()
         if is_outdone.sum() < _MIN_OUTDONE or num_free < _MIN_FREE:
-            return
+            break
         # Of the pairs that are no matches, so many are known to be none.
         known = float(is_outdone.sum() / (len(is_outdone) - num_free))
         fit_outdone_rivals(mixture, own, is_outdone, log_kept, num_all_pairs, known, num_inner)
+    return are_mostly_copies
 
 
 def _inner_pairs(
     mixture: Mixture, columns: Sequence[Column], pairs: Ids, sample: Sample | None
-) -> InnerPairs | None:
+) -> tuple[InnerPairs | None, list[bool]]:
     """Compares rows within each table that has no copies; `None` if both have.
 
     Args:
@@ -145,10 +155,15 @@ def _inner_pairs(
         pairs: Candidate pairs of rows, `(num_pairs, 2)`.
         sample: The part that these pairs are of all candidate pairs: left rows are drawn, right
             rows are those that look like them, which are not compared.
+
+    Returns:
+        The pairs, and whether most of the pairs of each table that look like matches are copies.
     """
     draw = np.random.default_rng(0)
     found = []
     chance = []
+    are_mostly_copies = [False, False]
+    are_seen = True
     num_pairs = 0.0
     for side, ids in enumerate(columns[0].tables if sample is None else [columns[0].left]):
         rows = np.arange(len(ids)) if sample is None else np.unique(pairs[sample.is_own, 0])
@@ -158,7 +173,7 @@ def _inner_pairs(
         inner_pairs = candidate_pairs(inner)
         agreements = compare_columns(inner, inner_pairs)
         is_alike = mixture.log_odds(agreements) > 0
-        is_copy = _are_copies(columns, agreements, is_alike)
+        is_copy = _are_copies(mixture, inner, inner_pairs, agreements, is_alike)
         num_equal = 0
         if sample is not None:
             # Equal rows are one row. They may have too few values to look like matches.
@@ -168,16 +183,22 @@ def _inner_pairs(
             num_equal = num_others[places[log_odds > 0]].sum()
             if num_equal <= _MAX_EQUAL * len(rows):
                 num_equal = 0
-        if is_copy.sum() + num_equal <= _MAX_TYPOS * (is_alike.sum() + num_equal):
+        num_copies = is_copy.sum() + num_equal
+        num_alike = is_alike.sum() + num_equal
+        least = max(_MIN_MOSTLY_TYPOS * num_alike, _MIN_OUTDONE)
+        are_mostly_copies[side] = bool(num_copies > least)
+        if num_copies > _MAX_TYPOS * num_alike:
+            are_seen = False
+        else:
             found.append([agreement.of(~is_copy) for agreement in agreements])
             samples = random_pairs(inner)
             chance.append(chances(inner, samples))
             num_pairs += len(rows) * (len(rows) - 1) / 2
     if not found:
-        return None
+        return None, are_mostly_copies
     agreements = [together(parts) for parts in zip(*found, strict=True)]
     of_columns = [np.mean(parts, axis=0) for parts in zip(*chance, strict=True)]
-    return InnerPairs(agreements, of_columns, num_pairs)
+    return InnerPairs(agreements, of_columns, num_pairs, are_seen), are_mostly_copies
 
 
 def _within(column: Column, ids: Ids) -> Column:
@@ -186,26 +207,42 @@ def _within(column: Column, ids: Ids) -> Column:
 
 
 def _are_copies(
-    columns: Sequence[Column], agreements: Sequence[Agreement], is_alike: NDArray[np.bool_]
+    mixture: Mixture,
+    columns: Sequence[Column],
+    pairs: Ids,
+    agreements: Sequence[Agreement],
+    is_alike: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Tells pairs of a table that differ by typos only, `(num_pairs,)`.
 
     Args:
-        columns: The columns.
-        agreements: Agreements of pairs of rows of the same table, one per column.
+        mixture: A fitted mixture.
+        columns: The columns of the table.
+        pairs: Pairs of its rows, `(num_pairs, 2)`.
+        agreements: Their agreements, one per column.
         is_alike: Whether pairs look like matches, `(num_pairs,)`.
     """
-    is_near = _are_near(columns, agreements)
-    is_equal = np.stack([agreement.levels <= EQUAL for agreement in agreements])
-    is_copy = is_alike & is_near.all(axis=0)
+    alike = np.flatnonzero(is_alike)
+    found = [agreement.of(alike) for agreement in agreements]
+    is_near = _are_near(columns, pairs[alike], found)
+    levels = np.stack([agreement.levels for agreement in found])
+    is_equal = levels == EQUAL
+    is_present = levels != ABSENT
+    of_matches = np.array([shares[EQUAL] for shares in mixture.match])
+    least = np.clip(_EQUAL_OF_MATCHES * of_matches, *_MIN_EQUAL)
+    is_copy = is_near.all(axis=0)
     for _ in columns:
-        shares = is_equal[:, is_copy].sum(axis=1) / max(is_copy.sum(), 1)
-        telling = shares.argmin()
-        if shares[telling] > _MIN_EQUAL:
+        num_equal = is_equal[:, is_copy].sum(axis=1)
+        shares = num_equal / np.maximum(is_present[:, is_copy].sum(axis=1), 1)
+        telling = (shares / least).argmin()
+        if shares[telling] > least[telling]:
             break
+        # Nor is a missing value evidence for a copy.
         is_near[telling] = is_equal[telling]
-        is_copy = is_alike & is_near.all(axis=0)
-    return is_copy
+        is_copy = is_near.all(axis=0)
+    are_copies = np.zeros(len(pairs), bool)
+    are_copies[alike[is_copy]] = True
+    return are_copies
 
 
 def _outdone(
@@ -214,6 +251,7 @@ def _outdone(
     pairs: NDArray[np.int64],
     log_odds: NDArray[np.float64],
     num_equal: Sequence[NDArray[np.integer]] | None,
+    are_mostly_copies: Sequence[bool] = (False, False),
 ) -> _Outdone | None:
     """Finds pairs of which a row has a better partner; `None` if both tables have copies."""
     is_outdone = np.zeros(len(pairs), bool)
@@ -223,7 +261,9 @@ def _outdone(
         rows = pairs[:, side]
         partners = pairs[:, 1 - side]
         best, second = _best_two(rows, log_odds)
-        is_copy = _have_copies(mixture, columns, side, partners, log_odds, best, second)
+        is_copy = _have_copies(
+            mixture, columns, side, partners, log_odds, best, second, are_mostly_copies[1 - side]
+        )
         has_partner = log_odds[best] > 0
         num_rows: NDArray[np.integer] = np.ones(len(best), np.int64)
         if num_equal is not None:
@@ -259,6 +299,7 @@ def _have_copies(
     log_odds: NDArray[np.float64],
     best: Ids,
     second: Ids,
+    are_mostly_copies: bool,
 ) -> NDArray[np.bool_]:
     """Tells rows whose two best partners are as alike as the row and its partner.
 
@@ -270,22 +311,40 @@ def _have_copies(
         log_odds: Log-odds of the pairs.
         best: The best pair of each row, `(num_rows,)`.
         second: The next one.
+        are_mostly_copies: Whether most alike rows of the other side are copies.
     """
     has_two = (second != best) & (log_odds[second] > 0)
     alike_pairs = paired(partners[best], partners[second])[has_two]
     inner = [_within(column, column.tables[1 - side]) for column in columns]
     agreements = compare_columns(inner, alike_pairs)
-    is_alike = mixture.log_odds(agreements) > log_odds[best][has_two] - _MARGIN
+    least = 0 if are_mostly_copies else log_odds[best][has_two] - _MARGIN
+    is_alike = mixture.log_odds(agreements) > least
     is_copy = np.zeros(len(best), bool)
-    is_copy[has_two] = is_alike | _are_near(columns, agreements).all(axis=0)
+    is_copy[has_two] = is_alike | _are_near(inner, alike_pairs, agreements).all(axis=0)
     return is_copy
 
 
-def _are_near(columns: Sequence[Column], agreements: Sequence[Agreement]) -> NDArray[np.bool_]:
-    """Tells values that are equal, missing or, but for texts, near, `(num_columns, num_pairs)`."""
+def _are_near(
+    columns: Sequence[Column], pairs: Ids, agreements: Sequence[Agreement]
+) -> NDArray[np.bool_]:
+    """Tells values that are equal, missing or near, `(num_columns, num_pairs)`.
+
+    Args:
+        columns: The columns of a table.
+        pairs: Pairs of its rows, `(num_pairs, 2)`.
+        agreements: Their agreements, one per column.
+    """
     is_near = []
     for column, agreement in zip(columns, agreements, strict=True):
+        if column.kind.name != "text":
+            is_near.append(agreement.levels <= EQUAL + len(column.kind.cutoffs))
+            continue
         # Texts that are near may be other songs or sizes.
-        num_near = 0 if column.kind.name == "text" else len(column.kind.cutoffs)
-        is_near.append(agreement.levels <= EQUAL + num_near)
+        has_typos = agreement.levels <= EQUAL
+        for pair in np.flatnonzero(~has_typos).tolist():
+            left, right = pairs[pair].tolist()
+            values = (column.values[column.left[left]], column.values[column.right[right]])
+            one, other = map(folded, values)
+            has_typos[pair] = are_all_alike(one, other) and not contradict(one, other)
+        is_near.append(has_typos)
     return np.stack(is_near)

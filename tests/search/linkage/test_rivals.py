@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.search.linkage.conftest import f1, pairs_of
+from tests.search.linkage.conftest import f1, misspelled, pairs_of
 from tests.texts import words
 from tf_charagram.search import deduplicate, match
 
@@ -56,6 +56,34 @@ def test_two_tables_with_copies_show_no_rivals():
     left, right, _ = _songs(2)
     left, right = ({name: cells * 2 for name, cells in table.items()} for table in (left, right))
     assert not len(match(left, right, None, on=list(left)).links.mixture.log_rivals)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_copies_with_typos_in_all_columns_are_no_rivals(seed):
+    draw = np.random.default_rng(seed)
+    names = words(700, seed)
+    tables, entities = [], []
+    for side in (range(400), range(200, 600)):
+        rows, numbers = [], []
+        for entity in side:
+            of_entity = np.random.default_rng(entity)
+            name = f"{of_entity.choice(names[:60])} {of_entity.choice(names)}"
+            street = f"{of_entity.choice(names)} {of_entity.integers(1, 99)}"
+            for _ in range(draw.integers(1, 3)):
+                row = [name, street]
+                for place in draw.integers(0, 2, draw.integers(1, 3)):
+                    row[place] = misspelled(draw, row[place])
+                rows.append(row)
+                numbers.append(entity)
+        tables.append(dict(zip(("name", "street"), zip(*rows, strict=True), strict=True)))
+        entities.append(np.array(numbers))
+    found = match(*tables, None, on=["name", "street"])
+    assert found.links.have_copies == [True, True]
+    left, right = np.array(sorted(pairs_of(found))).T
+    is_right = entities[0][left] == entities[1][right]
+    assert is_right.mean() > 0.95
+    has_partner = np.isin(entities[0], entities[1])
+    assert len(np.unique(left[is_right])) > 0.95 * has_partner.sum()
 
 
 def _flights(days: range, seed: int) -> dict[str, list[str]]:
