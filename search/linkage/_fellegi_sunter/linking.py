@@ -220,7 +220,10 @@ class Links:
         self.probabilities = probabilities.astype(np.float64)
 
     def explain(self, left: int, right: int) -> list[Evidence]:
-        """Returns the evidence about a pair; the weights sum to the log-odds of its probability."""
+        """Returns the evidence about a pair; the weights sum to the log-odds of its probability.
+
+        Only equal texts of a single column have a probability of 1 whatever their weights.
+        """
         pair = np.array([[left, right]])
         agreements = compare_columns(self.columns, pair)
         [weights] = self.mixture.column_evidence(agreements)
