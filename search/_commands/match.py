@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 def _make_parser() -> Parser:
     """Returns the parser."""
     parser = Parser(prog="charagram match", description=__doc__)
-    parser.add_argument("left", help="table, or file of texts")
-    parser.add_argument("right", help="table, or file of texts")
+    for side in ("left", "right"):
+        help_text = "table, or file of texts; or files, as 'folder/*.parquet'"
+        parser.add_argument(side, help=help_text)
     add_scoring_flags(parser)
     add_on_right_flag(parser)
     add_threshold_flags(parser, "0.5; 0.7 with --vectors-only")

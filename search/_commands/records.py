@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli._flags.flags import Parser
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._commands.search import model_of
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def add_column_flag(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="NAME:KIND",
-        help="kind of a column of --on: text, name, code, number, date or list [told from the "
-        "values]",
+        help="kind of a column of --on: text, name, code, number, date, time or list [told from "
+        "the values]",
     )
     parser.add_argument(
         "--identifies",
@@ -80,15 +80,9 @@ def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
     Raises:
         ConfigError: A value has no colon, or its column is not compared.
     """
-    compared = [table.index(name) for name in values.on]
-    names = list(columns_of(table, values.on))
-    kinds = {}
-    for name, kind in given_kinds(values):
-        position = table.index(name)
-        if position not in compared:
-            raise ConfigError(f"--column must name a column of --on. Received: {name}:{kind}")
-        kinds[names[compared.index(position)]] = kind
-    return kinds
+    return {
+        _compared_name(values, table, name, "--column"): kind for name, kind in given_kinds(values)
+    }
 
 
 def given_kinds(values: Namespace) -> Iterator[tuple[str, str]]:
@@ -108,7 +102,31 @@ def identifying_of(values: Namespace, table: Table) -> list[str] | None:
     """Returns the names of `--identifies`, or `None` without it."""
     if values.identifies is None:
         return None
-    return [table.columns[table.index(name)] for name in given_names(values.identifies)]
+    names = given_names(values.identifies)
+    return [_compared_name(values, table, name, "--identifies") for name in names]
+
+
+def _compared_name(values: Namespace, table: Table, given: str, flag: str) -> str:
+    """Returns the distinct name of a column that is compared.
+
+    Args:
+        values: The values of the flags.
+        table: The table.
+        given: The name or number of the column, or its distinct name, as it is printed.
+        flag: The flag that names it.
+
+    Raises:
+        ConfigError: The column is not in the table, or not compared.
+    """
+    names = _distinct_names(table, values.on)
+    if given in names and given not in table.columns:
+        return given
+    position = table.index(given)
+    compared = [table.index(name) for name in values.on]
+    if position not in compared:
+        listed = ", ".join(names)
+        raise ConfigError(f"{flag} must name a column of --on: {listed}. Received: {given}")
+    return names[compared.index(position)]
 
 
 def given_names(text: str) -> list[str]:
@@ -118,14 +136,18 @@ def given_names(text: str) -> list[str]:
 
 def columns_of(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
     """Returns columns of a table, which may be given by number, by distinct names."""
-    columns: dict[str, list[Any]] = {}
+    return dict(zip(_distinct_names(table, on), map(table.column, on), strict=True))
+
+
+def _distinct_names(table: Table, on: Sequence[str]) -> list[str]:
+    """Returns the names of columns; the second of one name ends in `_2`."""
+    names: list[str] = []
     for given in on:
         name = table.columns[table.index(given)]
-        # Two columns of one name are told apart by their numbers.
-        while name in columns:
+        while name in names:
             name += "_2"
-        columns[name] = table.column(given)
-    return columns
+        names.append(name)
+    return names
 
 
 def _read_record_labels(values: Namespace, left: Table, right: Table) -> list[Label]:
@@ -135,11 +157,17 @@ def _read_record_labels(values: Namespace, left: Table, right: Table) -> list[La
 
     Raises:
         DataError: The file cannot be read or lacks a column.
-        ConfigError: A key is in no row or in several rows.
+        ConfigError: A table lacks the column, or a key is in no row or in several rows.
     """
+    from tf_charagram.data._tables.tables import column_position
     from tf_charagram.data.readers.pairs import read_labels
 
     key = values.key
+    for table, side in ((left, "left"), (right, "right")):
+        if key is not None and column_position(table.columns, key) is None:
+            named = "the table" if left is right else f"the {side} table"
+            advice = unknown_name("column", key, table.columns)
+            raise ConfigError(f"--key must name a column of {named}. {advice}")
     labels = read_labels(values.labels, encoding=values.encoding, on_bad_line=values.on_bad_line)
     left_rows = _rows_by_key(left, key)
     right_rows = _rows_by_key(right, key)
@@ -219,8 +247,8 @@ def say_named_kinds(kinds: Mapping[str, str], identifies: Sequence[str]) -> None
     """Writes the kinds of columns, and the columns that identify, to standard error."""
     named = ", ".join(f"{name}:{kind}" for name, kind in kinds.items())
     sys.stderr.write(f"columns: {named} (to change: --column NAME:KIND)\n")
-    names = ", ".join(identifies) or "none"
-    sys.stderr.write(f"identify: {names}; others may change (to change: --identifies)\n")
+    names = f"{', '.join(identifies)}; others" if identifies else "none; all"
+    sys.stderr.write(f"identify: {names} may change (to change: --identifies)\n")
 
 
 def say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:

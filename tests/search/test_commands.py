@@ -25,6 +25,7 @@ from tf_charagram import TextReader
 from tf_charagram.data._tables.table_reading import read_table
 from tf_charagram.data._tables.tables import Table
 from tf_charagram.search import deduplicate, match
+from tf_charagram.search.linkage._columns.kinds import KINDS
 
 COLUMNS = ["id", "name", "city"]
 ROWS = [
@@ -378,16 +379,50 @@ def test_labels(csv_file, labels, tmp_path, capsys):
     message = "labels.tsv has fewer than two matches or two others: nothing was learned"
     assert message in capsys.readouterr().err
     for content, message in (
-        ("a\tb\t1\na\tc\t1\nb\tc\t1\n", "`labels` must name rows of the left table, from 0 to 5"),
+        ("a\tb\t1\na\tc\t1\nb\tc\t1\n", "`labels` must name rows of the table, from 0 to 5"),
         (
             "left\tright\tlabel\na\tc\tyes\n",
             "expected 0 or 1 in column label, for",
         ),
         ("this\tthat\nb\tc\n", "two texts and 1 or 0, whether"),
+        ("one\ttwo\tsame\nb\tc\t1\n", "Name them left, right and match."),
     ):
         labels.write_text(content)
         assert call("dedupe", csv_file, *arguments) == 1
-        assert message in capsys.readouterr().err
+        err = capsys.readouterr().err
+        # `dedupe` has no such flag.
+        assert message in err and "--columns" not in err
+
+
+def test_keys_that_a_table_lacks(csv_file, labels, tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text("name\nbyrd\n")
+    arguments = ["--on", "name", "--model", "none", "--labels", labels, "--key", "id"]
+    assert call("match", csv_file, other, *arguments) == 1
+    message = "--key must name a column of the right table. Unknown column 'id'. Available: name."
+    assert message in capsys.readouterr().err
+
+
+def test_columns_of_one_name(tmp_path, capsys):
+    table = tmp_path / "twins.csv"
+    table.write_text("name,name,city\nAnna Lee,A. Lee,Rome\nAnna Li,Ann Lee,Rome\nBo,B.,Oslo\n")
+    arguments = ["dedupe", table, "--on", "1,2", "--model", "none"]
+    for flags in (["--identifies", "2"], ["--identifies", "name_2"]):
+        assert call(*arguments, *flags, "--column", "name_2:text") == 0
+        err = capsys.readouterr().err
+        assert "columns: name:name, name_2:text (to" in err
+        assert "identify: name_2; others may change (to" in err
+    assert call(*arguments, "--identifies", "") == 0
+    assert "identify: none; all may change (to" in capsys.readouterr().err
+    assert call(*arguments, "--identifies", "city") == 1
+    message = "--identifies must name a column of --on: name, name_2. Received: city"
+    assert message in capsys.readouterr().err
+
+
+def test_help_lists_all_kinds_of_columns(capsys):
+    call("dedupe", "--help")
+    [text] = re.findall(r"kind of a column of --on:([^[]*)\[", capsys.readouterr().out)
+    assert set(re.findall(r"\w+", text)) - {"or"} == set(KINDS)
 
 
 def test_table_errors(csv_file, tmp_path, capsys):

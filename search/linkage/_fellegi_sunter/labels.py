@@ -55,9 +55,10 @@ def _row_numbers(columns: Sequence[Column], side: str, labels: Sequence[int | st
     for label in labels:
         row = rows.get(_label_text(label), -1) if isinstance(label, str) else int(label)
         if not 0 <= row < num_rows:
+            table = "the table" if columns[0].is_one_table else f"the {side} table"
             raise ConfigError(
-                f"`labels` must name rows of the {side} table, from 0 to {num_rows - 1}, "
-                f"or repeat their cells. Received: {label!r}"
+                f"`labels` must name rows of {table}, from 0 to {num_rows - 1}, or repeat their "
+                f"cells (or cells of another column, with --key NAME). Received: {label!r}"
             )
         numbers.append(row)
     return numbers

@@ -68,6 +68,8 @@ class Rows:
             in the encoding, or if a cell that is needed is no text.
         has_tabs: Whether the lines of other files have columns between tabs.
         columns: Names of columns that will be asked for: JSON may have them later.
+        remedy: What to do if the columns do not fit. Default: the flags `--columns` and
+            `--no-header`.
 
     Attributes:
         names: The names of the columns.
@@ -91,8 +93,10 @@ class Rows:
         on_bad_line: str | BadLines = "error",
         has_tabs: bool = False,
         columns: Sequence[str] = (),
+        remedy: str = "",
     ) -> None:
         self.path = path
+        self._remedy = remedy
         self.bad = BadLines.of(on_bad_line)
         self.separator = ","
         self.has_header = True
@@ -220,14 +224,12 @@ class Rows:
             shown.append(f"{name or number} '{value[:_MAX_SHOWN_CHARS]}'")
         if len(shown) > _MAX_SHOWN:
             shown[_MAX_SHOWN:] = [f"and {len(shown) - _MAX_SHOWN} more"]
-        advice = (
-            f"The columns, each with a value: {', '.join(shown)}. Choose with --columns NAME,NAME "
-            "(names, or numbers from 1)"
-        )
+        choose = self._remedy or "Choose with --columns NAME,NAME (names, or numbers from 1)"
+        advice = f"The columns, each with a value: {', '.join(shown)}. {choose}"
         if len(self.names) == 1:
             advice += ". Tabs separate columns, or commas in .csv files"
         advice += "."
-        if self.first_line and self.has_header:
+        if self.first_line and self.has_header and not self._remedy:
             advice += f" {_ADD_NO_HEADER}"
         return advice
 

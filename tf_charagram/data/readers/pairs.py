@@ -102,7 +102,14 @@ def _matches(
 ) -> Iterator[LabelledPair]:
     """Yields the pairs of a table; without a column of matches, all pairs mean the same."""
     table = Rows(
-        path, header=header, encoding=encoding, on_bad_line=bad, has_tabs=True, columns=columns
+        path,
+        header=header,
+        encoding=encoding,
+        on_bad_line=bad,
+        has_tabs=True,
+        columns=columns,
+        # Labels have no flags for columns.
+        remedy="Name them left, right and match" if value == "truth" else "",
     )
     positions = choose_columns(table, columns, 2, value)
     for line, (left, right, *match) in table.texts(positions):
