@@ -58,7 +58,7 @@ def _row_numbers(columns: Sequence[Column], side: str, labels: Sequence[int | st
             table = "the table" if columns[0].is_one_table else f"the {side} table"
             raise ConfigError(
                 f"`labels` must name rows of {table}, from 0 to {num_rows - 1}, or repeat their "
-                f"cells (or cells of another column, with --key NAME). Received: {label!r}"
+                f"cells. Received: {label!r}"
             )
         numbers.append(row)
     return numbers

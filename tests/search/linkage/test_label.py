@@ -102,7 +102,7 @@ def test_an_answer_is_a_line_of_its_own(label, content, before):
         ),
         (HEADER + b"1,2,126,35,1\n", "labels.csv:2: expected left,right,match"),
         (HEADER + b"1,2,3\n", "found 1,2,3"),
-        (HEADER + b"1,9999,1\n", "`labels` must name rows of the table, from 0 to"),
+        (HEADER + b"1,9999,1\n", "`labels` must name rows of the right table, from 0 to"),
         (HEADER + b"3,4,1\n3,4,0\n", "must not contradict each other. Received: 1 and 0 for"),
     ],
 )
