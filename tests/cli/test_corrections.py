@@ -124,3 +124,15 @@ def test_commands(tmp_path, capsys):
         np.testing.assert_allclose(np.load(tmp_path / output), expected, atol=1e-5)
     assert call(*embed, "--output", f"{tmp_path}/kept/", "--resume") == 1
     assert "other settings: keep_words_sha256 was " in capsys.readouterr().err
+
+
+def test_tables_that_are_read_as_lines(tmp_path, capsys):
+    table = tmp_path / "rows.csv"
+    table.write_text("name,city\nAnna,Rome\n")
+    output = tmp_path / "out.npy"
+    arguments = ["embed", "english", "--input", table, "--output", output]
+    note = f"{table}: each line is a text; for columns, name them with --on\n"
+    for flags, num_rows in (([], 2), (["--on", "name", "--overwrite"], 1)):
+        assert call(*arguments, *flags) == 0
+        assert (note in capsys.readouterr().err) == (not flags)
+        assert len(np.load(output)) == num_rows

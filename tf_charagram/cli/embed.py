@@ -6,6 +6,7 @@ The vectors go to one file, or to a folder of shards, where `--resume` goes on a
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -94,6 +95,14 @@ def _make_parser() -> Parser:
     return parser
 
 
+def _say_tables(paths: Sequence[str]) -> None:
+    """Says on standard error that tables are read as lines."""
+    from tf_charagram.data._tables.table_reading import format_of
+
+    if tables := [path for path in paths if format_of(path)]:
+        sys.stderr.write(f"{tables[0]}: each line is a text; for columns, name them with --on\n")
+
+
 def embed(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     parser = _make_parser()
@@ -109,6 +118,8 @@ def embed(arguments: Sequence[str]) -> int:
     check_not_read(values["output"], paths)
     if parsed.on:
         check_input_flags(parsed, *paths)
+    else:
+        _say_tables(paths)
     given = {}
     for name in _SHARD_FLAGS:
         value = values[name]
