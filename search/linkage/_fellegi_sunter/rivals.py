@@ -225,19 +225,18 @@ def _are_copies(
     alike = np.flatnonzero(is_alike)
     found = [agreement.of(alike) for agreement in agreements]
     is_near = _are_near(columns, pairs[alike], found)
+    # A missing value may be the one that tells two things apart.
     levels = np.stack([agreement.levels for agreement in found])
     is_equal = levels == EQUAL
-    is_present = levels != ABSENT
+    is_near &= levels != ABSENT
     of_matches = np.array([shares[EQUAL] for shares in mixture.match])
     least = np.clip(_EQUAL_OF_MATCHES * of_matches, *_MIN_EQUAL)
     is_copy = is_near.all(axis=0)
     for _ in columns:
-        num_equal = is_equal[:, is_copy].sum(axis=1)
-        shares = num_equal / np.maximum(is_present[:, is_copy].sum(axis=1), 1)
+        shares = is_equal[:, is_copy].sum(axis=1) / max(is_copy.sum(), 1)
         telling = (shares / least).argmin()
         if shares[telling] > least[telling]:
             break
-        # Nor is a missing value evidence for a copy.
         is_near[telling] = is_equal[telling]
         is_copy = is_near.all(axis=0)
     are_copies = np.zeros(len(pairs), bool)
