@@ -13,7 +13,6 @@ from tf_charagram.search._pairs.flat_arrays import (
     Ids,
     distinct_integers,
     keys_of_pairs,
-    list_numbers,
     ones_of,
     paired,
     pairs_of_keys,
@@ -43,9 +42,12 @@ _MIN_COLUMNS = 4
 _MAX_SMALL = 30_000
 _FEW_CANDIDATES = 10
 _FEW_POSTINGS = 1000
-# Rows that share two halves at most, and the weight of these next to that of a value.
+# Rows that share a key of two halves at most, and its weight next to that of a value.
 _MAX_SHARED = 30
 _HALVES_WEIGHT = 0.3
+# Two halves that more rows have count only if these are of one thing: so many times as many rows as
+# by chance.
+_MIN_RATIO = 10
 # Letters of a half of a value, at least.
 _MIN_HALF = 3
 # Left rows whose candidates are in memory at the same time.
@@ -173,13 +175,21 @@ def _keys_of_two(columns: Sequence[Column]) -> sparse.csr_array:
             order = stable_order(both)
             starts, ends = runs_of(both[order])
             sizes = ends - starts
-            is_shared = (sizes > 1) & (sizes <= _MAX_SHARED)
+            heads = present[order[starts]]
+            first_counts = np.bincount(first[present])[first[heads]]
+            second_counts = np.bincount(second[present])[second[heads]]
+            by_chance = first_counts * second_counts / num_rows
+            is_shared = (sizes <= _MAX_SHARED) | (sizes > _MIN_RATIO * by_chance)
+            is_shared &= sizes > 1
             shared = sizes[is_shared]
             rows.append(present[order[np.repeat(is_shared, sizes)]])
-            keys.append(num_keys + list_numbers(shared))
+            # Rows of a large group share a key with their neighbours in the group.
+            places = np.arange(shared.sum()) - np.repeat(splits_of(shared)[:-1], shared)
+            is_new = places % _MAX_SHARED == 0
+            keys.append(num_keys + np.cumsum(is_new) - 1)
             of_key = _HALVES_WEIGHT * np.log1p(num_rows / shared)
             weights.append(np.repeat(of_key.astype(np.float32), shared))
-            num_keys += len(shared)
+            num_keys += is_new.sum()
     places = np.concatenate(rows), np.concatenate(keys)
     return sparse.csr_array((np.concatenate(weights), places), (num_rows, num_keys))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.search.linkage.conftest import COLUMNS, misspelled, people, person
+from tests.search.linkage.conftest import COLUMNS, as_table, changed, misspelled, people, person
 from tests.texts import words
+from tf_charagram.search._pairs.connected import components
 from tf_charagram.search.linkage._columns.columns import make_column, read_columns
 from tf_charagram.search.linkage._columns.ngrams import trigram_tfidf, trigrams
 from tf_charagram.search.linkage._fellegi_sunter import blocking
@@ -49,6 +50,19 @@ def test_candidates_have_all_equal_and_misspelled_rows(seed, max_small, monkeypa
     num_left = len(left["first"])
     assert {(row, num_left + other) for row, other in truth} <= set(map(tuple, pairs.tolist()))
     assert (pairs[:, 0] < pairs[:, 1]).all()
+
+
+def test_candidates_connect_the_rows_of_a_large_group(monkeypatch):
+    monkeypatch.setattr(blocking, "_MAX_SMALL", 0)
+    monkeypatch.setattr(blocking, "_FEW_POSTINGS", 50)
+    draw = np.random.default_rng(0)
+    names = words(120, 0)
+    rows = [person(draw, names) for _ in range(2000)]
+    group = [changed(draw, rows[0], 0.2) for _ in range(200)]
+    columns = read_columns(as_table([*group, *rows[1:]]), None, COLUMNS)
+    pairs = candidate_pairs(columns)
+    inner = pairs[pairs[:, 1] < len(group)]
+    assert components(len(group), inner).max() == 0
 
 
 def test_copies_do_not_crowd_out_others():
