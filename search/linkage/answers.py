@@ -32,6 +32,8 @@ from tf_charagram.search.linkage.estimates import THRESHOLDS, Estimate, estimate
 # Minimum probability of a match, and minimum cosine where vectors alone are compared.
 _THRESHOLD = 0.5
 _MIN_COSINE = 0.7
+# Pairs that are less probable count for no estimate.
+_MIN_POSSIBLE = 1e-6
 # Groups that hang on a pair below this probability are worth a look. Texts hardly have as much:
 # theirs are weak in this part of the probabilities from the threshold to 1.
 _WEAK = 0.9
@@ -294,15 +296,20 @@ def group_estimates(
         counts: Number of pairs that each pair stands for. Default: 1.
         copies: Probabilities of pairs of equal rows, of which `pairs` has the first ones only.
     """
-    left, right = pairs.T
     counts = np.ones(len(pairs), np.int64) if counts is None else counts
     alike = np.zeros(0) if copies is None else copies
+    # The others are most pairs, and hardly add up to one match.
+    is_possible = np.maximum(probabilities, linkage.joined) > _MIN_POSSIBLE
+    possible = probabilities[is_possible]
+    joined = linkage.joined[is_possible]
+    left, right = pairs[is_possible].T
+    counts = counts[is_possible]
+    raised = np.maximum(possible, joined)
+    lowered = np.minimum(possible, joined)
     found = []
     for each in sorted({*THRESHOLDS, threshold}):
         numbers = group_numbers(groups, linkage, pairs, probabilities, each)
         is_inside = numbers[left] == numbers[right]
-        raised = np.maximum(probabilities, linkage.joined)
-        lowered = np.minimum(probabilities, linkage.joined)
         of_pairs = np.where(is_inside, raised, lowered).repeat(counts)
         all_pairs = np.append(of_pairs, alike)
         is_shown = np.append(is_inside.repeat(counts), alike >= each)

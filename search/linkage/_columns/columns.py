@@ -139,7 +139,9 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
     if not _SIMPLE.issuperset(map(type, values)):
         return [_cell_of(value, name, argument) for value in values]
     # Most tables repeat their texts.
-    texts = {value: _cell_of(value, name, argument) for value in set(values)}
+    texts = {}
+    for value in set(values):
+        texts[value] = "" if value is None or is_missing(value) else value.strip()
     return [texts[value] for value in values]
 
 

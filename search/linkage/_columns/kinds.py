@@ -122,6 +122,16 @@ class ColumnKind:
         return Kind(self.name, same_for_all(self.read), similarities, self.levels, near)
 
 
+def _used_values(
+    values: Sequence[str], pairs: NDArray[np.integer]
+) -> tuple[list[str], NDArray[np.integer]]:
+    """Returns the values of some pairs only, and their positions in the pairs."""
+    is_used = np.zeros(len(values), bool)
+    is_used[pairs] = True
+    used = [values[place] for place in np.flatnonzero(is_used).tolist()]
+    return used, (np.cumsum(is_used) - 1)[pairs]
+
+
 def _pairwise(
     values: Sequence[str],
     pairs: NDArray[np.integer],
@@ -136,6 +146,7 @@ def _pairwise(
 
 def _name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares names by Jaro and Winkler; nicknames, initials and parts of names are near."""
+    values, pairs = _used_values(values, pairs)
     # Forename and surname may be swapped.
     ordered = [" ".join(sorted(value.split())) for value in values]
     num_spaces = np.array([value.count(" ") for value in values], np.int64)[pairs]
@@ -205,6 +216,7 @@ def alias_similarities(
 
 def _code_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares codes by their edits; other digits next to the same letters are another code."""
+    values, pairs = _used_values(values, pairs)
     left, right = pairs.T
     similarities = _pairwise(values, pairs, OSA.normalized_similarity)
     digits = np.array([_NOT_DIGITS.sub("", value) for value in values])
@@ -243,6 +255,7 @@ def _number_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> F
 
 def _date_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     """Compares dates by the digits that differ, and by days."""
+    values, pairs = _used_values(values, pairs)
     left, right = pairs.T
     edits = _pairwise(values, pairs, OSA.distance, 2)
     similarities = np.select([edits == 1, edits == 2], [0.9, 0.5], 0.0)

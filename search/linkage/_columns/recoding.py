@@ -60,20 +60,24 @@ def written_otherwise(
         min_evidence: Evidence of the other columns by which pairs are taken for matches.
     """
     gains = np.maximum(ratios, 0)
+    all_gains = gains.sum(axis=1)
     are_row_numbers = np.array([_are_row_numbers(column) for column in columns])
     # Nothing else tells rows apart.
     are_row_numbers &= ~are_row_numbers.all()
     of_things = ratios[:, ~are_row_numbers].sum(axis=1)
     found = []
     for number, column in enumerate(columns):
-        others = gains.sum(axis=1) - gains[:, number]
+        others = all_gains - gains[:, number]
         levels = agreements[number].levels
         is_present = levels > 0
         is_good = (others > min_evidence) & is_present
-        # Where the other columns say less, pairs that they find the best of both rows.
-        is_best = are_best(pairs, others, min_evidence / 2) & is_present
+        seeds = []
+        if not column.is_one_table:
+            # Where the other columns say less, pairs that they find the best of both rows.
+            is_best = are_best(pairs, others, min_evidence / 2) & is_present
+            seeds = [is_good, is_best]
         learned = None
-        for is_learned in (is_good, is_best):
+        for is_learned in seeds:
             if learned is None and _agrees_rarely(levels[is_learned]):
                 learned = _translated(column, pairs[is_learned])
         supported = of_things[levels == EQUAL] > 0
@@ -158,14 +162,12 @@ def _translated(column: Column, pairs: Ids) -> Column | None:
     """Returns a column whose right values are those left values that they stand for.
 
     Args:
-        column: The column.
+        column: The column of two tables.
         pairs: Pairs of rows most of which match.
 
     Returns:
         The column, or `None` if nothing was learned.
     """
-    if column.is_one_table:
-        return None
     if column.kind.name == "number" and (factor := _factor_of(column, pairs)):
         return converted(column, factor)
     return _with_codes(column, pairs) if _are_apart(column) else None

@@ -168,8 +168,9 @@ class Mixture:
         num_good = classes.shape[1] - 1 if any_relation else 1
         rivals = self.log_rival_classes(ratios, agreements)
         others = np.append(classes[:, num_good:], rivals, axis=1)
-        log_good = logsumexp(classes[:, :num_good], axis=1)
-        return log_good - logsumexp(others, axis=1)
+        # SciPy's `logsumexp` takes many times as long.
+        log_good = np.logaddexp.reduce(classes[:, :num_good], axis=1)
+        return log_good - np.logaddexp.reduce(others, axis=1)
 
     def _log_exact(self, agreements: Sequence[Agreement]) -> Array:
         """Returns what is added to the log likelihood of matches that differ in nothing."""
