@@ -104,7 +104,8 @@ def label(arguments: Sequence[str]) -> int:
                 _learn(links, labels)
     if links.learned is not None:
         say_learned(links.learned)
-    sys.stderr.write(f"{len(labels):,} labels in {values.labels}\n")
+    place = f" in {values.labels}" if labels else ""
+    sys.stderr.write(f"{len(labels):,} labels{place}\n")
     return 0
 
 
