@@ -22,7 +22,7 @@ _PARTITION_BYTES = 4_000_000
 
 
 def deduplicate_files(
-    inputs: Iterable[str | Path],
+    inputs: str | Path | Iterable[str | Path],
     output: str | Path,
     model: str | Path | None = "english",
     *,
@@ -43,7 +43,7 @@ def deduplicate_files(
     does not depend on the number of partitions. Equal rows count once.
 
     Args:
-        inputs: Files with the same columns: CSV, TSV, JSON lines, Parquet, or texts.
+        inputs: A file, or files with the same columns: CSV, TSV, JSON lines, Parquet, or texts.
         output: Folder that gets a file for each input, with the columns `group`, `kept` and
             `score`. While it works, it has a folder of steps, of about ten times the size.
         model: Model whose vectors compare single texts, and rows where titles tell things apart.
@@ -69,13 +69,13 @@ def deduplicate_files(
         RunError: The folder cannot be used, or another process writes to it.
     """
     check_groups(groups)
-    job = _job(inputs, (), output, model, on, on, kinds, identifies, lexical, threshold)
+    job = _job(_paths_of(inputs), (), output, model, on, on, kinds, identifies, lexical, threshold)
     return _run(job, num_partitions, reading, running, groups=groups)
 
 
 def match_files(
-    left: Iterable[str | Path],
-    right: Iterable[str | Path],
+    left: str | Path | Iterable[str | Path],
+    right: str | Path | Iterable[str | Path],
     output: str | Path,
     model: str | Path | None = "english",
     *,
@@ -96,8 +96,8 @@ def match_files(
     compared in memory; more rows as by `deduplicate_files`.
 
     Args:
-        left: Files with the same columns.
-        right: Other files with the same columns.
+        left: A file, or files with the same columns.
+        right: Another file, or files with the same columns.
         output: Folder that gets a file for each left file. Its rows are pairs, with all columns of
             the left row, `score`, and all columns of the right row; or left rows without a partner,
             with empty cells.
@@ -126,17 +126,22 @@ def match_files(
         RunError: The folder cannot be used, or another process writes to it.
     """
     on_right = on if on_right is None else on_right
-    right = tuple(right)
+    right = _paths_of(right)
     if not right:
         raise ConfigError("`right` must name at least one file. Received: no file")
     options = on, on_right, kinds, identifies, lexical, threshold
-    job = _job(left, right, output, model, *options)
+    job = _job(_paths_of(left), right, output, model, *options)
     return _run(job, num_partitions, reading, running, one_to_one=one_to_one)
 
 
+def _paths_of(files: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
+    """Returns the paths of one file or of many."""
+    return (str(files),) if isinstance(files, str | Path) else tuple(map(str, files))
+
+
 def _job(
-    left: Iterable[str | Path],
-    right: Iterable[str | Path],
+    left: tuple[str, ...],
+    right: tuple[str, ...],
     output: str | Path,
     model: str | Path | None,
     on: Sequence[str],
@@ -147,7 +152,6 @@ def _job(
     threshold: float | None,
 ) -> dict[str, Any]:
     """Checks arguments; returns the first settings of a job."""
-    left, right = (tuple(map(str, side)) for side in (left, right))
     if not left:
         raise ConfigError("`inputs` must name at least one file. Received: no file")
     if isinstance(on, str) or len(on) != len(on_right):

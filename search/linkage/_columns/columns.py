@@ -248,8 +248,8 @@ def make_column(
         tells_variants = not is_identifying and may_tell_variants(name, chosen.name, present)
     right_cells = left if right is None else right
     values = list(positions)
-    if len(values) == 1 and sum(map(len, sides)) >= _MIN_CONSTANT_ROWS:
-        note = "has one value only, which tells nothing"
+    if len(values) < 2 and sum(map(len, sides)) >= _MIN_CONSTANT_ROWS:
+        note = "has one value only, which tells nothing" if values else "has no values"
     return Column(
         name,
         chosen,

@@ -273,9 +273,12 @@ def test_teams_at_home_and_away_are_told_by_the_day():
     assert columns[0].left.tolist() == columns[0].right.tolist()
 
 
-def test_a_column_with_one_value_is_named():
+@pytest.mark.parametrize(
+    ("value", "note"), [("ACME", "has one value only, which tells nothing"), ("", "has no values")]
+)
+def test_a_column_with_one_value_is_named(value, note):
     left, right, _ = people(0, number=40, num_relatives=10)
     for table in (left, right):
-        table["firm"] = ["ACME"] * len(table["born"])
+        table["firm"] = [value] * len(table["born"])
     column = read_columns(left, right, [*COLUMNS, "firm"])[-1]
-    assert column.note == "has one value only, which tells nothing"
+    assert column.note == note
