@@ -232,9 +232,10 @@ def fitted_mixture(
     is_one_table = columns[0].is_one_table
     if fitted is None and is_one_table:
         variants = variant_columns(translated, mixture, pairs, agreements)
-        if variants:
-            variants = with_companions(translated, fit())
-            mixture = fit()
+    if variants:
+        fit_variants(mixture, agreements, variants, num_all)
+        variants = with_companions(translated, mixture)
+        mixture = fit()
     if sizes is None and is_one_table:
         probabilities = expit(mixture.log_odds(agreements))
         translated, agreements = count_things(translated, pairs, agreements, probabilities)
