@@ -28,6 +28,9 @@ _MIN_POSTINGS = 5000
 # The same for a query, as a part of the texts: of a million texts with typos, 1 to 3 % more are
 # found first. All texts of a list would take too long.
 _PART_OF_TEXTS = 0.05
+# Words without n-grams have no length, and words that are hardly alike are all the same.
+_MIN_SQUARE = 1e-12
+_MIN_SIMILARITY = 1e-3
 # Above so many pairs of texts, candidates are found by n-grams alone: multiplying all vectors
 # would take longest.
 _MAX_PRODUCTS = 2_000_000_000
@@ -122,8 +125,8 @@ def _candidates(
     if word_keys is not None:
         max_postings = max(max_postings_of(num_right), int(_PART_OF_TEXTS * num_right))
         found_words = product(_ones(left, rows), word_keys)
-        squares = np.maximum(right.word_lengths[found_words.indices] ** 2, 1e-12)
-        similarities = np.clip(found_words.data / squares, 1e-3, 1)
+        squares = np.maximum(right.word_lengths[found_words.indices] ** 2, _MIN_SQUARE)
+        similarities = np.clip(found_words.data / squares, _MIN_SIMILARITY, 1)
         rare_words = rare_keys(found_words, right.num_texts_of_word, max_postings, similarities)
         min_products = None
         if min_score > 0:

@@ -139,9 +139,7 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
     if not _SIMPLE.issuperset(map(type, values)):
         return [_cell_of(value, name, argument) for value in values]
     # Most tables repeat their texts.
-    texts = {}
-    for value in set(values):
-        texts[value] = "" if value is None or is_missing(value) else value.strip()
+    texts = {value: _cell_of(value, name, argument) for value in set(values)}
     return [texts[value] for value in values]
 
 

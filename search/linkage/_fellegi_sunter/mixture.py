@@ -173,7 +173,7 @@ class Mixture:
         return log_good - np.logaddexp.reduce(others, axis=1)
 
     def _log_exact(self, agreements: Sequence[Agreement]) -> Array:
-        """Returns what is added to the log likelihood of matches that differ in nothing."""
+        """Returns how much the log likelihood of exact copies rises, `(num_pairs,)`."""
         log_share = np.zeros(len(agreements[0].levels))
         for match, agreement in zip(self.match, agreements, strict=True):
             log_share[agreement.levels == EQUAL] += np.log(match[EQUAL])
