@@ -23,9 +23,9 @@ from tf_charagram.search.linkage._columns.columns import (
     notes_of,
     read_columns,
 )
-from tf_charagram.search.linkage._columns.kinds import text_similarities
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts
 from tf_charagram.search.linkage._columns.recoding import divided
+from tf_charagram.search.linkage._columns.value_similarities import text_similarities
 from tf_charagram.search.linkage._columns.values import is_missing
 from tf_charagram.search.linkage._columns.whole_texts import (
     MIN_BY_COLUMNS,

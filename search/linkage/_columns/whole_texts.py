@@ -22,7 +22,6 @@ from tf_charagram.search._pairs.flat_arrays import (
     places_in,
 )
 from tf_charagram.search._pairs.prepared import Texts
-from tf_charagram.search.linkage._columns.kinds import alias_similarities
 from tf_charagram.search.linkage._columns.names import (
     joined_without_legal_forms,
     may_have_legal_form,
@@ -33,6 +32,7 @@ from tf_charagram.search.linkage._columns.shared_words import (
     are_sized,
     contradict,
 )
+from tf_charagram.search.linkage._columns.value_similarities import alias_similarities
 from tf_charagram.search.linkage._columns.values import folded
 from tf_charagram.search.scoring import PairEvidence, TextScorer
 from tf_charagram.search.statistics import TextStatistics

@@ -13,7 +13,7 @@ import numpy as np
 from tf_charagram.search._pairs.flat_arrays import Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.identity import are_keys
-from tf_charagram.search.linkage._columns.kinds import are_near_dates
+from tf_charagram.search.linkage._columns.value_similarities import are_near_dates
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
 from tf_charagram.search.linkage._fellegi_sunter.fitting import MIN_MOSTLY
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
