@@ -34,6 +34,7 @@ from tf_charagram.search._commands.records import (
     say_answer,
     say_kinds,
     say_scores,
+    tell,
 )
 from tf_charagram.search._commands.search import add_scoring_flags, model_of
 
@@ -153,9 +154,9 @@ def _say_groups(values: Namespace, found: Duplicates, num_rows: int) -> None:
         # The first row of a group is the one that is kept, with itself as its partner.
         shown += group.scores[1:]
     say_scores(histogram(shown))
-    sys.stderr.write(
+    tell(
         f"{len(found.kept):,} of {num_rows:,} rows kept, groups of duplicates: "
-        f"{len(found.groups):,}, threshold {found.threshold:.2f}\n"
+        f"{len(found.groups):,}, threshold {found.threshold:.2f}"
     )
 
 
@@ -197,9 +198,9 @@ def _add_rows(parser: Parser, values: Namespace) -> int:
         (folder / _UNWRITTEN).unlink()
     old_groups = set(grouped.groups[:num_old])
     num_joined = sum(group in old_groups for group in groups)
-    sys.stderr.write(
+    tell(
         f"{num_joined:,} of {len(table):,} rows joined old groups; {folder}: {len(grouped):,} rows "
-        f"in {len(set(grouped.groups)):,} groups, threshold {grouped.threshold:.2f}\n"
+        f"in {len(set(grouped.groups)):,} groups, threshold {grouped.threshold:.2f}"
     )
     return 0
 
@@ -227,9 +228,7 @@ def _add_once(
                 f"{values.into} has the rows of {note['input']}, but {note['output']} was not "
                 f"written. Repeat that command first, or delete {path} to go on without."
             )
-        sys.stderr.write(
-            f"{values.into} has the rows of {values.table}: they are not added again\n"
-        )
+        tell(f"{values.into} has the rows of {values.table}: they are not added again")
         rows = _compared(table.take([]), grouped.on)
     added = grouped.add(rows, merge=values.merge)
     _say_merges(added.merges, values.merge)
@@ -299,10 +298,10 @@ def _check_precision(estimates: Sequence[Estimate], threshold: float) -> None:
 def _warn(lines: Sequence[str], others: str) -> None:
     """Writes the first of many warnings, and how many others there are."""
     for line in lines[:_NUM_SHOWN]:
-        sys.stderr.write(f"warning: {line}\n")
+        tell(f"warning: {line}")
     num_others = len(lines) - _NUM_SHOWN
     if num_others > 0:
-        sys.stderr.write(f"warning: {num_others:,} more such {others}\n")
+        tell(f"warning: {num_others:,} more such {others}")
 
 
 def _add_columns(table: Table, found: Duplicates, explains: bool) -> None:

@@ -21,6 +21,7 @@ from tf_charagram.search._commands.records import (
     say_estimates,
     say_named_kinds,
     say_scores,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def options_of(values: Namespace) -> dict[str, Any]:
 
 
 def _report(progress: dict[str, Any]) -> None:
-    sys.stderr.write(json.dumps(progress) + "\n")
+    tell(json.dumps(progress) + "")
     sys.stderr.flush()
 
 
@@ -145,7 +146,7 @@ def say(values: Namespace, summary: dict[str, Any]) -> None:
     if "kinds" in summary:
         say_named_kinds(summary["kinds"], summary["identifies"])
     for note in summary["notes"]:
-        sys.stderr.write(f"{note}\n")
+        tell(note)
     say_estimates(list(map(_estimate, summary["estimates"])), summary["threshold"])
     say_scores(summary["scores"])
     seconds = sum(summary["seconds"].values())
@@ -160,4 +161,4 @@ def say(values: Namespace, summary: dict[str, Any]) -> None:
             f"{summary['num_pairs']:,} pairs"
         )
     rate = summary["num_rows"] / max(seconds, 1e-3)
-    sys.stderr.write(f"{found}, in {seconds:,.0f} s, {rate:,.0f} rows/s -> {values.output}\n")
+    tell(f"{found}, in {seconds:,.0f} s, {rate:,.0f} rows/s -> {values.output}")

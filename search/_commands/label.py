@@ -28,6 +28,7 @@ from tf_charagram.search._commands.records import (
     kinds_of,
     say_kinds,
     say_learned,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def label(arguments: Sequence[str]) -> int:
     if links.learned is not None:
         say_learned(links.learned)
     place = f" in {values.labels}" if labels else ""
-    sys.stderr.write(f"{len(labels):,} labels{place}\n")
+    tell(f"{len(labels):,} labels{place}")
     return 0
 
 
@@ -142,18 +143,13 @@ def _read(path: str) -> list[Label]:
         return []
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         lines = list(csv.reader(file)) or [_HEADER]
-    labels: list[Label] = []
     for number, line in enumerate(lines, start=1):
         cells = ",".join(line)
-        if number == 1:
-            is_good = line == _HEADER
-        elif is_good := _LABEL.fullmatch(cells) is not None:
-            one, other, answer = map(int, line)
-            labels.append((one, other, answer))
+        is_good = line == _HEADER if number == 1 else _LABEL.fullmatch(cells)
         if not is_good:
             expected = "expected left,right,match with row numbers from 0 and 1 or 0"
             raise DataError(path, f"{expected}, found {cells}. Correct it.", number)
-    return labels
+    return [(int(one), int(other), int(answer)) for one, other, answer in lines[1:]]
 
 
 def _append(path: str, answer: list[int]) -> None:
@@ -180,11 +176,11 @@ def _learn(links: Links, labels: list[list[int]]) -> None:
 def _show(links: Links, pair: int) -> None:
     """Shows the cells of two rows next to each other."""
     left, right = links.pairs[pair].tolist()
-    sys.stderr.write(f"\nprobability {links.probabilities[pair]:.2f}\n")
+    tell(f"\nprobability {links.probabilities[pair]:.2f}")
     for column in links.columns:
         left_cell = printable(column.left_cells[left])
         right_cell = printable(column.right_cells[right])
-        sys.stderr.write(f"  {column.name:20} {left_cell:30} | {right_cell}\n")
+        tell(f"  {column.name:20} {left_cell:30} | {right_cell}")
 
 
 def _ask() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -31,6 +30,7 @@ from tf_charagram.search._commands.records import (
     evidence_text,
     say_answer,
     say_scores,
+    tell,
 )
 from tf_charagram.search._commands.search import add_scoring_flags
 
@@ -121,9 +121,9 @@ def match(arguments: Sequence[str]) -> int:
     say_answer(values, found)
     say_scores(histogram([pair.score for pair in found.pairs]))
     num_matched = len({pair.left for pair in found.pairs})
-    sys.stderr.write(
+    tell(
         f"{num_matched:,} of {num_rows:,} rows matched in {len(found.pairs):,} pairs, "
-        f"threshold {found.threshold:.2f}\n"
+        f"threshold {found.threshold:.2f}"
     )
     return 0
 
@@ -137,20 +137,18 @@ def _join(values: Namespace, left: Table, right: Table, found: Matches) -> Table
         for row, own in pairs.items():
             pairs[row] = found.alternatives(row, values.alternatives) if own else []
     rows = []
-    partners: list[int | None] = []
-    scores: list[float | None] = []
-    evidence = []
+    chosen: list[Match | None] = []
     for row, own in pairs.items():
-        each: Match | None
-        for each in own or (None,):
-            rows.append(row)
-            partners.append(each and each.right)
-            scores.append(each and round(each.score, 4))
-            if values.explain:
-                evidence.append(evidence_text(found.explain(row, each.right)) if each else "")
+        # A row without a partner is written once.
+        rows += [row] * max(len(own), 1)
+        chosen += own or [None]
     joined = left.take(rows)
-    joined.add("score", scores)
+    joined.add("score", [pair and round(pair.score, 4) for pair in chosen])
     if values.explain:
-        joined.add("evidence", evidence)
-    joined.add_columns_of(right.take(partners))
+        joined.add("evidence", [_evidence_of(found, pair) for pair in chosen])
+    joined.add_columns_of(right.take([pair and pair.right for pair in chosen]))
     return joined
+
+
+def _evidence_of(found: Matches, pair: Match | None) -> str:
+    return evidence_text(found.explain(pair.left, pair.right)) if pair else ""

@@ -31,6 +31,11 @@ _MIN_STEP = 0.1
 _MAX_BAR = 40
 
 
+def tell(line: str) -> None:
+    """Writes a line to standard error."""
+    sys.stderr.write(f"{line}\n")
+
+
 def add_column_flag(parser: Parser) -> None:
     """Adds `--column`, the kind of a column."""
     parser.add_argument(
@@ -220,15 +225,13 @@ def say_answer(values: Namespace, found: Matches | Duplicates) -> None:
         say_kinds(found.links.columns)
     for side, has_copies in zip(("left", "right"), found.links.have_copies, strict=True):
         if has_copies:
-            sys.stderr.write(
+            tell(
                 f"the {side} table has copies of rows (charagram dedupe finds them): of these, the "
-                "best partner is shown\n"
+                "best partner is shown"
             )
     say_learned(found.learned)
     if values.labels and found.learned is None:
-        sys.stderr.write(
-            f"{values.labels} has fewer than two matches or two others: nothing was learned\n"
-        )
+        tell(f"{values.labels} has fewer than two matches or two others: nothing was learned")
     say_estimates(found.estimates, found.threshold)
 
 
@@ -240,15 +243,15 @@ def say_kinds(columns: Sequence[Column]) -> None:
     names = [column.name for column in columns if column.is_identifying]
     say_named_kinds(kinds, names)
     for note in notes_of(columns):
-        sys.stderr.write(f"{note}\n")
+        tell(note)
 
 
 def say_named_kinds(kinds: Mapping[str, str], identifies: Sequence[str]) -> None:
     """Writes the kinds of columns, and the columns that identify, to standard error."""
     named = ", ".join(f"{name}:{kind}" for name, kind in kinds.items())
-    sys.stderr.write(f"columns: {named} (to change: --column NAME:KIND)\n")
+    tell(f"columns: {named} (to change: --column NAME:KIND)")
     names = f"{', '.join(identifies)}; others" if identifies else "none; all"
-    sys.stderr.write(f"identify: {names} may change (to change: --identifies)\n")
+    tell(f"identify: {names} may change (to change: --identifies)")
 
 
 def say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
@@ -257,16 +260,14 @@ def say_estimates(estimates: Sequence[Estimate], threshold: float) -> None:
 
     chosen = estimate_at(estimates, threshold)
     if chosen.num_pairs < MIN_MATCHES:
-        sys.stderr.write("too few matches to estimate precision and recall\n")
+        tell("too few matches to estimate precision and recall")
         return
-    sys.stderr.write("threshold     pairs  precision         recall (estimated, with bounds)\n")
+    tell("threshold     pairs  precision         recall (estimated, with bounds)")
     for each in estimates:
         mark = " *" if each.threshold == threshold else ""
         precision = _bounded_text(each.precision, each.precision_bounds)
         recall = _bounded_text(each.recall, each.recall_bounds)
-        sys.stderr.write(
-            f"{each.threshold:9.2f} {each.num_pairs:9,}  {precision:16}  {recall}{mark}\n"
-        )
+        tell(f"{each.threshold:9.2f} {each.num_pairs:9,}  {precision:16}  {recall}{mark}")
     _say_narrow(estimates, threshold)
 
 
@@ -276,7 +277,7 @@ def say_scores(counts: Sequence[int]) -> None:
         if count:
             # Rounded up, so that no bar is empty.
             bar = "#" * math.ceil(_MAX_BAR * count / max(counts))
-            sys.stderr.write(f"score {place / len(counts):.2f}  {count:9,}  {bar}\n")
+            tell(f"score {place / len(counts):.2f}  {count:9,}  {bar}")
 
 
 def estimate_at(estimates: Sequence[Estimate], threshold: float) -> Estimate:
@@ -290,10 +291,10 @@ def _say_narrow(estimates: Sequence[Estimate], threshold: float) -> None:
     chosen = estimate_at(estimates, threshold)
     higher = [each for each in estimates if each.threshold >= threshold + _MIN_STEP]
     if higher and higher[0].num_pairs < chosen.num_pairs / 2:
-        sys.stderr.write(
+        tell(
             f"{chosen.num_pairs:,} pairs at {threshold:.2f} and {higher[0].num_pairs:,} at "
             f"{higher[0].threshold:.2f}: probabilities hardly differ, so a threshold means little. "
-            "Label some pairs (charagram label)\n"
+            "Label some pairs (charagram label)"
         )
 
 
@@ -318,7 +319,7 @@ def evidence_text(evidence: Iterable[Evidence]) -> str:
 def say_learned(learned: Learned | None) -> None:
     """Writes the learned threshold to standard error."""
     if learned is not None:
-        sys.stderr.write(
+        tell(
             f"learned from labels: threshold {learned.threshold:.2f}, precision "
-            f"{learned.precision:.2f}, recall {learned.recall:.2f} (on held-out labels)\n"
+            f"{learned.precision:.2f}, recall {learned.recall:.2f} (on held-out labels)"
         )
