@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_fraction
 from tf_charagram.search._pairs.average_linkage import Linkage, average_linkage, group_numbers
-from tf_charagram.search._pairs.flat_arrays import Ids, are_first, distinct_integers
+from tf_charagram.search._pairs.flat_arrays import Flags, Ids, are_first, distinct_integers
 from tf_charagram.search._pairs.grouping import (
     Group,
     WeakLink,
@@ -167,7 +167,7 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
     return Matches(pairs, threshold, estimates, links.learned, links)
 
 
-def _matches(links: Links, chosen: NDArray[np.intp]) -> list[Match]:
+def _matches(links: Links, chosen: Ids) -> list[Match]:
     """Returns the pairs with some indices, in their order."""
     rows = links.pairs[chosen].tolist()
     probabilities = links.probabilities[chosen].tolist()
@@ -191,7 +191,7 @@ def checked_threshold(threshold: float | None, lexical: bool = True) -> float:
     return threshold
 
 
-def _have_same_cells(links: Links) -> NDArray[np.bool_]:
+def _have_same_cells(links: Links) -> Flags:
     """Tells pairs whose first cells are equal to the letter, `(num_pairs,)`."""
     column = links.columns[0]
     left, right = links.pairs.T
@@ -204,10 +204,10 @@ def _have_same_cells(links: Links) -> NDArray[np.bool_]:
 def best_partners(
     pairs: Ids,
     probabilities: NDArray[np.floating],
-    is_same: NDArray[np.bool_],
+    is_same: Flags,
     *,
     one_to_one: bool,
-) -> NDArray[np.intp]:
+) -> Ids:
     """Chooses the pairs that are the best ones of one of their rows.
 
     Args:
@@ -228,9 +228,7 @@ def best_partners(
     return distinct_integers(np.concatenate(best))
 
 
-def best_first(
-    rows: Ids, probabilities: NDArray[np.floating], is_same: NDArray[np.bool_]
-) -> NDArray[np.intp]:
+def best_first(rows: Ids, probabilities: NDArray[np.floating], is_same: Flags) -> Ids:
     """Orders pairs by a row of each, the best ones first; returns their indices.
 
     The same text wins; other pairs with equal probabilities stay in order.

@@ -106,6 +106,10 @@ class Column:
         """`left`, and `right` if it is another table."""
         return [self.left] if self.is_one_table else [self.left, self.right]
 
+    def within(self, rows: Ids) -> Column:
+        """Returns the column with some values on both sides, as of one table."""
+        return replace(self, left=rows, right=rows)
+
     @cached_property
     def counts(self) -> Ids:
         """Number of rows with each value, in both tables."""

@@ -7,9 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import Flags, Ids
 from tf_charagram.search.linkage._columns.values import sampled
 
 if TYPE_CHECKING:
@@ -67,9 +66,7 @@ def crossed_columns(columns: Sequence[Column]) -> list[tuple[int, int, int | Non
     return found
 
 
-def _are_known(
-    first: Column, second: Column, third: Column | None
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _are_known(first: Column, second: Column, third: Column | None) -> tuple[Flags, Flags]:
     """Tells the right rows whose values are in a left row, straight and crosswise.
 
     Args:
@@ -77,19 +74,24 @@ def _are_known(
         second: Another one.
         third: Another one that must agree, too, or `None`.
     """
-    size = len(second.values)
-
-    def keys(one: Ids, other: Ids, side: str) -> Ids:
-        found = np.where((one >= 0) & (other >= 0), one * size + other, _ABSENT)
-        if third is not None:
-            more = getattr(third, side)
-            is_present = (found >= 0) & (more >= 0)
-            found = np.where(is_present, found * len(third.values) + more, _ABSENT)
-        return found
-
-    known = keys(first.left, second.left, "left")
+    left = [first.left, second.left]
+    straight = [first.right, second.right]
+    there = places_in(first, second)
+    back = places_in(second, first)
+    crosswise = [there[second.right], back[first.right]]
+    if third is not None:
+        left.append(third.left)
+        straight.append(third.right)
+        crosswise.append(third.right)
+    sizes = [len(column.values) for column in (first, second, third) if column is not None]
+    known = _keys(left, sizes)
     known = known[known >= 0]
-    there, back = places_in(first, second), places_in(second, first)
-    straight = keys(first.right, second.right, "right")
-    crosswise = keys(there[second.right], back[first.right], "right")
-    return np.isin(straight, known), np.isin(crosswise, known)
+    return np.isin(_keys(straight, sizes), known), np.isin(_keys(crosswise, sizes), known)
+
+
+def _keys(columns: Sequence[Ids], sizes: Sequence[int]) -> Ids:
+    """Returns the values of each row as one integer, negative if one is missing."""
+    keys = np.zeros(len(columns[0]), np.int64)
+    for values, size in zip(columns, sizes, strict=True):
+        keys = np.where((keys >= 0) & (values >= 0), keys * size + values, _ABSENT)
+    return keys

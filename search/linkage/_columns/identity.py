@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tf_charagram.search.linkage._columns.dates import date_of
 from tf_charagram.search.linkage._columns.names import COLORS, GIVEN_NAMES
-from tf_charagram.search.linkage._columns.values import code_of, folded, sampled
+from tf_charagram.search.linkage._columns.values import are_mostly, code_of, folded, sampled
 
 # Words of headers, in lowercase and without accents.
 _IDENTIFYING = frozenset(
@@ -51,8 +51,6 @@ _MIN_KNOWN = 0.25
 _MIN_SHARE = 0.6
 # Shorter numbers are postcodes, years and counts as often as they are numbers of things.
 _MIN_CODE = 6
-# Values that are tested; other columns may have millions of them.
-_NUM_TESTED = 2000
 # Kinds of which other values are no other spellings.
 _MEASURES = ("code", "date", "number", "time")
 _HEADER_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -130,8 +128,7 @@ def _is_contact(value: str) -> bool:
 def _is_mostly(
     test: Callable[[str], object], values: Sequence[str], share: float = _MIN_SHARE
 ) -> bool:
-    tested = values[:: max(len(values) // _NUM_TESTED, 1)]
-    return sum(map(bool, map(test, tested))) >= share * len(tested)
+    return are_mostly(test, sampled(values), share)
 
 
 def have_several_words(values: Sequence[str]) -> bool:
@@ -164,14 +161,10 @@ def _are_few(distinct: Sequence[str], sample: Sequence[str]) -> bool:
 
 def _is_code_of_thing(value: str) -> bool:
     """Tells codes from e-mail addresses, telephones and postcodes."""
-    if "@" in value:
-        return False
-    code = code_of(value)
-    return len(code) >= _MIN_CODE and not _PHONE.fullmatch(value)
+    return len(code_of(value)) >= _MIN_CODE and not _is_contact(value)
 
 
 def _is_address(value: str) -> bool:
     """Tells a street and a number: a short text with a number at its start or end."""
     words = value.split()
-    ends = words[0], words[-1]
-    return len(words) <= 8 and any(word[0].isdigit() for word in ends)
+    return len(words) <= 8 and (words[0][0].isdigit() or words[-1][0].isdigit())

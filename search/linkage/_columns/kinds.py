@@ -22,16 +22,24 @@ from tf_charagram.search.linkage._columns.value_similarities import (
     number_similarities,
     text_similarities,
 )
-from tf_charagram.search.linkage._columns.values import code_of, folded, number_of, sampled
+from tf_charagram.search.linkage._columns.values import (
+    are_mostly,
+    code_of,
+    folded,
+    has_digit,
+    number_of,
+    sampled,
+)
 
-# Minimum share of the values that tell the kind of a column: the others may be misspelled.
+# Numbers of things have the same length in so many cells: the others may be misspelled.
 _MIN_SHARE = 0.8
 # Words of a name at most, on average.
 _MAX_NAME_WORDS = 2.0
 # Between items of a list in a cell.
 _SEPARATORS = re.compile(r"\*\*|[;|\n]")
-# Cells of a column of lists that have several items.
+# Cells of a column of lists that have several items, and cells of a column of dates that are some.
 _MIN_LISTS = 0.3
+_MIN_DATES = 0.5
 _DATE_LIKE = re.compile(r"[\d\W]{6,12}([T ].*)?")
 # Random pairs at each level of a kind of users, for each random pair that disagrees.
 _NEAR_BY_CHANCE = 0.05
@@ -186,28 +194,28 @@ def kind_of(values: Sequence[str]) -> Kind:
     if not sample:
         return KINDS["text"]
 
-    def is_mostly(test: Callable[[str], object]) -> bool:
-        return sum(map(bool, map(test, sample))) >= _MIN_SHARE * len(sample)
-
     # Mistyped dates are no dates, but still have their shape.
-    num_dates = sum(date_of(value) is not None for value in sample)
-    if num_dates >= len(sample) / 2 and is_mostly(
-        lambda value: _DATE_LIKE.fullmatch(value) or date_of(value)
-    ):
+    if are_mostly(date_of, sample, _MIN_DATES) and are_mostly(_is_like_date, sample):
         return KINDS["date"]
-    num_lists = sum(map(bool, map(_SEPARATORS.search, sample)))
-    if num_lists >= _MIN_LISTS * len(sample):
+    if are_mostly(_SEPARATORS.search, sample, _MIN_LISTS):
         return KINDS["list"]
-    if is_mostly(lambda value: number_of(value) is not None):
+    if are_mostly(_is_number, sample):
         return KINDS["code" if _are_codes(sample) else "number"]
-    if is_mostly(_is_code):
+    if are_mostly(_is_code, sample):
         return KINDS["code"]
-    words = [folded(value).split() for value in sample]
-    num_words = sum(map(len, words))
-    has_no_digits = is_mostly(lambda value: not any(map(str.isdigit, value)))
-    if has_no_digits and num_words <= _MAX_NAME_WORDS * len(sample):
+    num_words = sum(len(folded(value).split()) for value in sample)
+    has_few_words = num_words <= _MAX_NAME_WORDS * len(sample)
+    if has_few_words and are_mostly(lambda value: not has_digit(value), sample):
         return KINDS["name"]
     return KINDS["text"]
+
+
+def _is_like_date(value: str) -> bool:
+    return _DATE_LIKE.fullmatch(value) is not None or date_of(value) is not None
+
+
+def _is_number(value: str) -> bool:
+    return number_of(value) is not None
 
 
 def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
@@ -248,9 +256,7 @@ def _is_code(value: str) -> bool:
     """Tells whether a cell is an e-mail address, or one word with a digit."""
     if "@" in value:
         return True
-    has_digit = any(map(str.isdigit, value))
-    letters = sum(map(str.isalpha, value))
-    digits = _num_digits(value)
+    num_letters = sum(map(str.isalpha, value))
     is_one_word = " " not in value.strip()
     # Telephone numbers and many postcodes have spaces.
-    return has_digit and (is_one_word or digits >= letters)
+    return has_digit(value) and (is_one_word or _num_digits(value) >= num_letters)

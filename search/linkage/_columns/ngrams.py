@@ -9,13 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tf_charagram.search._pairs.flat_arrays import distinct_integers, pairs_of_keys, places_in
+from tf_charagram.search._pairs.flat_arrays import (
+    Floats,
+    Ids,
+    distinct_integers,
+    pairs_of_keys,
+    places_in,
+)
 
 # Bits of a code point in the key of a trigram.
 _BITS = 21
 
 
-def trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def trigrams(texts: Sequence[str]) -> tuple[Ids, Ids]:
     """Finds the trigrams of texts with a space at both ends.
 
     Returns:
@@ -45,8 +51,8 @@ class TrigramCounts(NamedTuple):
     """
 
     num_texts: int
-    keys: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    keys: Ids
+    counts: Ids
 
     @classmethod
     def of_texts(cls, texts: Sequence[str]) -> TrigramCounts:
@@ -54,7 +60,7 @@ class TrigramCounts(NamedTuple):
         _, columns, known = _distinct_trigrams(texts)
         return cls(len(texts), known, np.bincount(columns, minlength=len(known)))
 
-    def of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    def of(self, keys: Ids) -> Ids:
         """Returns the counts of some trigrams."""
         # The last count is of all other trigrams.
         counts = np.append(self.counts, 0)
@@ -63,7 +69,7 @@ class TrigramCounts(NamedTuple):
 
 def _distinct_trigrams(
     texts: Sequence[str],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ids, Ids, Ids]:
     """Returns the row and the column of each distinct trigram of a text, and the key of each."""
     rows, keys = trigrams(texts)
     known, columns = np.unique(keys, return_inverse=True)
@@ -96,7 +102,7 @@ def trigram_tfidf(texts: Sequence[str], counted: TrigramCounts | None = None) ->
 
 def trigram_cosines(
     texts: Sequence[str], pairs: NDArray[np.integer], counted: TrigramCounts | None = None
-) -> NDArray[np.float32]:
+) -> Floats:
     """Returns the cosines of the tf-idf of pairs of texts, float32 `(num_pairs,)`."""
     vectors = trigram_tfidf(texts, counted)
     left, right = pairs.T

@@ -9,7 +9,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Flags,
+    Ids,
+    distinct_integers,
+    numbered,
+)
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
 from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL, Agreement
 
@@ -44,7 +50,7 @@ _ROW_NUMBERS = "numbers the rows of each table, and is left out"
 def written_otherwise(
     columns: Sequence[Column],
     agreements: Sequence[Agreement],
-    ratios: NDArray[np.float64],
+    ratios: Array,
     pairs: Ids,
     min_evidence: float,
 ) -> list[Column]:
@@ -94,7 +100,7 @@ def written_otherwise(
     return found
 
 
-def are_best(pairs: Ids, gains: NDArray[np.float64], least: float) -> NDArray[np.bool_]:
+def are_best(pairs: Ids, gains: Array, least: float) -> Flags:
     """Tells pairs that have more in common than all others of both rows, `(num_pairs,)`.
 
     Args:
@@ -119,8 +125,8 @@ def with_notes(columns: Sequence[Column]) -> list[Column]:
     """Says of columns of two tables without any match that hardly any value is in both."""
     found = []
     for column in columns:
-        has_values = min((side >= 0).sum() for side in (column.left, column.right)) >= _MIN_PAIRS
-        if has_values and not column.note and _are_apart(column):
+        num_values = min((side >= 0).sum() for side in (column.left, column.right))
+        if num_values >= _MIN_PAIRS and not column.note and _are_apart(column):
             column = replace(column, note=_APART)
         found.append(column)
     return found
@@ -142,7 +148,7 @@ def _are_row_numbers(column: Column) -> bool:
         num_rows = max(num_rows, int(column.known.num_rows))
     for ids in column.tables:
         present = ids[ids >= 0]
-        if len(present) < _MIN_PAIRS or len(np.unique(present)) < len(present):
+        if len(present) < _MIN_PAIRS or len(distinct_integers(present)) < len(present):
             return False
         digits = [_DIGITS.findall(column.values[value]) for value in present.tolist()]
         numbers = {int(groups[-1]) for groups in digits if groups}
@@ -176,9 +182,11 @@ def _translated(column: Column, pairs: Ids) -> Column | None:
 def _factor_of(column: Column, pairs: Ids) -> float | None:
     """Finds the factor of the right numbers to the left ones, `None` without."""
     numbers = np.array(list(map(float, column.values)))
-    left, right = numbers[column.left[pairs[:, 0]]], numbers[column.right[pairs[:, 1]]]
+    left = numbers[column.left[pairs[:, 0]]]
+    right = numbers[column.right[pairs[:, 1]]]
     is_usable = (left > 0) & (right > 0)
-    left, right = left[is_usable], right[is_usable]
+    left = left[is_usable]
+    right = right[is_usable]
     if len(set(left)) < _MIN_NUMBERS:
         return None
     factor, share = _most_frequent_ratio(left, right)
@@ -198,22 +206,22 @@ def _round_factor(factor: float) -> float:
     return factor
 
 
-def _most_frequent_ratio(
-    left: NDArray[np.float64], right: NDArray[np.float64]
-) -> tuple[float, float]:
+def _most_frequent_ratio(left: Array, right: Array) -> tuple[float, float]:
     """Returns the median of the ratios that are most alike, and their share."""
     ratios = np.sort(right / left)
-    stops = np.searchsorted(ratios, ratios * (1 + _NEAR_FACTOR), side="right")
+    stops = ratios.searchsorted(ratios * (1 + _NEAR_FACTOR), "right")
     sizes = stops - np.arange(len(ratios))
-    start = int(sizes.argmax())
-    return float(np.median(ratios[start : stops[start]])), float(sizes[start] / len(ratios))
+    start = sizes.argmax()
+    alike = ratios[start : stops[start]]
+    return float(np.median(alike)), len(alike) / len(ratios)
 
 
 def converted(column: Column, factor: float) -> Column:
     """Returns a column whose right numbers are divided by a factor."""
     places = {value: place for place, value in enumerate(column.values)}
     of_value = [places.setdefault(divided(value, factor), len(places)) for value in column.values]
-    right = np.where(column.right >= 0, np.array(of_value, np.int64)[column.right], MISSING)
+    # The last one is of missing values.
+    right = np.array([*of_value, MISSING])[column.right]
     known = column.known
     if known is not None:
         num_new = len(places) - len(column.values)
@@ -231,12 +239,12 @@ def divided(value: str, factor: float) -> str:
 
 def _with_codes(column: Column, pairs: Ids) -> Column | None:
     """Learns codes that map one to one; returns `None` if they do not."""
-    left_rows, right_rows = pairs.T
-    left_values, left = np.unique(column.left[left_rows], return_inverse=True)
-    right_values, right = np.unique(column.right[right_rows], return_inverse=True)
-    if len(left_values) < 2 or max(len(left_values), len(right_values)) > _MAX_CODES:
+    left_values, left = numbered(column.left[pairs[:, 0]])
+    right_values, right = numbered(column.right[pairs[:, 1]])
+    shape = len(left_values), len(right_values)
+    if len(left_values) < 2 or max(shape) > _MAX_CODES:
         return None
-    counts = np.zeros((len(left_values), len(right_values)), np.int64)
+    counts = np.zeros(shape, np.int64)
     np.add.at(counts, (left, right), 1)
     best = counts.argmax(axis=1)
     best_counts = counts.max(axis=1)
@@ -244,12 +252,12 @@ def _with_codes(column: Column, pairs: Ids) -> Column | None:
     is_mutual &= best_counts >= _MIN_COUNT
     if best_counts[is_mutual].sum() < _MIN_MAPPED * len(pairs):
         return None
-    codes = np.arange(len(column.values))
+    # The last one is of missing values.
+    codes = np.append(np.arange(len(column.values)), MISSING)
     learned = right_values[best[is_mutual]]
     codes[learned] = left_values[is_mutual]
-    translated = np.where(column.right >= 0, codes[column.right], MISSING)
     examples = []
     for old in np.sort(learned)[:_NUM_EXAMPLES].tolist():
         examples.append(f"{column.values[old]} = {column.values[codes[old]]}")
     note = f"{len(learned)} codes of the right table learned ({', '.join(examples)})"
-    return replace(column, right=translated, note=note, is_recoded=True)
+    return replace(column, right=codes[column.right], note=note, is_recoded=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from tf_charagram.search._pairs.flat_arrays import (
 from tf_charagram.search._pairs.similarities import MAX_SPELLED_WORDS
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import COLORS
-from tf_charagram.search.linkage._columns.values import folded
+from tf_charagram.search.linkage._columns.values import folded, has_digit
 from tf_charagram.text._algorithm.arrays import positions
 
 # Sizes, numerals, types, and words with digits: texts that differ in these are different things.
@@ -70,8 +70,7 @@ class SharedWords:
         # The rarest word of all weighs 1.
         self._weights = (idf / np.log1p(len(lists))).astype(np.float32)
         self._is_number = np.zeros(num_words, np.float32)
-        for number, word in enumerate(lists.words):
-            self._is_number[number] = any(map(str.isdigit, word))
+        self._is_number[: len(lists.words)] = list(map(has_digit, lists.words))
         self._totals = self._words @ self._weights
         self._num_numbers = self._words @ self._is_number
         # Texts without words differ from all others.
@@ -141,7 +140,7 @@ class OtherWords:
         self._is_right = sides[alone] == 1
         used, self._places = numbered(words)
         self._words = [lists.words[word] for word in used.tolist()]
-        self._has_digit = self._are(lambda word: any(map(str.isdigit, word)))
+        self._has_digit = self._are(has_digit)
 
     def _are(self, is_wanted: Callable[[str], Any]) -> Flags:
         """Tells for each word whether a function is true for it; each string is looked at once."""
@@ -241,14 +240,13 @@ def contradict(left: str, right: str) -> bool:
                 following = words[words.index(negation) + 1 :]
                 if following and following[0] in others:
                     return True
-    left_rest = _others(left_words, right_set)
-    right_rest = _others(right_words, left_set)
+    left_rest, right_rest = _others(left_words, right_words)
     # 12 V is 12V.
     is_same = "".join(left_rest) == "".join(right_rest)
     if is_same or not left_rest or not right_rest:
         return False
     if len(left_words) + len(right_words) > 2 * _MAX_WORDS:
-        return all(any(map(str.isdigit, word)) for word in rest)
+        return all(map(has_digit, rest))
     return all(map(_CODE_LIKE.fullmatch, rest))
 
 
@@ -263,16 +261,32 @@ def are_all_alike(left: str, right: str) -> bool:
         >>> are_all_alike("anna smith berlin", "ana smiht berlin"), are_all_alike("anna", "dr anna")
         (True, False)
     """
-    left_words = [*dict.fromkeys(left.split())]
-    right_words = [*dict.fromkeys(right.split())]
-    left_rest = _others(left_words, right_words)
-    right_rest = _others(right_words, left_words)
+    left_rest, right_rest = _others(left.split(), right.split())
     return _have_alike(left_rest, right_rest) and _have_alike(right_rest, left_rest)
 
 
-def _others(words: Sequence[str], known: Collection[str]) -> list[str]:
-    """Returns the words that another text does not have."""
-    return [word for word in words if word not in known]
+def differ_by_typos(left: str, right: str) -> bool:
+    """Tells whether two texts have the same words but for typos, and do not contradict."""
+    return are_all_alike(left, right) and not contradict(left, right)
+
+
+def pairs_that(test: Callable[[str, str], bool], texts: Sequence[str], pairs: Ids) -> Flags:
+    """Tells for which pairs of texts a function of `folded` texts is true, `(num_pairs,)`.
+
+    Args:
+        test: Such as `contradict`.
+        texts: Texts.
+        pairs: Their positions, `(num_pairs, 2)`.
+    """
+    # A text is in many pairs.
+    words = {place: folded(texts[place]) for place in {*pairs.ravel().tolist()}}
+    return np.array([test(words[left], words[right]) for left, right in pairs.tolist()], bool)
+
+
+def _others(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Returns the words of each of two texts that the other one does not have."""
+    left_rest = [word for word in left if word not in right]
+    return left_rest, [word for word in right if word not in left]
 
 
 def _have_alike(words: Sequence[str], others: Sequence[str]) -> bool:
@@ -282,7 +296,7 @@ def _have_alike(words: Sequence[str], others: Sequence[str]) -> bool:
         # A space may be missing, or too much.
         if word in joined or any(other in word for other in others):
             continue
-        if any(map(str.isdigit, word)):
+        if has_digit(word):
             return False
         if extractOne(word, others, scorer=ratio, score_cutoff=_MIN_ALIKE) is None:
             return False

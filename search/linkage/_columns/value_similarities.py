@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from tf_charagram.search._pairs.flat_arrays import Floats, ones_of
+from tf_charagram.search._pairs.flat_arrays import Flags, Floats, ones_of
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_cosines
@@ -183,7 +183,7 @@ def date_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floa
     return similarities.astype(np.float32)
 
 
-def are_near_dates(values: Sequence[str], pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
+def are_near_dates(values: Sequence[str], pairs: NDArray[np.integer]) -> Flags:
     """Tells dates that are few days apart; takes values of the kind and their positions."""
     days = np.array([_day_number(value) for value in values])
     left, right = pairs.T

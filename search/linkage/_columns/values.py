@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tf_charagram.text._algorithm.word_boundaries import bags_of_words
 
@@ -22,8 +22,6 @@ _CURRENCY = r"(?:us\$|[$\u20ac\u00a3\u00a5]|usd|eur|gbp|chf|jpy)?"
 # A unit may follow.
 _UNIT = r"(?:[^\d-]{0,4}|[a-z]{1,2}[23])"
 _NUMBER = re.compile(rf"{_CURRENCY}\s*([+-]?\d[\d., ]*){_UNIT}", re.IGNORECASE)
-
-
 # Hours, minutes and seconds, or minutes and seconds.
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d\d)")
 
@@ -31,6 +29,16 @@ _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d\d)")
 def sampled(values: Sequence[str]) -> Sequence[str]:
     """Returns some values from all parts of a column, which tell how it is written."""
     return values[:: max(len(values) // _NUM_SAMPLED, 1)]
+
+
+def are_mostly(test: Callable[[str], object], values: Sequence[str], share: float = 0.8) -> bool:
+    """Tells whether a function is true for so many of some values."""
+    return sum(map(bool, map(test, values))) >= share * len(values)
+
+
+def has_digit(text: str) -> bool:
+    """Tells whether a text has a digit."""
+    return any(map(str.isdigit, text))
 
 
 def is_missing(cell: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from unicodedata import normalize
@@ -31,6 +31,7 @@ from tf_charagram.search.linkage._columns.shared_words import (
     are_all_alike,
     are_sized,
     contradict,
+    pairs_that,
 )
 from tf_charagram.search.linkage._columns.value_similarities import alias_similarities
 from tf_charagram.search.linkage._columns.values import folded
@@ -180,7 +181,7 @@ class WholeTexts:
             found[rest] = self.probabilities(pairs[rest], evidence)
         return found
 
-    def _keys_of(self, pairs: NDArray[np.integer]) -> NDArray[np.int64]:
+    def _keys_of(self, pairs: NDArray[np.integer]) -> Ids:
         # (a, b) is (b, a).
         unordered = np.sort(pairs.astype(np.int64), axis=1)
         return keys_of_pairs(unordered, len(self._texts))
@@ -204,6 +205,7 @@ class WholeTexts:
 
     def _log_odds(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> Array:
         """Returns the log-odds that pairs match, `(num_pairs,)`."""
+        texts = self._texts.texts
         scores = evidence.scores
         log_odds = _SCORE * scores + _RAREST * evidence.rarest + _CONSTANT
         log_odds[scores == 1] = _EQUAL
@@ -211,30 +213,21 @@ class WholeTexts:
         left, right = pairs[checked].T
         others = OtherWords(self._texts.written, pairs[checked])
         may_differ = others.may_contradict() | (self._are_sized[left] & self._are_sized[right])
-        is_different = self._chosen(contradict, pairs, checked[may_differ])
+        may_be_different = checked[may_differ]
+        is_different = may_be_different[pairs_that(contradict, texts, pairs[may_be_different])]
         log_odds[is_different] += self._contradiction
         is_unsure = log_odds < _MAX_CHECKED
         is_unsure[is_different] = False
         are_alike = others.are_alike()
         sure = checked[are_alike & is_unsure[checked]]
         rest = checked[~are_alike & is_unsure[checked]]
-        with_typos = np.append(sure, self._chosen(are_all_alike, pairs, rest))
+        with_typos = np.append(sure, rest[pairs_that(are_all_alike, texts, pairs[rest])])
         log_odds[with_typos] += _TYPOS * self._rarity_together(pairs[with_typos])
         return log_odds
 
     @cached_property
     def _are_sized(self) -> Flags:
         return are_sized(self._texts.written)
-
-    def _chosen(
-        self, are_true: Callable[[str, str], bool], pairs: NDArray[np.integer], some: Ids
-    ) -> Ids:
-        """Returns the pairs for whose texts a function is true."""
-        # A text is in many pairs.
-        rows = {*pairs[some].ravel().tolist()}
-        texts = {row: folded(self._texts.texts[row]) for row in rows}
-        are_chosen = [are_true(texts[row], texts[other]) for row, other in pairs[some].tolist()]
-        return some[np.array(are_chosen, bool)]
 
     def _rarity_together(self, pairs: NDArray[np.integer]) -> Floats:
         """Returns the rarity of the equal words of each pair together, `(num_pairs,)`.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.search._pairs.flat_arrays import Array, Flags
 from tf_charagram.search.linkage._fellegi_sunter.linking import Links
 
 # Odd questions are about the most uncertain pair, every so many a random one of those that seem to
@@ -47,9 +48,7 @@ def next_pair(links: Links, asked: Mapping[tuple[int, int], int], seed: int = 0)
     return int(np.argmin(certainty))
 
 
-def _rare_kind(
-    probabilities: NDArray[np.float64], answers: NDArray[np.integer], is_open: NDArray[np.bool_]
-) -> int | None:
+def _rare_kind(probabilities: Array, answers: NDArray[np.integer], is_open: Flags) -> int | None:
     """Returns a pair that may have the rarer answer, or `None` if both answers are frequent.
 
     Args:

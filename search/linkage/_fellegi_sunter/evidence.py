@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Flags,
+    Floats,
+    Ids,
     keys_of_pairs,
     numbered,
     paired,
@@ -50,10 +54,10 @@ class Agreement(NamedTuple):
     """
 
     levels: NDArray[np.int8]
-    similarities: NDArray[np.float32]
+    similarities: Floats
     log_frequencies: NDArray[np.floating]
 
-    def of(self, chosen: NDArray[np.bool_] | NDArray[np.integer] | slice) -> Agreement:
+    def of(self, chosen: Flags | NDArray[np.integer] | slice) -> Agreement:
         """Returns the agreement of some pairs."""
         levels, similarities, log_frequencies = self
         return Agreement(levels[chosen], similarities[chosen], log_frequencies[chosen])
@@ -69,7 +73,7 @@ def num_levels(column: Column) -> int:
     return len(column.kind.cutoffs) + 3
 
 
-def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
+def compare_column(column: Column, pairs: Ids) -> Agreement:
     """Compares pairs of rows in a column.
 
     Args:
@@ -91,10 +95,10 @@ def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
     for start in range(0, len(values), _BATCH):
         parts.append(column.kind.similarities(column.values, values[start : start + _BATCH]))
     similarities[differ] = np.concatenate(parts)[places]
-    levels = np.full(len(pairs), num_levels(column) - 1, np.int8)
-    # From the lowest cutoff up.
-    for level in range(len(column.kind.cutoffs), 0, -1):
-        levels[similarities >= column.kind.cutoffs[level - 1]] = EQUAL + level
+    # One level down for each cutoff that is not reached.
+    levels = np.full(len(pairs), EQUAL + 1, np.int8)
+    for cutoff in column.kind.cutoffs:
+        levels += ~(similarities >= cutoff)
     levels[is_equal] = EQUAL
     levels[is_absent] = ABSENT
     log_frequencies = np.zeros(len(pairs), np.float32)
@@ -102,12 +106,12 @@ def compare_column(column: Column, pairs: NDArray[np.int64]) -> Agreement:
     return Agreement(levels, similarities, log_frequencies)
 
 
-def log_frequency(column: Column) -> NDArray[np.float64]:
+def log_frequency(column: Column) -> Array:
     """Returns the logarithm of the share of other rows with each value that two rows share.
 
     The two rows themselves do not count.
     """
-    counts, num_rows, unseen, max_share = column.known or frequencies(column)
+    counts, num_rows, unseen, max_share = frequencies(column)
     # In one table, both rows of the pair are there.
     num_own = 1 if len(counts) == 2 else 2
     others = sum(np.maximum(side - num_own, 0) for side in counts)
@@ -121,9 +125,9 @@ def log_frequency(column: Column) -> NDArray[np.float64]:
 
 def count_things(
     columns: Sequence[Column],
-    pairs: NDArray[np.int64],
+    pairs: Ids,
     agreements: Sequence[Agreement],
-    probabilities: NDArray[np.float64],
+    probabilities: Array,
 ) -> tuple[list[Column], list[Agreement]]:
     """Counts the things that have a value, in one table: its rows may be duplicates.
 
@@ -163,7 +167,9 @@ def count_things(
 
 
 def frequencies(column: Column) -> Frequencies:
-    """Counts the rows with each value of a column."""
+    """Returns the known counts of a column, or counts the rows with each value."""
+    if column.known is not None:
+        return column.known
     num_values = len(column.values)
     counts = [np.bincount(ids[ids >= 0], minlength=num_values) for ids in column.tables]
     max_share = 1.0
@@ -176,7 +182,7 @@ def frequencies(column: Column) -> Frequencies:
     return Frequencies(counts, num_rows, _unseen(counts), max_share)
 
 
-def _unseen(counts: Sequence[NDArray[np.int64]]) -> float:
+def _unseen(counts: Sequence[Ids]) -> float:
     """Returns the number of other rows that a value of a single row counts for.
 
     As many rows as Good and Turing expect, in the table with fewer repetitions: in the other one,
@@ -192,7 +198,7 @@ def _unseen(counts: Sequence[NDArray[np.int64]]) -> float:
     return float(np.clip(min(expected), *_UNSEEN))
 
 
-def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.int64]]:
+def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[Ids]:
     """Draws random pairs of rows that are hardly ever the same thing.
 
     Returns:
@@ -201,7 +207,7 @@ def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.in
     draw = np.random.default_rng(seed)
     sizes = [len(rows) for rows in columns[0].tables]
 
-    def draw_pairs(num_left: int, num_right: int) -> NDArray[np.int64]:
+    def draw_pairs(num_left: int, num_right: int) -> Ids:
         if num_left * num_right <= _NUM_RANDOM:
             return pairs_of_keys(np.arange(num_left * num_right), num_right)
         return draw.integers(0, (num_left, num_right), (_NUM_RANDOM, 2))
@@ -215,7 +221,7 @@ def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[NDArray[np.in
     return drawn
 
 
-def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+def chance_levels(column: Column, samples: Sequence[Ids]) -> Array:
     """Returns the share of each level among random pairs of rows, `(num_levels,)`.
 
     The shares are of pairs without missing values. They are of the table whose rows agree less:
@@ -228,7 +234,7 @@ def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArr
     """
     shares = []
     for ids, pairs in zip(column.tables, samples, strict=False):
-        shares.append(_level_shares(replace(column, left=ids, right=ids), pairs))
+        shares.append(_level_shares(column.within(ids), pairs))
     chance = max(shares, key=lambda each: each[-1])
     if not column.is_one_table:
         # At most one of the pairs of each row matches.
@@ -238,55 +244,18 @@ def chance_levels(column: Column, samples: Sequence[NDArray[np.int64]]) -> NDArr
     return chance / chance.sum()
 
 
-def chances(
-    columns: Sequence[Column], samples: Sequence[NDArray[np.int64]]
-) -> list[NDArray[np.float64]]:
-    """Returns the share of each level among random pairs of rows, for each column.
-
-    Trains from one city to another go back, too: such pairs are near in two columns at once.
-    """
-    found = [chance_levels(column, samples) for column in columns]
-    for one, other in _pairs_of_names(columns):
-        shares = []
-        for side, pairs in enumerate(samples[: len(columns[0].tables)]):
-            within = []
-            for column in columns:
-                ids = column.tables[side]
-                within.append(replace(column, left=ids, right=ids))
-            shares.append(_crossed_share(within, one, other, pairs))
-        # Each column has half of the evidence of both.
-        share = np.sqrt(min(shares))
-        for number in (one, other):
-            found[number][EQUAL + 1] += share
-            found[number] /= 1 + share
-    return found
-
-
-def _crossed_share(
-    columns: Sequence[Column], one: int, other: int, pairs: NDArray[np.int64]
-) -> float:
-    """Returns the share of pairs with names in the other order, and nothing else in common."""
-    chosen = pairs[_may_be_crossed(columns[one], columns[other], pairs)]
-    levels = [compare_column(column, chosen).levels for column in columns]
-    swapped = _swapped(columns[one], columns[other], chosen, levels[one], levels[other])
-    others = [own[swapped] for number, own in enumerate(levels) if number not in (one, other)]
-    # Rows with two names in common are a match if there is nothing else to tell.
-    is_other = np.all([own > EQUAL for own in others], axis=0) if others else np.zeros(0, bool)
-    return float(is_other.sum() / max(len(pairs), 1))
-
-
-def _level_shares(column: Column, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+def _level_shares(column: Column, pairs: Ids) -> Array:
     """Returns the share of each level among pairs that mostly differ, `(num_levels,)`."""
     near = column.kind.near_by_chance
     # Most values disagree by chance.
     prior = np.array([0, 0, *near, 1])
     counts = np.bincount(compare_column(column, pairs).levels, minlength=num_levels(column))
     counts[ABSENT] = 0
-    found: NDArray[np.float64] = counts + prior * (_PSEUDO_RANDOM / prior.sum())
+    found: Array = counts + prior * (_PSEUDO_RANDOM / prior.sum())
     return found / found.sum()
 
 
-def compare_columns(columns: Sequence[Column], pairs: NDArray[np.int64]) -> list[Agreement]:
+def compare_columns(columns: Sequence[Column], pairs: Ids) -> list[Agreement]:
     """Compares pairs of rows in all columns.
 
     If two columns have names and a row has them in the other order, both columns are near.
@@ -308,10 +277,10 @@ def _pairs_of_names(columns: Sequence[Column]) -> Iterator[tuple[int, int]]:
 def _swapped(
     first: Column,
     second: Column,
-    pairs: NDArray[np.int64],
+    pairs: Ids,
     levels: NDArray[np.int8],
     other_levels: NDArray[np.int8],
-) -> NDArray[np.intp]:
+) -> Ids:
     """Finds the pairs of rows that have names in the other order, and are not alike anyway."""
     low = np.flatnonzero((levels > EQUAL + 1) & (other_levels > EQUAL + 1))
     low = low[_may_be_crossed(first, second, pairs[low])]
@@ -319,7 +288,7 @@ def _swapped(
     return low[crossed >= first.kind.cutoffs[1]]
 
 
-def _may_be_crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _may_be_crossed(first: Column, second: Column, pairs: Ids) -> Flags:
     """Finds pairs of rows with the value of one column in the other one, which are few."""
     in_first = places_in(first, second)
     left, right = pairs.T
@@ -328,7 +297,7 @@ def _may_be_crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> 
     return there | back
 
 
-def _crossed(first: Column, second: Column, pairs: NDArray[np.int64]) -> NDArray[np.float32]:
+def _crossed(first: Column, second: Column, pairs: Ids) -> Floats:
     """Compares each column with the other; returns the smaller of both similarities."""
     offset = len(first.values)
     values = [*first.values, *second.values]

@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from tf_charagram.search._pairs.flat_arrays import (
     Array,
+    Flags,
     Ids,
     numbered,
     runs_of,
@@ -82,7 +83,7 @@ class Patterns(NamedTuple):
             found.append(agreement.of(first)._replace(log_frequencies=log_frequencies))
         return cls(found, counts.astype(np.float64), first)
 
-    def are_present(self) -> NDArray[np.bool_]:
+    def are_present(self) -> Flags:
         """Tells where no value is missing, `(num_patterns, num_columns)`."""
         return np.stack([agreement.levels != ABSENT for agreement in self.agreements], axis=1)
 
@@ -131,9 +132,7 @@ def fit_mixture(
     return mixture
 
 
-def start_from(
-    mixture: Mixture, agreements: Sequence[Agreement], is_seed: NDArray[np.bool_]
-) -> None:
+def start_from(mixture: Mixture, agreements: Sequence[Agreement], is_seed: Flags) -> None:
     """Counts the levels of some pairs, for the fit to start from.
 
     Args:
@@ -148,8 +147,8 @@ def start_from(
 def drop_supported(
     mixture: Mixture,
     agreements: Sequence[Agreement],
-    is_outdone: NDArray[np.bool_],
-    is_weak: NDArray[np.bool_],
+    is_outdone: Flags,
+    is_weak: Flags,
     num_all_pairs: float,
 ) -> bool:
     """Drops relatives that hardly have a better partner: they are matches. Fits the rest again.
@@ -198,7 +197,7 @@ def _change_relatives(mixture: Mixture) -> bool:
     return True
 
 
-def _is_namesake(mixture: Mixture, is_apart: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _is_namesake(mixture: Mixture, is_apart: Flags) -> Flags:
     """Tells classes whose pairs agree by accident: all that may change is different, `(...)`.
 
     Args:
@@ -229,7 +228,7 @@ def _likely_relatives(mixture: Mixture, patterns: Patterns, num_all_pairs: float
     return found
 
 
-def frequent_sets(differs: NDArray[np.bool_], counts: Array, num_sets: int) -> tuple[Array, Array]:
+def frequent_sets(differs: Flags, counts: Array, num_sets: int) -> tuple[Array, Array]:
     """Finds the most frequent sets of columns that differ.
 
     Args:
@@ -319,7 +318,7 @@ def _fit_relatives(mixture: Mixture, patterns: Patterns, ratios: Array, weights:
         mixture.shared[number] = _decided((num_shared + 1) / (num_present + 2))
 
 
-def _bounded(found: Array, is_different: NDArray[np.bool_], max_different: float) -> Array:
+def _bounded(found: Array, is_different: Flags, max_different: float) -> Array:
     """Returns shares of levels, with at most `max_different` of those that differ."""
     shares = found / found.sum()
     total = shares[is_different].sum()

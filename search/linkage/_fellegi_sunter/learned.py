@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.flat_arrays import Array, Ids
+from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids
 from tf_charagram.search._pairs.learning import (
     covariance_of,
     fit_weights,
@@ -88,7 +87,7 @@ class LearnedLinks:
         )
         self.fitted = LearnedWeights(np.zeros(0), np.zeros((0, 0)), np.zeros(0), np.zeros(2))
 
-    def learn(self, pairs: Ids, is_match: NDArray[np.bool_]) -> Array:
+    def learn(self, pairs: Ids, is_match: Flags) -> Array:
         """Learns the weights; returns held-out probabilities.
 
         Args:
@@ -98,7 +97,7 @@ class LearnedLinks:
         features = np.concatenate(self._blocks(pairs), axis=1)
         self.fitted = _fitted(features, is_match)
 
-        def log_odds(used: NDArray[np.bool_]) -> Array:
+        def log_odds(used: Flags) -> Array:
             return _log_odds(features, _fitted(features[used], is_match[used]))
 
         return held_out_probabilities(len(pairs), log_odds)
@@ -164,7 +163,7 @@ class LearnedLinks:
         return np.concatenate([words, rivals, self._rows.features(pairs)], axis=1)
 
 
-def _fitted(features: Array, is_match: NDArray[np.bool_]) -> LearnedWeights:
+def _fitted(features: Array, is_match: Flags) -> LearnedWeights:
     """Fits the weights to labelled pairs."""
     prior = np.zeros(features.shape[1])
     # Few labels change the answer without labels little.

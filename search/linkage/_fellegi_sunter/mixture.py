@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from tf_charagram.search._pairs.flat_arrays import Array
+from tf_charagram.search._pairs.flat_arrays import Array, Flags
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
 
 # Shares of levels among matches before any pair is seen; the others are near.
@@ -61,11 +60,11 @@ class Mixture:
 
     match: list[Array]
     chance: list[Array]
-    is_identifying: NDArray[np.bool_]
+    is_identifying: Flags
     shared: Array
     log_priors: Array
     different: Array
-    is_allowed: NDArray[np.bool_]
+    is_allowed: Flags
     is_fitted: bool = False
     row_share: float = 1.0
     rivals: list[Array] = field(default_factory=list)
@@ -87,7 +86,7 @@ class Mixture:
         """Returns the expected number of matches among so many pairs of rows."""
         return float(np.exp(self.log_priors[0]) * num_all_pairs)
 
-    def are_differences(self, column: int) -> NDArray[np.bool_]:
+    def are_differences(self, column: int) -> Flags:
         """Tells the levels of a column at which values differ, `(num_levels,)`."""
         are_differences = self.chance[column] > _MIN_BY_CHANCE
         are_differences |= column in self.variant_columns
@@ -133,7 +132,7 @@ class Mixture:
         self.shared = np.append(self.shared, shares[np.newaxis], axis=0)
         self.log_priors = np.insert(self.log_priors, -1, self.log_priors[0])
 
-    def drop_relatives(self, is_kept: NDArray[np.bool_]) -> None:
+    def drop_relatives(self, is_kept: Flags) -> None:
         """Drops classes of relatives; their pairs are matches until the next fit."""
         self.shared = self.shared[is_kept]
         log_match, *log_relatives, log_random = self.log_priors

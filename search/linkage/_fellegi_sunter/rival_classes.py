@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
-from tf_charagram.search._pairs.flat_arrays import Array
+from tf_charagram.search._pairs.flat_arrays import Array, Flags
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
 from tf_charagram.search.linkage._fellegi_sunter.fitting import (
     MIN_MOSTLY,
@@ -94,7 +93,7 @@ def fit_inner_rivals(
 
 def _are_only_across(
     mixture: Mixture, patterns: Patterns, ratios: Array, num_pairs: float
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Tells relatives of two tables that are hardly there within tables, `(num_relatives,)`.
 
     Those that are there are rivals; those that are not, and differ in one column only, match.
@@ -135,7 +134,7 @@ def _across(within: Array, chance_within: Array, match: Array, chance: Array) ->
 def fit_outdone_rivals(
     mixture: Mixture,
     agreements: Sequence[Agreement],
-    is_outdone: NDArray[np.bool_],
+    is_outdone: Flags,
     log_kept: Array,
     num_all_pairs: float,
     known: float,

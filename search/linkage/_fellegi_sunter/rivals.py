@@ -15,16 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Array, Ids, are_first, paired
+from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids, are_first, paired
 from tf_charagram.search.linkage._columns.columns import Column
-from tf_charagram.search.linkage._columns.shared_words import are_all_alike, contradict
-from tf_charagram.search.linkage._columns.values import folded
+from tf_charagram.search.linkage._columns.shared_words import differ_by_typos, pairs_that
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
     EQUAL,
     Agreement,
-    chances,
+    chance_levels,
     compare_columns,
     frequencies,
     random_pairs,
@@ -71,7 +70,7 @@ class Sample(NamedTuple):
         num_equal: For each table, how many equal rows each row stands for, `(num_rows,)`.
     """
 
-    is_own: NDArray[np.bool_]
+    is_own: Flags
     num_equal: Sequence[NDArray[np.integer]]
 
 
@@ -84,14 +83,14 @@ class _Outdone(NamedTuple):
             does not match, `(num_pairs,)`: the better it is, the more probable.
     """
 
-    is_outdone: NDArray[np.bool_]
+    is_outdone: Flags
     log_kept: Array
 
 
 def learn_rivals(
     mixture: Mixture,
     columns: Sequence[Column],
-    pairs: NDArray[np.int64],
+    pairs: Ids,
     agreements: Sequence[Agreement],
     num_all_pairs: float,
     sample: Sample | None = None,
@@ -109,7 +108,7 @@ def learn_rivals(
     Returns:
         Whether most of the alike rows of each table are copies.
     """
-    is_own: NDArray[np.bool_] | slice = slice(None)
+    is_own: Flags | slice = slice(None)
     num_equal: Sequence[NDArray[np.integer]] | None = None
     if sample is not None:
         is_own, num_equal = sample
@@ -192,7 +191,7 @@ def _inner_pairs(
         else:
             found.append([agreement.of(~is_copy) for agreement in agreements])
             samples = random_pairs(inner)
-            chance.append(chances(inner, samples))
+            chance.append([chance_levels(column, samples) for column in inner])
             num_pairs += len(rows) * (len(rows) - 1) / 2
     if not found:
         return None, are_mostly_copies
@@ -203,7 +202,7 @@ def _inner_pairs(
 
 def _within(column: Column, ids: Ids) -> Column:
     """Returns a column of rows of one of the tables, with the frequencies of both."""
-    return replace(column, left=ids, right=ids, known=column.known or frequencies(column))
+    return replace(column.within(ids), known=frequencies(column))
 
 
 def _are_copies(
@@ -211,8 +210,8 @@ def _are_copies(
     columns: Sequence[Column],
     pairs: Ids,
     agreements: Sequence[Agreement],
-    is_alike: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
+    is_alike: Flags,
+) -> Flags:
     """Tells pairs of a table that differ by typos only, `(num_pairs,)`.
 
     Args:
@@ -247,8 +246,8 @@ def _are_copies(
 def _outdone(
     mixture: Mixture,
     columns: Sequence[Column],
-    pairs: NDArray[np.int64],
-    log_odds: NDArray[np.float64],
+    pairs: Ids,
+    log_odds: Array,
     num_equal: Sequence[NDArray[np.integer]] | None,
     are_mostly_copies: Sequence[bool] = (False, False),
 ) -> _Outdone | None:
@@ -281,7 +280,7 @@ def _outdone(
     return _Outdone(is_outdone, log_kept) if num_sides else None
 
 
-def _best_two(rows: Ids, log_odds: NDArray[np.float64]) -> tuple[Ids, Ids]:
+def _best_two(rows: Ids, log_odds: Array) -> tuple[Ids, Ids]:
     """Returns the best pair of each row, and the next one, or the best one again."""
     order = np.lexsort((-log_odds, rows))
     is_best = are_first(rows[order])
@@ -295,11 +294,11 @@ def _have_copies(
     columns: Sequence[Column],
     side: int,
     partners: Ids,
-    log_odds: NDArray[np.float64],
+    log_odds: Array,
     best: Ids,
     second: Ids,
     are_mostly_copies: bool,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Tells rows whose two best partners are as alike as the row and its partner.
 
     Args:
@@ -323,9 +322,7 @@ def _have_copies(
     return is_copy
 
 
-def _are_near(
-    columns: Sequence[Column], pairs: Ids, agreements: Sequence[Agreement]
-) -> NDArray[np.bool_]:
+def _are_near(columns: Sequence[Column], pairs: Ids, agreements: Sequence[Agreement]) -> Flags:
     """Tells values that are equal, missing or near, `(num_columns, num_pairs)`.
 
     Args:
@@ -340,10 +337,9 @@ def _are_near(
             continue
         # Texts that are near may be other songs or sizes.
         has_typos = agreement.levels <= EQUAL
-        for pair in np.flatnonzero(~has_typos).tolist():
-            left, right = pairs[pair].tolist()
-            values = (column.values[column.left[left]], column.values[column.right[right]])
-            one, other = map(folded, values)
-            has_typos[pair] = are_all_alike(one, other) and not contradict(one, other)
+        others = np.flatnonzero(~has_typos)
+        left, right = pairs[others].T
+        values = paired(column.left[left], column.right[right])
+        has_typos[others] = pairs_that(differ_by_typos, column.values, values)
         is_near.append(has_typos)
     return np.stack(is_near)

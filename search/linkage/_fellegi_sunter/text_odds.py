@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from tf_charagram.search._pairs.flat_arrays import Array
+from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search.linkage._fellegi_sunter.evidence import Agreement
 
 # Equal texts may be different things.
@@ -42,9 +42,7 @@ class TextOdds:
         return self.column_evidence(agreements)[:, 0]
 
 
-def mutual_evidence(
-    pairs: NDArray[np.int64], probabilities: Array, present: Sequence[NDArray[np.int64]]
-) -> float:
+def mutual_evidence(pairs: Ids, probabilities: Array, present: Sequence[Ids]) -> float:
     """Returns the evidence for pairs that are the best ones of both of their rows.
 
     Where most rows of one of two tables have a partner, the best one is likely to be it.
