@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.search._pairs.flat_arrays import Ids, paired
+from tf_charagram.search._pairs.flat_arrays import Ids, distinct_integers, paired
 from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import load_array, pairs_in, save_array
 from tf_charagram.search._partitions.job import (
@@ -58,7 +58,8 @@ def _fit_columns(job: Job, comparison: ColumnComparison) -> list[str]:
     chunk = chunk_of(job, pairs)
     num_equal = np.bincount(first_rows_of(job), minlength=job.num_rows)
     of_tables = np.split(num_equal[np.unique(pairs)], [chunk.num_left or 0])
-    sample = Sample(is_chosen[pairs[:, 0]], of_tables)
+    is_own = is_chosen[pairs[:, 0]]
+    sample = Sample(is_own, [distinct_integers(chunk.pairs[is_own, 0])], of_tables)
     notes = comparison.fit(chunk, counts_of(job), int(is_chosen.sum()), num_others, sample)
     if num_left is None and not comparison.telling:
         # Rows that have candidates have rarer values than others.

@@ -20,13 +20,12 @@ _MIN_KIND = 0.25
 _MIN_ANSWERS = 4
 
 
-def next_pair(links: Links, asked: Mapping[tuple[int, int], int], seed: int = 0) -> int | None:
+def next_pair(links: Links, asked: Mapping[tuple[int, int], int]) -> int | None:
     """Returns the index of the next pair to ask about, or `None` if all were asked.
 
     Args:
         links: Candidates with probabilities.
         asked: Rows of the pairs that were asked before, and the answers: 1, 0, or -1 for none.
-        seed: Seed of the draws among equally uncertain pairs.
     """
     rows = links.pairs.tolist()
     is_open = np.array([tuple(pair) not in asked for pair in rows], bool)
@@ -36,7 +35,7 @@ def next_pair(links: Links, asked: Mapping[tuple[int, int], int], seed: int = 0)
     rare = _rare_kind(links.probabilities, answers, is_open)
     if rare is not None:
         return rare
-    draw = np.random.default_rng((seed, len(asked)))
+    draw = np.random.default_rng((0, len(asked)))
     # Ties are broken at random: many pairs agree in the same way.
     noise = 1e-6 * draw.random(len(is_open))
     certainty = np.abs(links.probabilities - 0.5) + noise

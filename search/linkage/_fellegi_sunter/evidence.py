@@ -101,9 +101,14 @@ def compare_column(column: Column, pairs: Ids) -> Agreement:
         levels += ~(similarities >= cutoff)
     levels[is_equal] = EQUAL
     levels[is_absent] = ABSENT
-    log_frequencies = np.zeros(len(pairs), np.float32)
-    log_frequencies[is_equal] = log_frequency(column)[left[is_equal]]
-    return Agreement(levels, similarities, log_frequencies)
+    return Agreement(levels, similarities, _log_frequencies(column, left, is_equal))
+
+
+def _log_frequencies(column: Column, values: Ids, is_equal: Flags) -> Floats:
+    """Returns the `log_frequency` of the values of pairs that are equal, else 0."""
+    found = np.zeros(len(values), np.float32)
+    found[is_equal] = log_frequency(column)[values[is_equal]]
+    return found
 
 
 def log_frequency(column: Column) -> Array:
@@ -157,10 +162,8 @@ def count_things(
         num_things = min(parts.sum() + 1, by_rows.num_rows)
         known = by_rows._replace(counts=[counts], num_rows=num_things)
         column = replace(column, known=known)
-        is_equal = agreement.levels == EQUAL
-        log_frequencies = agreement.log_frequencies.copy()
-        equal_values = column.left[pairs[is_equal, 0]]
-        log_frequencies[is_equal] = log_frequency(column)[equal_values]
+        values = column.left[pairs[:, 0]]
+        log_frequencies = _log_frequencies(column, values, agreement.levels == EQUAL)
         counted.append(column)
         changed.append(agreement._replace(log_frequencies=log_frequencies))
     return counted, changed
@@ -198,13 +201,13 @@ def _unseen(counts: Sequence[Ids]) -> float:
     return float(np.clip(min(expected), *_UNSEEN))
 
 
-def random_pairs(columns: Sequence[Column], seed: int = 0) -> list[Ids]:
+def random_pairs(columns: Sequence[Column]) -> list[Ids]:
     """Draws random pairs of rows that are hardly ever the same thing.
 
     Returns:
         For each table, rows of that table `(num_pairs, 2)`, and of two tables rows of both.
     """
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(0)
     sizes = [len(rows) for rows in columns[0].tables]
 
     def draw_pairs(num_left: int, num_right: int) -> Ids:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.flat_arrays import Ids, paired
+from tf_charagram.search._pairs.flat_arrays import Ids, distinct_integers, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.recoding import are_best, with_notes, written_otherwise
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows, read_whole_text
@@ -27,7 +27,7 @@ from tf_charagram.search.linkage._fellegi_sunter.labels import Label, numbered_l
 from tf_charagram.search.linkage._fellegi_sunter.linking import Links
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rival_classes import fit_variants
-from tf_charagram.search.linkage._fellegi_sunter.rivals import learn_rivals
+from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
 from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds, mutual_evidence
 from tf_charagram.search.linkage._fellegi_sunter.text_pairs import link_texts
@@ -111,7 +111,7 @@ def _text_links(
         alone = links.as_probabilities(pairs, links.beside_rivals(pairs, log_odds))
         left, right = pairs.T
         text_pairs = paired(column.left[left], column.right[right])
-        present = [np.unique(side[side >= 0]) for side in texts]
+        present = [distinct_integers(side[side >= 0]) for side in texts]
         links.mutual = mutual_evidence(text_pairs, alone, present)
     links.probabilities = links.as_probabilities(pairs, links.beside_rivals(pairs, log_odds))
     return links
@@ -127,7 +127,8 @@ def _column_links(
     have_copies: Sequence[bool] = (False, False)
     if fitted is None and not is_one_table:
         num_all = max(_sizes(columns)[1], 1)
-        have_copies = learn_rivals(mixture, columns, pairs, agreements, num_all)
+        sample = Sample.of_all(columns, len(pairs))
+        have_copies = learn_rivals(mixture, columns, pairs, agreements, num_all, sample)
     log_odds = mixture.log_odds(agreements)
     links = Links(columns, mixture, pairs, log_odds, have_copies=have_copies)
     if are_told_by_titles(columns):

@@ -67,11 +67,21 @@ class Sample(NamedTuple):
 
     Attributes:
         is_own: The pairs to fit to, `(num_pairs,)`: all candidates of both of their rows are there.
+        rows: Rows of the left table, or of both, that look like all rows of it. Right rows of a
+            part are those that look like left rows, which are not compared.
         num_equal: For each table, how many equal rows each row stands for, `(num_rows,)`.
     """
 
     is_own: Flags
+    rows: Sequence[Ids]
     num_equal: Sequence[NDArray[np.integer]]
+
+    @classmethod
+    def of_all(cls, columns: Sequence[Column], num_pairs: int) -> Sample:
+        """Returns the sample that has all rows."""
+        sizes = [len(ids) for ids in columns[0].tables]
+        rows = [np.arange(size) for size in sizes]
+        return cls(np.ones(num_pairs, bool), rows, [np.ones(size, np.int64) for size in sizes])
 
 
 class _Outdone(NamedTuple):
@@ -93,7 +103,7 @@ def learn_rivals(
     pairs: Ids,
     agreements: Sequence[Agreement],
     num_all_pairs: float,
-    sample: Sample | None = None,
+    sample: Sample,
 ) -> Sequence[bool]:
     """Fits the rivals of a mixture to pairs of each table, and to pairs that better pairs outdo.
 
@@ -103,15 +113,13 @@ def learn_rivals(
         pairs: Candidate pairs of rows, `(num_pairs, 2)`.
         agreements: Their agreements, one per column.
         num_all_pairs: Number of pairs of rows, candidates or not, of the rows of the sample.
-        sample: The part that these pairs are of all candidate pairs. Default: all.
+        sample: The part that these pairs are of all candidate pairs.
 
     Returns:
         Whether most of the alike rows of each table are copies.
     """
-    is_own: Flags | slice = slice(None)
-    num_equal: Sequence[NDArray[np.integer]] | None = None
-    if sample is not None:
-        is_own, num_equal = sample
+    is_own = sample.is_own
+    num_equal = sample.num_equal
     own = [agreement.of(is_own) for agreement in agreements]
     is_weak = np.array(
         [column.kind.name == "text" or not column.is_identifying for column in columns]
@@ -119,11 +127,12 @@ def learn_rivals(
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements, any_relation=True)
         outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
-        if outdone is None or not drop_supported(
-            mixture, own, outdone.is_outdone[is_own], is_weak, num_all_pairs
-        ):
+        if outdone is None:
             break
-    inner, are_mostly_copies = _inner_pairs(mixture, columns, pairs, sample)
+        is_outdone = outdone.is_outdone[is_own]
+        if not drop_supported(mixture, own, is_outdone, is_weak, num_all_pairs):
+            break
+    inner, are_mostly_copies = _inner_pairs(mixture, columns, sample)
     if inner is not None:
         fit_inner_rivals(mixture, inner, own, num_all_pairs)
     num_inner = len(mixture.log_rivals)
@@ -144,16 +153,14 @@ def learn_rivals(
 
 
 def _inner_pairs(
-    mixture: Mixture, columns: Sequence[Column], pairs: Ids, sample: Sample | None
+    mixture: Mixture, columns: Sequence[Column], sample: Sample
 ) -> tuple[InnerPairs | None, list[bool]]:
     """Compares rows within each table that has no copies; `None` if both have.
 
     Args:
         mixture: A fitted mixture.
         columns: The columns of two tables.
-        pairs: Candidate pairs of rows, `(num_pairs, 2)`.
-        sample: The part that these pairs are of all candidate pairs: left rows are drawn, right
-            rows are those that look like them, which are not compared.
+        sample: The rows that are compared.
 
     Returns:
         The pairs, and whether most of the pairs of each table that look like matches are copies.
@@ -162,10 +169,8 @@ def _inner_pairs(
     found = []
     chance = []
     are_mostly_copies = [False, False]
-    are_seen = True
     num_pairs = 0.0
-    for side, ids in enumerate(columns[0].tables if sample is None else [columns[0].left]):
-        rows = np.arange(len(ids)) if sample is None else np.unique(pairs[sample.is_own, 0])
+    for side, rows in enumerate(sample.rows):
         if len(rows) > _MAX_INNER_ROWS:
             rows = np.sort(draw.choice(rows, _MAX_INNER_ROWS, replace=False))
         inner = [_within(column, column.tables[side][rows]) for column in columns]
@@ -173,22 +178,12 @@ def _inner_pairs(
         agreements = compare_columns(inner, inner_pairs)
         is_alike = mixture.log_odds(agreements) > 0
         is_copy = _are_copies(mixture, inner, inner_pairs, agreements, is_alike)
-        num_equal = 0
-        if sample is not None:
-            # Equal rows are one row. They may have too few values to look like matches.
-            num_others = sample.num_equal[side][rows] - 1
-            places = np.flatnonzero(num_others)
-            log_odds = mixture.log_odds(compare_columns(inner, paired(places, places)))
-            num_equal = num_others[places[log_odds > 0]].sum()
-            if num_equal <= _MAX_EQUAL * len(rows):
-                num_equal = 0
+        num_equal = _num_equal(mixture, inner, sample.num_equal[side][rows])
         num_copies = is_copy.sum() + num_equal
         num_alike = is_alike.sum() + num_equal
         least = max(_MIN_MOSTLY_TYPOS * num_alike, _MIN_OUTDONE)
         are_mostly_copies[side] = bool(num_copies > least)
-        if num_copies > _MAX_TYPOS * num_alike:
-            are_seen = False
-        else:
+        if num_copies <= _MAX_TYPOS * num_alike:
             found.append([agreement.of(~is_copy) for agreement in agreements])
             samples = random_pairs(inner)
             chance.append([chance_levels(column, samples) for column in inner])
@@ -197,7 +192,24 @@ def _inner_pairs(
         return None, are_mostly_copies
     agreements = [together(parts) for parts in zip(*found, strict=True)]
     of_columns = [np.mean(parts, axis=0) for parts in zip(*chance, strict=True)]
+    are_seen = len(found) == len(sample.rows)
     return InnerPairs(agreements, of_columns, num_pairs, are_seen), are_mostly_copies
+
+
+def _num_equal(mixture: Mixture, columns: Sequence[Column], num_rows: NDArray[np.integer]) -> int:
+    """Returns the number of other rows of a table that equal one of some rows, 0 for a few.
+
+    Args:
+        mixture: A fitted mixture.
+        columns: The columns of the rows, of which equal rows are one row.
+        num_rows: How many rows each stands for.
+    """
+    repeated = np.flatnonzero(num_rows > 1)
+    # They may have too few values to look like matches.
+    log_odds = mixture.log_odds(compare_columns(columns, paired(repeated, repeated)))
+    num_others = num_rows[repeated[log_odds > 0]] - 1
+    num_equal = int(num_others.sum())
+    return num_equal if num_equal > _MAX_EQUAL * len(num_rows) else 0
 
 
 def _within(column: Column, ids: Ids) -> Column:
@@ -248,7 +260,7 @@ def _outdone(
     columns: Sequence[Column],
     pairs: Ids,
     log_odds: Array,
-    num_equal: Sequence[NDArray[np.integer]] | None,
+    num_equal: Sequence[NDArray[np.integer]],
     are_mostly_copies: Sequence[bool] = (False, False),
 ) -> _Outdone | None:
     """Finds pairs of which a row has a better partner; `None` if both tables have copies."""
@@ -263,10 +275,8 @@ def _outdone(
             mixture, columns, side, partners, log_odds, best, second, are_mostly_copies[1 - side]
         )
         has_partner = log_odds[best] > 0
-        num_rows: NDArray[np.integer] = np.ones(len(best), np.int64)
-        if num_equal is not None:
-            is_copy |= has_partner & (num_equal[1 - side][partners[best]] > 1)
-            num_rows = num_equal[side][rows[best]]
+        is_copy |= has_partner & (num_equal[1 - side][partners[best]] > 1)
+        num_rows = num_equal[side][rows[best]]
         if num_rows[is_copy].sum() > _MAX_COPIES * num_rows[has_partner].sum():
             continue
         num_sides += 1

@@ -10,7 +10,7 @@ import numpy as np
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
 from tf_charagram.search._pairs.copies import row_pairs
-from tf_charagram.search._pairs.flat_arrays import Ids, paired
+from tf_charagram.search._pairs.flat_arrays import Ids, distinct_integers, paired
 from tf_charagram.search._pairs.similar_pairs import similar_pairs
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
@@ -72,7 +72,7 @@ def link_texts(
         whole = WholeTexts(scorer, texts.followed(own))
         # The right table has some of the left values, and its own ones.
         is_shared = (column.right >= 0) & (column.right < num_left)
-        shared = np.unique(column.right[is_shared])
+        shared = distinct_integers(column.right[is_shared])
         right_texts = own
         if len(shared):
             in_both = [values[value] for value in shared.tolist()]
