@@ -270,7 +270,9 @@ def differ_by_typos(left: str, right: str) -> bool:
     return are_all_alike(left, right) and not contradict(left, right)
 
 
-def pairs_that(test: Callable[[str, str], bool], texts: Sequence[str], pairs: Ids) -> Flags:
+def pairs_that(
+    test: Callable[[str, str], bool], texts: Sequence[str], pairs: NDArray[np.integer]
+) -> Flags:
     """Tells for which pairs of texts a function of `folded` texts is true, `(num_pairs,)`.
 
     Args:

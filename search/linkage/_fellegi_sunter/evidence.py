@@ -247,6 +247,36 @@ def chance_levels(column: Column, samples: Sequence[Ids]) -> Array:
     return chance / chance.sum()
 
 
+def chances(columns: Sequence[Column], samples: Sequence[Ids]) -> list[Array]:
+    """Returns the share of each level among random pairs of rows, for each column.
+
+    Trains from one city to another go back, too: such pairs are near in two columns at once.
+    """
+    found = [chance_levels(column, samples) for column in columns]
+    for one, other in _pairs_of_names(columns):
+        shares = []
+        for side, pairs in zip(range(len(columns[0].tables)), samples, strict=False):
+            within = [column.within(column.tables[side]) for column in columns]
+            shares.append(_crossed_share(within, one, other, pairs))
+        # Each column has half of the evidence of both.
+        share = np.sqrt(min(shares))
+        for number in (one, other):
+            found[number][EQUAL + 1] += share
+            found[number] /= 1 + share
+    return found
+
+
+def _crossed_share(columns: Sequence[Column], one: int, other: int, pairs: Ids) -> float:
+    """Returns the share of pairs with names in the other order, and nothing else in common."""
+    chosen = pairs[_may_be_crossed(columns[one], columns[other], pairs)]
+    levels = [compare_column(column, chosen).levels for column in columns]
+    swapped = _swapped(columns[one], columns[other], chosen, levels[one], levels[other])
+    others = [own[swapped] for number, own in enumerate(levels) if number not in (one, other)]
+    # Rows with two names in common are a match if there is nothing else to tell.
+    is_other = np.all([own > EQUAL for own in others], axis=0) if others else np.zeros(0, bool)
+    return float(is_other.sum() / max(len(pairs), 1))
+
+
 def _level_shares(column: Column, pairs: Ids) -> Array:
     """Returns the share of each level among pairs that mostly differ, `(num_levels,)`."""
     near = column.kind.near_by_chance

@@ -18,6 +18,7 @@ from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     Agreement,
     chance_levels,
+    chances,
     compare_columns,
     count_things,
     random_pairs,
@@ -197,7 +198,7 @@ def fitted_mixture(
     num_all = max(num_all, 1)
     samples = random_pairs(columns)
     agreements = compare_columns(columns, pairs)
-    chance = [chance_levels(column, samples) for column in columns]
+    chance = chances(columns, samples)
     is_identifying = [column.is_identifying for column in columns]
     if len(columns) < _MIN_CHANGING:
         # Where one of two columns may change, the other one alone would make a match.

@@ -23,7 +23,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
     EQUAL,
     Agreement,
-    chance_levels,
+    chances,
     compare_columns,
     frequencies,
     random_pairs,
@@ -186,7 +186,7 @@ def _inner_pairs(
         if num_copies <= _MAX_TYPOS * num_alike:
             found.append([agreement.of(~is_copy) for agreement in agreements])
             samples = random_pairs(inner)
-            chance.append([chance_levels(column, samples) for column in inner])
+            chance.append(chances(inner, samples))
             num_pairs += len(rows) * (len(rows) - 1) / 2
     if not found:
         return None, are_mostly_copies
