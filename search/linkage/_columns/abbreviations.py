@@ -34,19 +34,19 @@ def read_abbreviations(kind: Kind, tables: Sequence[Mapping[str, str]]) -> tuple
     """
     if kind.name not in _KINDS:
         return kind, ""
-    left, right = _shares(tables[0].values()), _shares(tables[-1].values())
+    left = right = _shares(tables[0].values())
+    least = _MIN_WORDS_ONE_TABLE
     if len(tables) == 2:
-        own, others = _rarer_in(left, right), _rarer_in(right, left)
-        short_of = _short_forms(own, others) | _short_forms(others, own)
+        others = _shares(tables[1].values())
+        left, right = _rarer_in(left, others), _rarer_in(others, left)
         least = _MIN_WORDS
-    else:
-        own = others = left
-        short_of = _short_forms(own, own)
-        least = _MIN_WORDS_ONE_TABLE
+    short_of = _short_forms(left, right)
+    if right is not left:
+        short_of |= _short_forms(right, left)
     shorts = set(short_of.values())
     known = shorts | short_of.keys()
     is_sound = len(short_of) >= least and len(shorts) >= _MIN_DISTINCT * len(short_of)
-    for side in (own, others):
+    for side in (left, right):
         num_known = sum(share for word, share in side.items() if word in known)
         is_sound &= num_known >= _MIN_FOUND * sum(side.values())
     if not is_sound:

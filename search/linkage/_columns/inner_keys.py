@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from tf_charagram.search.linkage._columns.kinds import KINDS, Kind
+from tf_charagram.search.linkage._columns.readings import most_in_common
 from tf_charagram.search.linkage._columns.values import code_of, folded, sampled
 
 _DIGIT = re.compile(r"\d")
@@ -18,9 +20,7 @@ _MIN_DIGITS = 4
 _MIN_KEYS = 0.8
 _MIN_SHAPE = 0.02
 _MAX_WORDS = 4
-# So many keys of the smaller table are found in the other one, and are mostly different.
-_MIN_FOUND = 0.05
-_MIN_NEW = 2
+# So many of the keys in longer values are different.
 _MIN_DISTINCT = 0.5
 
 
@@ -39,19 +39,16 @@ def read_inner_keys(kind: Kind, tables: Sequence[list[str]]) -> tuple[Kind, str]
     """
     if kind.name not in _KINDS or len(tables) == 1:
         return kind, ""
-    [left, right] = tables
-    for keys, longer in ((left, right), (right, left)):
+    codes = [{cell: code_of(cell) for cell in cells} for cells in tables]
+    for keys, longer in (tables, tables[::-1]):
         shapes = _shapes_of(sampled(keys))
         if not shapes or not any(map(_has_several_words, sampled(longer))):
             continue
-        known = set(map(code_of, keys))
-        plain = set(map(code_of, longer))
-        found = [_key_in(cell, shapes) for cell in longer]
-        num_new = len(known & set(found)) - len(known & plain)
-        least = max(_MIN_FOUND * min(len(known), len(plain)), _MIN_NEW)
-        if num_new >= least and len(set(found)) >= _MIN_DISTINCT * len(found):
-            read = KINDS["code"]._replace(reader=partial(_reader, shapes))
-            return read, "keys inside longer values are read"
+        reader = partial(_reader, shapes)
+        inner = {_key_in(cell, shapes) for cell in longer}
+        is_distinct = len(inner) >= _MIN_DISTINCT * len(longer)
+        if is_distinct and most_in_common(codes, [reader], math.inf):
+            return KINDS["code"]._replace(reader=reader), "keys inside longer values are read"
     return kind, ""
 
 

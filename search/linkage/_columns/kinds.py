@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -31,8 +32,9 @@ from tf_charagram.search.linkage._columns.values import (
     sampled,
 )
 
-# Numbers of things have the same length in so many cells: the others may be misspelled.
+# Numbers of things have the same length in so many cells, at least of so many digits.
 _MIN_SHARE = 0.8
+_MIN_CODE = 4
 # Words of a name at most, on average.
 _MAX_NAME_WORDS = 2.0
 # Between items of a list in a cell.
@@ -242,10 +244,9 @@ def _are_codes(numbers: Sequence[str]) -> bool:
         # Telephone numbers have marks, and amounts a mark at most.
         num_phones = sum(_num_digits(value) >= 7 and " " in value for value in numbers)
         return num_phones > len(numbers) / 2
-    lengths = [len(value) for value in digits]
-    most = max(set(lengths), key=lengths.count)
     has_zeros = any(value.startswith("0") and len(value) > 1 for value in digits)
-    return has_zeros or (most >= 4 and lengths.count(most) >= _MIN_SHARE * len(lengths))
+    [(length, count)] = Counter(map(len, digits)).most_common(1)
+    return has_zeros or (length >= _MIN_CODE and count >= _MIN_SHARE * len(digits))
 
 
 def _num_digits(value: str) -> int:

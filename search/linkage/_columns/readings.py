@@ -26,6 +26,8 @@ _MAX_MERGED = 0.01
 
 # Words, and their places from the start, or, negative, from the end.
 _Places = frozenset[tuple[int, str]]
+# Returns the function that reads a cell, given the distinct cells of a table.
+_Reader = Callable[[Sequence[str]], Callable[[str], str]]
 
 
 def read_alike(kind: Kind, tables: Sequence[Mapping[str, str]]) -> tuple[Kind, str]:
@@ -42,44 +44,60 @@ def read_alike(kind: Kind, tables: Sequence[Mapping[str, str]]) -> tuple[Kind, s
     Returns:
         The kind with its reader, and a note for the user, or an empty text.
     """
-    if len(tables) == 1:
+    joins = _JOINS.get(kind.name, ())
+    if len(tables) == 1 or not joins:
         return kind, ""
-    readings = _READINGS if kind.name == "code" else _READINGS[:1] if kind.name in _NAMES else ()
-    samples = []
-    sides = [list(forms) for forms in tables]
-    for cells in sides if readings else ():
-        split = _splitter(kind, cells)
-        samples.append([split(cell) for cell in sampled(cells)])
+    samples = [_sampled_words(kind, list(forms)) for forms in tables]
     constants = [_constants(sample) for sample in samples]
-    words = [{word for _, word in places} for places in constants]
-    has_zeros = any(_plain(word) != word for sample in samples for cell in sample for word in cell)
+    left, right = ({word for _, word in places} for places in constants)
+    every = {word for sample in samples for words in sample for word in words}
+    has_zeros = any(_plain(word) != word for word in every)
     # Numbers of 2023 are not those of 2024.
-    is_clear = not words or words[0] <= words[1] or words[1] <= words[0]
-    if not is_clear or not (any(words) or has_zeros):
+    is_clear = left <= right or right <= left
+    if not is_clear or not (left or right or has_zeros):
         return kind, ""
-    ignored = frozenset().union(*constants)
+    ignored = constants[0] | constants[1]
+    readers = [partial(_reader, kind, ignored, join) for join in joins]
+    reader = most_in_common(tables, readers, _MAX_MERGED)
+    if reader is None:
+        return kind, ""
+    without = [f"`{word}`" for word in sorted(left ^ right)]
+    if has_zeros:
+        without.append("zeros in front")
+    changes = [f"without {', '.join(without)}"] if without else []
+    if joins[readers.index(reader)] is _in_any_order:
+        changes.append("in any order")
+    return kind._replace(reader=reader), f"read {' and '.join(changes)}"
+
+
+def most_in_common(
+    tables: Sequence[Mapping[str, str]], readers: Sequence[_Reader], max_merged: float
+) -> _Reader | None:
+    """Chooses the reading that gives two tables clearly more values in common, or `None`.
+
+    Args:
+        tables: Distinct cells of two tables, and their values as they are read without it.
+        readers: The readings; the one that changes least comes first.
+        max_merged: So many values of a table may become equal, as a share of the smaller table.
+    """
     plain = [set(forms.values()) for forms in tables]
-    least = max(_MIN_GAIN * min(map(len, plain)), _MIN_NEW)
+    smaller = min(map(len, plain))
+    least = max(_MIN_GAIN * smaller, _MIN_NEW)
     best = len(plain[0] & plain[1])
-    if best + least > min(map(len, plain)):
-        return kind, ""
     chosen = None
-    for join in readings:
-        forms = [set(map(_reader(kind, ignored, join, cells), cells)) for cells in sides]
+    # No reading gives more values in common than the smaller table has.
+    for reader in readers if best + least <= smaller else ():
+        forms = [set(map(reader(list(cells)), cells)) for cells in tables]
         num_merged = [len(before) - len(own) for before, own in zip(plain, forms, strict=True)]
         num_common = len(forms[0] & forms[1])
-        is_sound = max(num_merged) <= _MAX_MERGED * min(map(len, plain))
-        if is_sound and num_common >= best + least:
-            best, chosen = num_common, join
-    if chosen is None:
-        return kind, ""
-    names = [f"`{word}`" for word in sorted(words[0] ^ words[1])]
-    without = [*names, "zeros in front"] if has_zeros else names
-    changes = [f"without {', '.join(without)}"] if without else []
-    if chosen is _in_any_order:
-        changes.append("in any order")
-    note = f"read {' and '.join(changes)}"
-    return kind._replace(reader=partial(_reader, kind, ignored, chosen)), note
+        if max(num_merged) <= max_merged * smaller and num_common >= best + least:
+            best, chosen = num_common, reader
+    return chosen
+
+
+def _sampled_words(kind: Kind, cells: Sequence[str]) -> list[list[str]]:
+    """Returns the words of some cells of a table."""
+    return list(map(_splitter(kind, cells), sampled(cells)))
 
 
 def _splitter(kind: Kind, cells: Sequence[str]) -> Callable[[str], list[str]]:
@@ -143,4 +161,8 @@ def _in_any_order(words: Sequence[str]) -> str:
 
 
 # The one that changes least comes first.
-_READINGS = (_in_order, _joined, _in_any_order)
+_JOINS = {
+    "code": (_in_order, _joined, _in_any_order),
+    "name": (_in_order,),
+    "text": (_in_order,),
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from tf_charagram.search.linkage._columns.kinds import Kind, same_for_all
 from tf_charagram.search.linkage._columns.values import number_of
@@ -39,17 +40,18 @@ def read_units(kind: Kind, tables: Sequence[Mapping[str, str]]) -> tuple[Kind, s
         known = counts.keys() & factors.keys()
         num_known = sum(counts[unit] for unit in known)
         if len(known) > 1 and num_known >= _MIN_SHARE * counts.total():
-
-            def read(cell: str, factors: Mapping[str, float] = factors) -> str:
-                number = number_of(cell)
-                if number is None:
-                    return ""
-                # Without errors of rounding.
-                return repr(float(f"{number * factors.get(_unit_of(cell), 1):.9g}"))
-
             note = f"units are converted ({', '.join(sorted(known))})"
-            return kind._replace(reader=same_for_all(read)), note
+            return kind._replace(reader=same_for_all(partial(_read, factors))), note
     return kind, ""
+
+
+def _read(factors: Mapping[str, float], cell: str) -> str:
+    """Returns a number in the first unit of a dimension, empty without a number."""
+    number = number_of(cell)
+    if number is None:
+        return ""
+    # Without errors of rounding.
+    return repr(float(f"{number * factors.get(_unit_of(cell), 1):.9g}"))
 
 
 def _unit_of(cell: str) -> str:

@@ -378,9 +378,10 @@ def column_position(names: Sequence[str], column: str) -> int | None:
         raise ConfigError(
             f"{len(places)} columns are named {column!r}. Give one by its number: {listed}."
         )
-    forms: list[Callable[[str], str]] = [str, _normal, _folded]
-    for form in forms:
-        known = [form(name) for name in names]
+    if places:
+        return places[0] - 1
+    for form in (_normal, _folded):
+        known = list(map(form, names))
         if form(column) in known:
             return known.index(form(column))
     numbers = [str(number) for number in range(1, len(names) + 1)]
