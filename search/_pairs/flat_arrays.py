@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,8 +19,10 @@ Flags: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float32]
 #: Probabilities, log-odds and shares.
 Array: TypeAlias = NDArray[np.float64]
-#: No pair of rows.
+#: No pair of rows, no row, and no similarity.
 NO_PAIRS: Ids = np.zeros((0, 2), np.int64)
+NO_IDS: Ids = np.zeros(0, np.int64)
+NO_FLOATS: Floats = np.zeros(0, np.float32)
 
 
 class SparseRows(NamedTuple):
@@ -43,6 +45,12 @@ class SparseRows(NamedTuple):
 
 #: A sparse matrix by rows.
 Matrix: TypeAlias = SparseRows | sparse.csr_array
+
+
+def blocks(num_items: int, size: int) -> Iterator[slice]:
+    """Yields so many items at a time, from the first to the last, as slices."""
+    for start in range(0, num_items, size):
+        yield slice(start, start + size)
 
 
 def paired(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:

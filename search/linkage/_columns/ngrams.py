@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.search._pairs.flat_arrays import (
+    NO_IDS,
     Floats,
     Ids,
     distinct_integers,
@@ -32,7 +33,7 @@ def trigrams(texts: Sequence[str]) -> tuple[Ids, Ids]:
     encoded = joined.encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(encoded, np.uint32).astype(np.int64)
     if len(points) < 3:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return NO_IDS, NO_IDS
     ends = points == 0
     rows = np.cumsum(ends)[:-2]
     first, second, third = points[:-2], points[1:-1], points[2:]

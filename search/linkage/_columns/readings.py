@@ -57,7 +57,7 @@ def read_alike(kind: Kind, tables: Sequence[Mapping[str, str]]) -> tuple[Kind, s
     if not is_clear or not (left or right or has_zeros):
         return kind, ""
     ignored = constants[0] | constants[1]
-    readers = [partial(_reader, kind, ignored, join) for join in joins]
+    readers: list[_Reader] = [partial(_reader, kind, ignored, join) for join in joins]
     reader = most_in_common(tables, readers, _MAX_MERGED)
     if reader is None:
         return kind, ""

@@ -15,6 +15,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     Flags,
     Floats,
     Ids,
+    blocks,
     distinct_integers,
     list_numbers,
     numbered,
@@ -86,11 +87,10 @@ class SharedWords:
         common numbers over the fewer numbers; whether both have numbers of their own; and whether
         the first words are equal. Products of the same brand have different numbers.
         """
-        blocks = [np.zeros((0, 5), np.float32)]
-        for start in range(0, len(left), _BATCH):
-            block = slice(start, start + _BATCH)
-            blocks.append(self._block(left[block], right[block]))
-        return np.concatenate(blocks)
+        parts = [np.zeros((0, 5), np.float32)]
+        for block in blocks(len(left), _BATCH):
+            parts.append(self._block(left[block], right[block]))
+        return np.concatenate(parts)
 
     def _block(self, left: Ids, right: Ids) -> Floats:
         common = self._words[left].multiply(self._words[right]).tocsr()

@@ -13,10 +13,13 @@ from scipy.special import expit, logit
 
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.flat_arrays import (
+    NO_FLOATS,
+    NO_IDS,
     Array,
     Flags,
     Floats,
     Ids,
+    blocks,
     keys_of_pairs,
     paired,
     places_in,
@@ -120,8 +123,8 @@ class WholeTexts:
         self._texts = texts
         self._contradiction = contradiction
         # Pairs that were compared before, as one integer each, ascending.
-        self._keys = np.zeros(0, np.int64)
-        self._known = np.zeros(0, np.float32)
+        self._keys = NO_IDS
+        self._known = NO_FLOATS
 
     @classmethod
     def of_values(
@@ -195,13 +198,13 @@ class WholeTexts:
         """
         if not self._scorer.is_lexical:
             return np.maximum(evidence.scores, 0)
-        blocks = [np.zeros(0, np.float32)]
-        for start in range(0, len(pairs), _MAX_PAIRS):
-            block = slice(start, start + _MAX_PAIRS)
-            log_odds = self._log_odds(pairs[block], evidence.take(block))
-            aliases = alias_similarities(self._texts.texts, pairs[block], self._texts.written)
-            blocks.append(np.maximum(expit(log_odds), aliases).astype(np.float32))
-        return np.concatenate(blocks)
+        parts = [NO_FLOATS]
+        for block in blocks(len(pairs), _MAX_PAIRS):
+            own = pairs[block]
+            probabilities = expit(self._log_odds(own, evidence.take(block)))
+            aliases = alias_similarities(self._texts.texts, own, self._texts.written)
+            parts.append(np.maximum(probabilities, aliases).astype(np.float32))
+        return np.concatenate(parts)
 
     def _log_odds(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> Array:
         """Returns the log-odds that pairs match, `(num_pairs,)`."""

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import (
+    NO_FLOATS,
     Array,
     Flags,
     Floats,
     Ids,
+    blocks,
     keys_of_pairs,
     numbered,
     paired,
@@ -91,9 +93,9 @@ def compare_column(column: Column, pairs: Ids) -> Agreement:
     unordered = np.sort(paired(left, right)[differ], axis=1)
     keys, places = numbered(keys_of_pairs(unordered, num_values))
     values = pairs_of_keys(keys, num_values)
-    parts = [np.zeros(0, np.float32)]
-    for start in range(0, len(values), _BATCH):
-        parts.append(column.kind.similarities(column.values, values[start : start + _BATCH]))
+    parts = [NO_FLOATS]
+    for block in blocks(len(values), _BATCH):
+        parts.append(column.kind.similarities(column.values, values[block]))
     similarities[differ] = np.concatenate(parts)[places]
     # One level down for each cutoff that is not reached.
     levels = np.full(len(pairs), EQUAL + 1, np.int8)
