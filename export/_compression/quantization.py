@@ -14,6 +14,7 @@ from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import divisors
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers._ops.chunked import WeightedIds
 from tf_charagram.layers._ops.ragged import sum_rows
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.embedding_table import embedding_tables
@@ -31,7 +32,7 @@ class _QuantizedSum(ConfiguredLayer):
         table_dtype: `"float16"` or `"int8"`; a row of int8 has a scale.
 
     Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        ids: `tf.RaggedTensor` int32 `(batch, None)`, or `WeightedIds`.
 
     Returns:
         float32 `(batch, dim)`; zeros for an empty row.
@@ -53,8 +54,11 @@ class _QuantizedSum(ConfiguredLayer):
         )
         self.built = True
 
-    def call(self, ids: tf.RaggedTensor) -> tf.Tensor:
+    def call(self, ids: tf.RaggedTensor | WeightedIds) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
+        weights = None
+        if isinstance(ids, WeightedIds):
+            ids, weights = ids
         # Each row is converted once per batch.
         touched, positions = tf.unique(ids.values)
         # At least one row must be read, so a batch without ids reads row 0.
@@ -64,7 +68,7 @@ class _QuantizedSum(ConfiguredLayer):
         rows = tf.cast(rows, tf.float32)
         if self.scales is not None:
             rows *= tf.gather(self.scales.value, touched)
-        return sum_rows(rows, ids.with_values(positions))
+        return sum_rows(rows, ids.with_values(positions), weights)
 
 
 class QuantizedEncoder(Encoder, ConfiguredLayer):
@@ -77,7 +81,7 @@ class QuantizedEncoder(Encoder, ConfiguredLayer):
         table_dtype: `"float16"` or `"int8"`.
 
     Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        ids: `tf.RaggedTensor` int32 `(batch, None)`, or `WeightedIds`.
 
     Returns:
         float32 `(batch, dim)`.
@@ -106,7 +110,7 @@ class QuantizedEncoder(Encoder, ConfiguredLayer):
         self._original = settings_of(encoder)
         self.built = True
 
-    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: tf.RaggedTensor | WeightedIds, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts."""
         embedding = self.sum(ids)
         if self.is_mean:

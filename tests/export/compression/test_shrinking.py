@@ -24,6 +24,7 @@ from tf_charagram.export._compression.shrinking import shrink
 from tf_charagram.models._answers.vectors import unit_rows
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text._algorithm.batches import to_bytes
+from tf_charagram.text._spelling.dictionary import Dictionary
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -57,11 +58,20 @@ def linear(ngrams):
     return make(ngrams, Charagram)
 
 
+def weighted(texts):
+    """Returns a vectorizer of n-grams that reads misspelled words, and counts some words more."""
+    counts = dict.fromkeys(texts[::2], 9)
+    dictionary = Dictionary(counts).with_weights({texts[0]: 3.0, texts[2]: 0.25}, 1.5)
+    vocabulary = NgramVocabulary.from_texts(texts)
+    return NgramVectorizer(vocabulary=vocabulary, dictionary=dictionary)
+
+
 MODELS = {
     "linear": (NgramVectorizer.from_texts, Charagram, {}),
     "tanh": (NgramVectorizer.from_texts, Charagram, {"activation": "tanh"}),
     "two layers": (NgramVectorizer.from_texts, Charagram, {"activation": "relu", "num_layers": 2}),
     "hashed": (lambda texts: NgramVectorizer(hash_buckets=90, rows_per_ngram=2), Charagram, {}),
+    "weighted": (weighted, Charagram, {}),
     "word_average": (WordVectorizer.from_texts, WordAverage, {}),
     "projection": (WordVectorizer.from_texts, Projection, {}),
     "dan": (WordVectorizer.from_texts, Dan, {"num_layers": 2}),
@@ -81,6 +91,7 @@ def plain_of(name):
     some_now(
         [*itertools.product(MODELS, ["float16", "int8"])],
         ("linear", "int8"), ("two layers", "float16"), ("word_average", "int8"),
+        ("weighted", "int8"),
     ),
 )  # fmt: skip
 def test_quantized_vectors_are_nearly_the_same(name, table_dtype):
