@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram._common.lazy import load_tensorflow
+from tf_charagram._files.writing import check_output
 from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.data._tables.lines import read_lines
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
     from tf_charagram.models._storage.choice import Embedder
@@ -216,6 +217,7 @@ def _make_parser() -> Parser:
         required=True,
         help="FILE.txt or FILE.txt.gz; or model folder to write",
     )
+    parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
     return parser
 
 
@@ -239,8 +241,8 @@ def convert(arguments: Sequence[str]) -> int:
 
 def _make_model(values: Any) -> None:
     load_tensorflow()
-    if Path(values.output).exists():
-        raise ConfigError(f"{values.output} exists already. Name a new folder with --output.")
+    if Path(values.output).exists() and not values.overwrite:
+        raise RunError(f"{values.output} exists. Add --overwrite to replace it, or name another.")
     ngrams = read_ngrams(values.ngrams, min_count=values.min_count)
     vectors, bias = read_table(values.table)
     model = model_from_table(ngrams, vectors, bias, activation=values.activation)
@@ -252,6 +254,7 @@ def _write_words(values: Any) -> None:
     from tf_charagram.models._storage.choice import load_embedder, num_chars_of
     from tf_charagram.search.texts import read_vocabulary
 
+    check_output(values.output, values.overwrite)
     words = read_vocabulary(values.texts, values.model)
     embedder = load_embedder(values.model, num_chars_of(words))
     number = write_word2vec(embedder, words, values.output)

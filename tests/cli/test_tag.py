@@ -51,6 +51,12 @@ def test_tokens_and_column(tagger, tmp_path, capsys):
     assert capsys.readouterr().out == ""
     cells = out.read_text().split("\n")[1].split("\t")
     assert cells[4] == cells[9] == "_"
+    command = ["tag", tagger, "--input", str(path), "--output", str(out)]
+    assert main(command) == 1
+    assert f"{out} exists. Add --overwrite to replace it" in capsys.readouterr().err
+    assert out.read_text().split("\n")[1].split("\t") == cells
+    assert main([*command, "--overwrite"]) == 0
+    assert out.read_text().split("\n")[1].split("\t")[1] == "ca"
 
 
 def test_standard_input(tagger, monkeypatch, capsys):

@@ -78,7 +78,8 @@ def test_command(table, tmp_path, capsys, suffix):
     model = TextEmbedder.load(out)
     np.testing.assert_allclose(model.encode(TEXTS), expected(TEXTS, vectors, bias), atol=1e-6)
     assert call("convert", *arguments, "--output", out) == 1
-    assert "exists already" in capsys.readouterr().err
+    assert f"{out} exists. Add --overwrite to replace it" in capsys.readouterr().err
+    assert call("convert", *arguments, "--output", out, "--overwrite") == 0
 
 
 class TestLists:
@@ -192,7 +193,9 @@ class TestWord2vec:
         vectors = {word: vector for word, _, vector in scan_word_vectors(out)}
         assert list(vectors) == ["cat", "new_york", "lone_?"]
         np.testing.assert_allclose(vectors["cat"], embedder.encode(["cat"])[0], atol=1e-5)
-        assert call("convert", model, "--output", out) == 1
+        assert call("convert", model, "--texts", tmp_path / "words", "--output", out) == 1
+        assert f"{out} exists. Add --overwrite to replace it" in capsys.readouterr().err
+        assert call("convert", model, "--output", out, "--overwrite") == 1
         assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
 
     def test_the_words_are_not_overwritten(self, model, tmp_path, capsys):

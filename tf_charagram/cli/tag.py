@@ -8,7 +8,9 @@ from contextlib import nullcontext
 from typing import Any
 
 from tf_charagram._common.lazy import load_tensorflow
+from tf_charagram._files.writing import check_output
 from tf_charagram.cli._flags.flags import MODEL_HELP, Parser
+from tf_charagram.cli._flags.table_flags import add_output_flags
 from tf_charagram.cli.commands import check_not_read
 from tf_charagram.tasks.tagging._conllu.data import COLUMNS, to_conllu
 
@@ -27,7 +29,7 @@ def _make_parser() -> Parser:
         action="append",
         help="file with a sentence per line, plain or .gz, or a pattern; repeatable [-, stdin]",
     )
-    parser.add_argument("--output", default=_STDOUT, help="file [-, stdout]")
+    add_output_flags(parser, _STDOUT, "file [-, stdout]")
     parser.add_argument(
         "--tokens", action="store_true", help="lines are words already, with spaces between them"
     )
@@ -48,6 +50,7 @@ def tag(arguments: Sequence[str]) -> int:
 
     files = find_inputs(values.input or ["-"])
     check_not_read(values.output, [file.path for file in files])
+    check_output(values.output, values.overwrite)
     tagger = Tagger.load(values.model)
     output_file: Any = nullcontext(sys.stdout)
     if values.output != _STDOUT:
