@@ -233,6 +233,7 @@ class TestEmbed:
             ),
             ([out, *flags], "vectors.npy exists. Add --overwrite"),
             ([f"{tmp_path}/shards/", *flags], "--on is for a file: .npy .tsv .jsonl. Received: "),
+            (["-", "--input", "x.parquet"], "x.parquet is a table: name the columns of the texts"),
         ):
             assert call(*command, *arguments) == 1
             assert message in capsys.readouterr().err

@@ -168,4 +168,4 @@ def _finish(search: Search, folder: SearchFolder, console: Console) -> None:
             **best.values, output=str(folder.winner), epochs=epochs, max_minutes=None
         )
         TrainingRun(make_task(config), resume=True, overwrite=False).run(resume=True)
-        console.print(f"Trained for {epochs:g} epochs: {folder.winner}")
+        console.print(f"Trained to epoch {epochs:g}: {folder.winner}")

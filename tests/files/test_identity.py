@@ -23,9 +23,9 @@ def identity(settings, files=()):
             ["a was 0.5, is 0.25", "b was 1, is 2"],
         ),
         (
-            identity({}, {"a.txt": 3}),
-            identity({}, {"b.txt": 3}),
-            ["a.txt was 3, is None", "b.txt was None, is 3"],
+            identity({}, {"a.txt": 3, "c.txt": "0f3e"}),
+            identity({"z": 1}, {"b.txt": 3, "c.txt": "77aa"}),
+            ["z was None, is 1", "a.txt is missing", "b.txt is new", "c.txt has changed"],
         ),
     ],
 )

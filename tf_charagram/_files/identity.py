@@ -26,7 +26,7 @@ def changes_since(
         may_change: Names of settings that may differ.
 
     Returns:
-        Up to ten changes, such as `"epochs was 2, is 3"`.
+        Up to ten changes, such as `"epochs was 2, is 3"` and `"a.txt has changed"`.
 
     Raises:
         RunError: The file is damaged.
@@ -35,16 +35,25 @@ def changes_since(
     now = json.loads(json.dumps(identity))
     try:
         before = read_json(file)
-        old = {**before["settings"], **before["data_files"]}
+        old_settings = dict(before["settings"])
+        old_files = dict(before["data_files"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(f"{file} is damaged: {error!r}.") from error
-    new = {**now["settings"], **now["data_files"]}
     changes = []
-    for name in sorted({*old, *new}.difference(may_change)):
-        was = old.get(name)
-        value = new.get(name)
+    settings = now["settings"]
+    for name in sorted({*old_settings, *settings}.difference(may_change)):
+        was = old_settings.get(name)
+        value = settings.get(name)
         if was != value:
             changes.append(f"{name} was {_shown(was)}, is {_shown(value)}")
+    files = now["data_files"]
+    for path in sorted({*old_files, *files}):
+        if path not in files:
+            changes.append(f"{path} is missing")
+        elif path not in old_files:
+            changes.append(f"{path} is new")
+        elif old_files[path] != files[path]:
+            changes.append(f"{path} has changed")
     return changes[:_MAX_SHOWN]
 
 

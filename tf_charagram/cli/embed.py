@@ -113,7 +113,10 @@ def embed(arguments: Sequence[str]) -> int:
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", _THREADS)
     from tf_charagram.bulk._shards.inputs import find_inputs
 
-    files = find_inputs(values["input"] or ["-"], are_lines=not values["on"])
+    inputs = values["input"] or ["-"]
+    if not parsed.on and (tables := [path for path in inputs if path.endswith(_PARQUET)]):
+        raise ConfigError(f"{tables[0]} is a table: name the columns of the texts with --on.")
+    files = find_inputs(inputs, are_lines=not values["on"])
     paths = [file.path for file in files]
     check_not_read(values["output"], paths)
     if parsed.on:
