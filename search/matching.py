@@ -43,7 +43,8 @@ def match(
 
     Scores are probabilities. A pair is in the result if it is the best one of its left or of its
     right text or row; those without a partner are left out. A single column of texts is matched as
-    a list of its texts is; several columns are compared one by one.
+    a list of its texts is, also beside columns that hardly tell anything; several columns are
+    compared one by one.
 
     Args:
         left: Texts: a list, an array, a column of a data frame. With `on`, a table: a data frame of
@@ -112,7 +113,7 @@ def deduplicate(
     Scores are probabilities. Groups are joined as long as the mean score between two of them is at
     least the threshold; they may have any size. The text or row with the most duplicates is kept.
     Texts without words are in no group. A single column of texts is compared as a list of its texts
-    is; several columns are compared one by one.
+    is, also beside columns that hardly tell anything; several columns are compared one by one.
 
     Args:
         texts: Texts: a list, an array, a column of a data frame. With `on`, a table: a data frame

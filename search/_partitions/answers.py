@@ -23,6 +23,7 @@ from tf_charagram.search._partitions.files import (
 )
 from tf_charagram.search._partitions.job import (
     Job,
+    comparison_of,
     first_rows_of,
     save_estimates,
     unclear_of,
@@ -165,8 +166,8 @@ def choose_partners(job: Job, number: int) -> None:
     chosen = best_partners(pairs, scores, is_same, one_to_one=job.one_to_one)
     best = scores[chosen].astype(np.float64)
     texts = None
-    if job.is_text:
-        hashes = load_arrays(job.files("hashes"), np.uint64)
+    if comparison_of(job).text_number is not None:
+        hashes = load_arrays(job.files("hashes" if job.is_text else "row_hashes"), np.uint64)
         _, numbers = np.unique(hashes, return_inverse=True)
         # Rows without a text.
         numbers[hashes == 0] = -1

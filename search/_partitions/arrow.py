@@ -40,8 +40,9 @@ class RowFunctions:
         cells = self._cells(sample, "")
         present = [num_rows] * len(self.on)
         kinds = dict(linker.kinds)
-        comparison = ColumnComparison(self.on, [cells], kinds, linker.identifies, present)
-        comparison.mixture = linker.mixture.for_tables(2 / max(num_rows - 1, 1))
+        mixture = linker.mixture.for_tables(2 / max(num_rows - 1, 1))
+        settings = kinds, linker.identifies, present, self.threshold, mixture
+        comparison = ColumnComparison(self.on, [cells], *settings)
         self._comparison = comparison
         values = comparison.values(cells, 0)
         keys, counts = atom_counts(slots_of(values, comparison.kinds))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.search._pairs.flat_arrays import Array, Ids
+from tf_charagram.search._pairs.flat_arrays import Array, Floats, Ids
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search._partitions.files import Counts
 from tf_charagram.search._partitions.keys import value_hashes
@@ -49,6 +49,13 @@ from tf_charagram.search.linkage._fellegi_sunter.finding import (
 from tf_charagram.search.linkage._fellegi_sunter.linking import UNSEEN, unseen_by_columns
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
+from tf_charagram.search.linkage._fellegi_sunter.text_links import (
+    as_list,
+    least_probability,
+    other_chances,
+    telling_text,
+)
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds
 from tf_charagram.search.linkage._fellegi_sunter.text_pairs import MAX_GAIN
 from tf_charagram.search.linkage._fellegi_sunter.variants import unclear_matches
 from tf_charagram.search.scoring import TextScorer
@@ -86,28 +93,21 @@ class TextComparison:
     """
 
     kinds = ("text",)
+    text_number = 0
 
     def __init__(self, scorer: TextScorer | None, threshold: float) -> None:
         self._scorer = scorer
         self._threshold = threshold
 
     def values(self, cells: Sequence[Sequence[str]], side: int) -> list[list[str]]:
-        """Returns the texts of rows as they are compared; a text without words is empty."""
+        """Returns the texts of rows as they are compared."""
         [texts] = cells
-        found = list(map(read_whole_text, texts))
-        num_words = np.diff(WordLists.of_texts(found).splits)
-        for row in np.flatnonzero(num_words == 0).tolist():
-            found[row] = ""
-        for row, text in enumerate(texts):
-            if is_missing(text):
-                found[row] = ""
-        return [found]
+        return [_whole_texts(texts)]
 
     def words(self, values: Sequence[Sequence[str]]) -> list[list[str]]:
         """Returns the words of texts as keys have them, joined by spaces."""
         [texts] = values
-        lists = WordLists.of_texts(texts)
-        return [[" ".join(words) for words in lists.strings(range(len(lists)))]]
+        return [_words_of(texts)]
 
     def probabilities(self, chunk: Pairs, counts: Counts, lowest: float = 0.0) -> Array:
         """Returns the scores of pairs.
@@ -120,17 +120,9 @@ class TextComparison:
         if self._scorer is None:
             raise ConfigError("Count the words of all texts first.")
         [texts] = chunk.values
-        prepared = self._scorer.prepare(texts)
-        whole = WholeTexts(self._scorer, prepared)
-        least = whole.least_score(self._threshold)
-        if chunk.num_left is not None:
-            least = max(least - MAX_GAIN, 0)
-        evidence = self._scorer.pair_evidence(prepared, prepared, chunk.pairs, least)
-        is_enough = evidence.scores >= least
-        enough = evidence.take(is_enough)
-        found = np.zeros(len(chunk.pairs))
-        found[is_enough] = whole.probabilities(chunk.pairs[is_enough], enough)
-        return found.round(_DECIMALS)
+        gain = 0.0 if chunk.num_left is None else MAX_GAIN
+        found = _text_similarities(self._scorer, self._threshold, gain, texts, chunk.pairs)
+        return found.astype(np.float64).round(_DECIMALS)
 
 
 class ColumnComparison:
@@ -142,6 +134,8 @@ class ColumnComparison:
         kinds: Kinds of columns by name.
         identifies: Names of the columns that identify a thing, or `None`.
         num_present: Number of rows with a value, in each column of each table.
+        threshold: Minimum probability.
+        mixture: The fitted weights, or `None` before `fit`.
     """
 
     def __init__(
@@ -151,12 +145,19 @@ class ColumnComparison:
         kinds: dict[str, Any],
         identifies: Sequence[str] | None,
         num_present: Sequence[int],
+        threshold: float,
+        mixture: Mixture | TextOdds | None = None,
     ) -> None:
         tables: list[Any] = [dict(zip(on, sample, strict=True)) for sample in samples]
         right = tables[1] if len(tables) > 1 else None
         self.columns = read_columns(tables[0], right, on, None, kinds, identifies)
+        #: Number of the column that is compared as a list of texts is, or `None`.
+        self.text_number = telling_text(self.columns, mixture)
+        if self.text_number is not None:
+            self.columns[self.text_number] = as_list(self.columns, self.text_number)
         self.kinds = tuple(column.kind.name for column in self.columns)
         self._num_present = num_present
+        self._threshold = threshold
         self._sampled = [frequencies(column) for column in self.columns]
         self._readers = []
         self._counted: list[TextStatistics | None] = []
@@ -172,9 +173,9 @@ class ColumnComparison:
                 trigrams = TrigramCounts.of_texts(column.values)
                 similarities = partial(text_similarities, counted=trigrams)
                 column.kind = column.kind._replace(similarities=similarities)
-        self.mixture: Mixture | None = None
+        self.mixture = mixture
         #: Share of the matches that may look like random pairs.
-        self.unseen = UNSEEN
+        self.unseen: float | None = UNSEEN
         #: Share of the matches that may be variants.
         self.unclear = 0.0
         #: Numbers of the columns that make the row as a whole; none where it is not compared.
@@ -193,6 +194,9 @@ class ColumnComparison:
         for number, (column, readers) in enumerate(zip(self.columns, self._readers, strict=True)):
             own = cells[column.source if side else number]
             texts = cells_of({column.name: own}, column.name, "rows")
+            if number == self.text_number:
+                found.append(_whole_texts(texts))
+                continue
             read = readers[side]
             forms = {cell: read(cell) if cell else "" for cell in dict.fromkeys(texts)}
             found.append([forms[text] for text in texts])
@@ -200,7 +204,11 @@ class ColumnComparison:
 
     def words(self, values: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         """Returns the values, whose words are separated by spaces."""
-        return values
+        if self.text_number is None:
+            return values
+        found = list(values)
+        found[self.text_number] = _words_of(values[self.text_number])
+        return found
 
     def texts_of(self, cells: Sequence[Sequence[str]]) -> list[str]:
         """Returns rows as a whole, as they are compared."""
@@ -232,7 +240,12 @@ class ColumnComparison:
             known = self._sampled[number]._replace(counts=numbers, num_rows=num_rows)
             kind = column.kind
             counted = self._counted[number]
-            if counted is not None:
+            if number == self.text_number and self.row_scorer is not None:
+                gain = 0.0 if chunk.num_left is None else MAX_GAIN
+                least = least_probability(self.columns, number, self._threshold)
+                similarities = partial(_text_similarities, self.row_scorer, least, gain)
+                kind = kind._replace(similarities=similarities)
+            elif counted is not None:
                 whole = WholeTexts.of_values(values, counted)
                 kind = kind._replace(similarities=whole.similarities)
             own_column = replace(
@@ -264,8 +277,15 @@ class ColumnComparison:
             What the user should know about columns that two tables write in two ways.
         """
         columns = self.columns_of(chunk, counts)
-        sizes = max(num_rows, 1), int(num_rows * num_others)
         pairs = _sided(chunk)
+        if self.text_number is not None:
+            agreements = compare_columns(columns, pairs[sample.is_own])
+            chance = other_chances(self.columns, self.text_number)
+            self.mixture = TextOdds.fitted(self.text_number, chance, agreements)
+            self.telling = [self.text_number]
+            self.unseen = None
+            return notes_of(self.columns)
+        sizes = max(num_rows, 1), int(num_rows * num_others)
         translated, self.mixture, _ = fitted_mixture(columns, pairs[sample.is_own], sizes=sizes)
         if chunk.num_left is not None:
             agreements = compare_columns(translated, pairs)
@@ -296,6 +316,11 @@ class ColumnComparison:
         columns = self.columns_of(chunk, counts)
         pairs = _sided(chunk)
         found = np.zeros(len(pairs))
+        if isinstance(self.mixture, TextOdds):
+            agreements = compare_columns(columns, pairs)
+            found = expit(self.mixture.log_odds(agreements))
+            found[agreements[self.mixture.number].similarities == 0] = 0
+            return found.round(_DECIMALS)
         least = logit(lowest) if self.row_scorer is None else MIN_BY_COLUMNS
         chosen = np.flatnonzero(_highest(columns, pairs, self.mixture) >= least)
         agreements = compare_columns(columns, pairs[chosen])
@@ -310,6 +335,8 @@ class ColumnComparison:
         """Learns from candidates how different the words of rows may be that match by columns."""
         if self.mixture is None:
             raise ConfigError("Call `fit` first.")
+        if isinstance(self.mixture, TextOdds):
+            return
         pairs = _sided(chunk)
         agreements = compare_columns(self.columns_of(chunk, counts), pairs)
         log_odds = self.mixture.log_odds(agreements)
@@ -325,6 +352,50 @@ class ColumnComparison:
         rows = WholeRows(left, right, self.row_scorer)
         rows.of_matches = self.row_matches
         return rows
+
+
+def _text_similarities(
+    scorer: TextScorer,
+    threshold: float,
+    gain: float,
+    texts: Sequence[str],
+    pairs: NDArray[np.integer],
+) -> Floats:
+    """Returns the probabilities of pairs of texts, 0 if they cannot reach a threshold.
+
+    Args:
+        scorer: Scores pairs of texts.
+        threshold: The threshold.
+        gain: Score that a text without other good partners counts for.
+        texts: The texts.
+        pairs: Their positions, `(num_pairs, 2)`.
+    """
+    prepared = scorer.prepare(texts)
+    whole = WholeTexts(scorer, prepared)
+    least = max(whole.least_score(threshold) - gain, 0)
+    evidence = scorer.pair_evidence(prepared, prepared, pairs, least)
+    is_enough = evidence.scores >= least
+    found = np.zeros(len(pairs), np.float32)
+    found[is_enough] = whole.probabilities(pairs[is_enough], evidence.take(is_enough))
+    return found
+
+
+def _whole_texts(texts: Sequence[str]) -> list[str]:
+    """Returns texts as lists of them are compared; a text without words is empty."""
+    found = list(map(read_whole_text, texts))
+    num_words = np.diff(WordLists.of_texts(found).splits)
+    for row in np.flatnonzero(num_words == 0).tolist():
+        found[row] = ""
+    for row, text in enumerate(texts):
+        if is_missing(text):
+            found[row] = ""
+    return found
+
+
+def _words_of(texts: Sequence[str]) -> list[str]:
+    """Returns the words of texts as keys have them, joined by spaces."""
+    lists = WordLists.of_texts(texts)
+    return [" ".join(words) for words in lists.strings(range(len(lists)))]
 
 
 def _translated_codes(before: Column, after: Column) -> dict[str, str]:

@@ -27,7 +27,7 @@ from tf_charagram.search._partitions.job import (
     comparison_of,
     first_rows_of,
 )
-from tf_charagram.search._partitions.keys import atom_counts, row_hashes, slots_of, value_hashes
+from tf_charagram.search._partitions.keys import atom_counts, row_hashes, slots_of
 from tf_charagram.search._partitions.right_rows import keep_cells
 from tf_charagram.search.statistics import TextStatistics
 
@@ -66,7 +66,8 @@ def count(job: Job, number: int) -> None:
     save_array(job.file("hashes", number), row_hashes(values))
     if job.right:
         # Of equal rows, those that are the same to the letter belong together.
-        save_array(job.file("same", number), row_hashes(cells[:1]))
+        first = comparison.text_number or 0
+        save_array(job.file("same", number), row_hashes(cells[first : first + 1]))
     keys, numbers = atom_counts(slots_of(comparison.words(values), comparison.kinds))
     sides = [np.zeros_like(numbers), np.zeros_like(numbers)]
     sides[side] = numbers
@@ -139,13 +140,14 @@ def num_told_rows(job: Job) -> int:
 
 
 def count_wholes(job: Job, number: int) -> None:
-    """Counts the words of rows as a whole, once for equal rows."""
+    """Counts the words of rows as a whole, once for equal rows; in all rows if they are a text."""
     comparison = cast(ColumnComparison, comparison_of(job))
     texts = comparison.texts_of(job.row_files("cells").cells(number))
     start, stop = job.row_files().starts[number : number + 2]
-    is_first = first_rows_of(job)[start:stop] == np.arange(start, stop)
-    _save_statistics(job, "row_words", number, list(compress(texts, is_first)))
-    save_array(job.file("row_hashes", number), value_hashes(texts, 0))
+    is_counted = first_rows_of(job)[start:stop] == np.arange(start, stop)
+    is_counted |= comparison.text_number is not None
+    _save_statistics(job, "row_words", number, list(compress(texts, is_counted)))
+    save_array(job.file("row_hashes", number), row_hashes([texts]))
 
 
 def merge_wholes(job: Job, number: int) -> None:

@@ -61,7 +61,7 @@ def _fit_columns(job: Job, comparison: ColumnComparison) -> list[str]:
     is_own = is_chosen[pairs[:, 0]]
     sample = Sample(is_own, [distinct_integers(chunk.pairs[is_own, 0])], of_tables)
     notes = comparison.fit(chunk, counts_of(job), int(is_chosen.sum()), num_others, sample)
-    if num_left is None and not comparison.telling:
+    if num_left is None and not comparison.telling and comparison.unseen is not None:
         # Rows that have candidates have rarer values than others.
         rows = np.flatnonzero(is_chosen)[:NUM_COPIES]
         copies = comparison.probabilities(chunk_of(job, paired(rows, rows)), counts_of(job))

@@ -248,9 +248,12 @@ def _column_comparison(job: Job, done: frozenset[str]) -> ColumnComparison:
     if FIRST_ROWS in done:
         facts = job.row_files().facts
         present = np.sum([each["num_present"] for each in facts], axis=0).tolist()
-    comparison = ColumnComparison(job.on, sides, dict(job.kinds), job.identifies, present)
+    mixture = Linker.load(job.path("linker.json")).mixture if FIT in done else None
+    kinds = dict(job.kinds)
+    comparison = ColumnComparison(
+        job.on, sides, kinds, job.identifies, present, job.threshold, mixture
+    )
     if FIT in done:
-        comparison.mixture = Linker.load(job.path("linker.json")).mixture
         comparison.recoded = read_json(job.path("recoded.json"))["recoded"]
         comparison.telling = read_json(job.path(FIT))["telling"]
     if ROW_STATISTICS in done:

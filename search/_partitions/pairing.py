@@ -50,6 +50,9 @@ def emit_keys(job: Job, number: int) -> None:
     own = np.flatnonzero(first_rows_of(job)[start:stop] == rows)
     values = files.take(start + own)
     slots = slots_of(comparison.words(values), comparison.kinds)
+    if comparison.text_number is not None:
+        # The others hardly tell anything, so rows that share them are no candidates.
+        slots = slots.at(np.flatnonzero(slots.columns == comparison.text_number))
     places, keys = keys_of(slots, counts_of(job), len(files))
     save_array(job.file("keys", number), records_of(KEYS, keys, start + own[places]))
 
@@ -157,7 +160,8 @@ def score(job: Job, number: int) -> None:
     first, last = job.bounds(number, num_rows)
     records = read_range(job.files("pairs"), PAIRS, first * num_rows, last * num_rows)
     pairs = with_copies(job, _best(records, num_rows), first, last)
-    lowest = 0.0 if job.is_text else min(*THRESHOLDS, job.threshold)
+    by_texts = comparison_of(job).text_number is not None
+    lowest = 0.0 if by_texts else min(*THRESHOLDS, job.threshold)
     if has_rivals(job):
         lowest = min(lowest, MIN_WITH_RIVALS)
     save_array(job.file("edges", number), scored(job, pairs, lowest))

@@ -16,6 +16,8 @@ from tf_charagram.search._partitions.job import Job, comparison_of, first_rows_o
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals
 from tf_charagram.search.linkage._fellegi_sunter.text_odds import mutual_evidence, rival_evidence
 
+# Rows that have no texts are not equal.
+_MIN_EQUAL = 0.9
 # Values that rounding made 0 or 1.
 _MIN_VALUE = 1e-6
 
@@ -23,7 +25,7 @@ _MIN_VALUE = 1e-6
 def has_rivals(job: Job) -> bool:
     """Tells whether the other partners of rows count, as they do in memory."""
     comparison = comparison_of(job)
-    if isinstance(comparison, ColumnComparison):
+    if isinstance(comparison, ColumnComparison) and comparison.text_number is None:
         return comparison.row_scorer is not None
     return bool(job.right) and job.lexical
 
@@ -35,7 +37,8 @@ def edges_of(job: Job, step: str = "edges") -> NDArray[Any]:
 
 def with_rivals(job: Job, records: NDArray[Any]) -> NDArray[Any]:
     """Returns pairs with their probabilities, which are surer without other good partners."""
-    if not (job.is_text or has_rivals(job)):
+    by_texts = comparison_of(job).text_number is not None
+    if not (by_texts or has_rivals(job)):
         return records
     found = records.copy()
     if has_rivals(job):
@@ -43,10 +46,10 @@ def with_rivals(job: Job, records: NDArray[Any]) -> NDArray[Any]:
         log_odds = _log_odds(records)
         scores = rivals.scores(_table_pairs(job, records))
         found["value"] = expit(log_odds + rival_evidence(log_odds, scores, mutual))
-    if job.is_text:
+    if by_texts:
         # Equal texts are the same.
         left, right = load_arrays(job.files("hashes"), np.uint64)[pairs_in(records, job.num_rows).T]
-        found["value"][left == right] = 1
+        found["value"][(left == right) & (records["value"] > _MIN_EQUAL)] = 1
     return found
 
 
@@ -58,14 +61,15 @@ def _rivals_of(job: Job) -> tuple[PairRivals, float]:
     num_left = job.num_left()
     # Rows with the same text as a whole are no rivals; copies of texts are no candidates.
     texts = np.arange(job.num_rows)
-    if not job.is_text:
+    by_texts = comparison_of(job).text_number is not None
+    if not by_texts:
         hashes = load_arrays(job.files("row_hashes"), np.uint64)
         _, texts = np.unique(hashes, return_inverse=True)
     tables = texts[:num_left], texts[num_left or 0 :]
     pairs = _table_pairs(job, edges)
     rivals = PairRivals(tables, pairs, edges["value"], is_one_table=num_left is None)
     mutual = 0.0
-    if job.is_text:
+    if by_texts:
         log_odds = _log_odds(edges)
         alone = expit(log_odds + rival_evidence(log_odds, rivals.scores(pairs), 0.0))
         mutual = mutual_evidence(pairs, alone, _present(job))

@@ -159,7 +159,7 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
     all_thresholds = sorted({*THRESHOLDS, threshold})
     best = probabilities[chosen]
     # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
-    column = links.columns[0]
+    column = links.telling_column
     estimates = estimate(
         best,
         best,
@@ -200,8 +200,8 @@ def checked_threshold(threshold: float | None, lexical: bool = True) -> float:
 
 
 def _have_same_cells(links: Links) -> Flags:
-    """Tells pairs whose first cells are equal to the letter, `(num_pairs,)`."""
-    column = links.columns[0]
+    """Tells pairs whose first cells, or texts, are equal to the letter, `(num_pairs,)`."""
+    column = links.telling_column
     left, right = links.pairs.T
     is_same = column.left[left] == column.right[right]
     for pair in np.flatnonzero(is_same).tolist():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Links,
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds
 from tf_charagram.search.linkage.answers import (
     Duplicates,
     Matches,
@@ -95,7 +96,7 @@ class Linker:
         self.threshold = checked_threshold(threshold)
         self.groups = groups
         self.model = model
-        self.mixture: Mixture | None = None
+        self.mixture: Mixture | TextOdds | None = None
         self._learned: tuple[LearnedWeights, Learned] | None = None
         self._links: Links | None = None
         # Those of `learn`, about the fitted tables.
@@ -123,9 +124,8 @@ class Linker:
             ConfigError: A column is missing, or a kind is unknown.
         """
         columns = read_columns(left, right, self.on, self.on_right, self.kinds, self.identifies)
-        self._links = links = find_links(columns, model=self.model)
-        # Two columns at least: a single one would have no mixture.
-        self.mixture = cast(Mixture, links.mixture)
+        self._links = find_links(columns, model=self.model)
+        self.mixture = self._links.mixture
         # Later tables are read in the same way.
         for column in columns:
             self.kinds.setdefault(column.name, column.kind.name)
@@ -251,7 +251,7 @@ class Linker:
             "model": None if self.model is None else str(self.model),
         }
         mixture = {}
-        for field in fields(Mixture):
+        for field in fields(self.mixture):
             mixture[field.name] = _packed(getattr(self.mixture, field.name))
         learned = None
         if self._learned is not None:
@@ -285,7 +285,7 @@ class Linker:
                 if isinstance(kind, str) and kind not in KINDS:
                     raise ValueError(f"give the kind {kind!r} of `{name}` in `kinds`")
             values = {name: _unpacked(value) for name, value in saved["mixture"].items()}
-            linker.mixture = Mixture(**values)
+            linker.mixture = (TextOdds if "number" in values else Mixture)(**values)
             if saved["learned"] is not None:
                 learned = saved["learned"]
                 arrays = [_unpacked(learned[name]) for name in LearnedWeights._fields]

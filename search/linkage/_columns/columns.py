@@ -75,6 +75,7 @@ class Column:
         note: What the user should know if the tables write the column in two ways.
         is_recoded: Whether the right cells are other words than the values: codes, or left out.
         factor: What the numbers of the right table are divided by.
+        may_be_text: Whether it may be compared as a list of texts is: no other kind was given.
         source: Number of the right column that has its right cells.
         known: Counts of the values in larger tables that the rows are taken from, or of things in
             place of rows.
@@ -93,6 +94,7 @@ class Column:
     note: str = ""
     is_recoded: bool = False
     factor: float = 1.0
+    may_be_text: bool = False
     source: int = 0
     known: Frequencies | None = None
 
@@ -209,10 +211,11 @@ def make_column(
     if isinstance(kind, str) and kind not in KINDS:
         raise ConfigError(unknown_name("kind of column", kind, KINDS))
     sides = [left] if right is None else [left, right]
+    may_be_text = kind is None or kind in _TEXTS
     distinct = [[cell for cell in dict.fromkeys(side) if cell] for side in sides]
     if isinstance(kind, ColumnKind):
         chosen = kind.as_kind()
-    elif is_alone and (kind is None or kind in _TEXTS):
+    elif is_alone and may_be_text:
         chosen = KINDS["text"]
     elif kind is None:
         chosen = kind_of_both(distinct[0], distinct[-1])
@@ -264,6 +267,7 @@ def make_column(
         is_identifying=bool(is_identifying),
         may_tell_variants=tells_variants,
         note=note,
+        may_be_text=may_be_text,
     )
 
 

@@ -67,10 +67,10 @@ def written_otherwise(
     """
     gains = np.maximum(ratios, 0)
     all_gains = gains.sum(axis=1)
-    are_row_numbers = np.array([_are_row_numbers(column) for column in columns])
+    counts_rows = np.array([are_row_numbers(column) for column in columns])
     # Nothing else tells rows apart.
-    are_row_numbers &= ~are_row_numbers.all()
-    of_things = ratios[:, ~are_row_numbers].sum(axis=1)
+    counts_rows &= ~counts_rows.all()
+    of_things = ratios[:, ~counts_rows].sum(axis=1)
     found = []
     for number, column in enumerate(columns):
         others = all_gains - gains[:, number]
@@ -88,7 +88,7 @@ def written_otherwise(
                 learned = _translated(column, pairs[is_learned])
         supported = of_things[levels == EQUAL] > 0
         is_guessed = column.note and column.kind.name == "code"
-        if are_row_numbers[number] and supported.sum() <= _MIN_SUPPORTED * len(supported):
+        if counts_rows[number] and supported.sum() <= _MIN_SUPPORTED * len(supported):
             column = _left_out(column, _ROW_NUMBERS)
         elif learned is not None:
             column = learned
@@ -140,7 +140,7 @@ def _are_apart(column: Column) -> bool:
     return bool(np.isin(right, column.left).mean() <= _MAX_SHARED)
 
 
-def _are_row_numbers(column: Column) -> bool:
+def are_row_numbers(column: Column) -> bool:
     """Tells whether the values may number the rows of each table, such as `C-00042`."""
     num_rows = max(map(len, column.tables))
     if column.known is not None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from scipy.special import expit
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.flat_arrays import Ids, distinct_integers, paired
+from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.recoding import are_best, with_notes, written_otherwise
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows, read_whole_text
@@ -30,8 +31,8 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rival_classes import fit_variants
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
-from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds, mutual_evidence
-from tf_charagram.search.linkage._fellegi_sunter.text_pairs import link_texts
+from tf_charagram.search.linkage._fellegi_sunter.text_links import links_by_texts, telling_text
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds
 from tf_charagram.search.linkage._fellegi_sunter.variants import variant_columns, with_companions
 
 # Share of the rows that have a partner, before any pair is seen.
@@ -55,7 +56,7 @@ def find_links(
     columns: Sequence[Column],
     labels: Iterable[Label] | None = None,
     model: str | Path | Embedder | None = None,
-    fitted: Mixture | None = None,
+    fitted: Mixture | TextOdds | None = None,
     first: int = 0,
     *,
     threshold: float = 0.5,
@@ -83,38 +84,22 @@ def find_links(
     columns = list(columns)
     # Wrong labels are told before the tables are compared.
     numbered = None if labels is None else numbered_labels(columns, labels)
-    if len(columns) == 1 and columns[0].is_whole:
-        links = _text_links(
-            columns[0], model, threshold, lexical=lexical, shows_progress=shows_progress
-        )
+    number = telling_text(columns, fitted)
+    if number is None:
+        links = _column_links(columns, model, cast(Mixture | None, fitted), first)
     else:
-        links = _column_links(columns, model, fitted, first)
+        links = links_by_texts(
+            columns,
+            number,
+            model,
+            threshold,
+            cast(TextOdds | None, fitted),
+            first,
+            lexical=lexical,
+            shows_progress=shows_progress,
+        )
     if numbered is not None:
         links.learn_from(numbered, model)
-    return links
-
-
-def _text_links(
-    column: Column,
-    model: str | Path | Embedder | None,
-    threshold: float,
-    *,
-    lexical: bool,
-    shows_progress: bool,
-) -> Links:
-    """Finds the links of a single column of texts."""
-    pairs = link_texts(column, model, threshold, lexical=lexical, shows_progress=shows_progress)
-    log_odds = TextOdds().log_odds(compare_columns([column], pairs))
-    links = Links([column], TextOdds(), pairs, expit(log_odds))
-    if lexical and not column.is_one_table:
-        texts = column.left, column.right
-        links.rivals = PairRivals(texts, pairs, links.probabilities, is_one_table=False)
-        alone = links.as_probabilities(pairs, links.beside_rivals(pairs, log_odds))
-        left, right = pairs.T
-        text_pairs = paired(column.left[left], column.right[right])
-        present = [distinct_integers(side[side >= 0]) for side in texts]
-        links.mutual = mutual_evidence(text_pairs, alone, present)
-    links.probabilities = links.as_probabilities(pairs, links.beside_rivals(pairs, log_odds))
     return links
 
 

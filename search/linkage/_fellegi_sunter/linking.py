@@ -121,6 +121,11 @@ class Links:
             return 0.0
         return unclear_matches(self.columns, self.mixture)
 
+    @property
+    def telling_column(self) -> Column:
+        """The column of texts that rows are compared by, or the first one of several."""
+        return self.columns[self.mixture.number if isinstance(self.mixture, TextOdds) else 0]
+
     def probabilities_of(self, pairs: Ids) -> Array:
         """Returns the probabilities of any pairs of rows, `(num_pairs,)`.
 
@@ -133,9 +138,7 @@ class Links:
         """Returns the probabilities of pairs with some log-odds; equal texts are the same."""
         found: Array = expit(log_odds)
         if isinstance(self.mixture, TextOdds):
-            [column] = self.columns
-            left, right = pairs.T
-            found[column.left[left] == column.right[right]] = 1
+            found[self.mixture.are_same(self.columns, pairs, log_odds)] = 1
         return found
 
     def _log_odds(self, pairs: Ids) -> Array:

@@ -125,7 +125,7 @@ class Mixture:
     def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
         """Returns the log likelihood ratios of match and chance, `(num_pairs, num_columns)`."""
         columns = zip(self.match, self.chance, agreements, strict=True)
-        return np.stack([_log_ratios(*column) for column in columns], axis=1)
+        return np.stack([log_ratios(*column) for column in columns], axis=1)
 
     def add_relatives(self, shares: Array) -> None:
         """Adds a class of relatives, as frequent as matches, for the next fit to improve."""
@@ -216,8 +216,8 @@ class Mixture:
         return classes
 
 
-def _log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:
-    """Returns the log likelihood ratios of levels; equal values by their frequency."""
+def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:
+    """Returns the log likelihood ratios of levels, `(num_pairs,)`; equal values by frequency."""
     log_match = np.log(match, where=match > 0, out=np.zeros_like(match))
     log_chance = np.log(chance, where=chance > 0, out=np.zeros_like(chance))
     # Random pairs agree in a value as often as rows have it; matches have it as often as all rows.

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
+from scipy.special import expit, logit
 
-from tf_charagram.search._pairs.flat_arrays import Array, Ids
-from tf_charagram.search.linkage._fellegi_sunter.evidence import Agreement
+from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids
+from tf_charagram.search.linkage._columns.columns import Column
+from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.mixture import log_ratios, prior_shares
 
 # Equal texts may be different things.
 _MAX_TEXT = 0.98
+# Pairs that are no matches by their texts are surer than their probabilities say: of made-up names,
+# firms, titles and products, hardly one in 100 of probability 0.2 is a match.
+_SURER = 3.0
+# Pairs that are more probable by their texts show how often other columns agree in matches; so many
+# pairs are known before.
+_MIN_PROBABLE = 0.5
+_PSEUDO_MATCHES = 20.0
+# Log-odds of equal texts whose other columns do not speak against a match.
+_MIN_EQUAL = 3.8
 # Fitted to the same labelled pairs as the weights of texts.
 _RIVAL_WEIGHT = 0.6
 #: Rivals change nothing about less probable pairs.
@@ -23,23 +35,101 @@ _MUTUAL = 1.5
 _MAX_MUTUAL = 3.0
 
 
+@dataclass
 class TextOdds:
-    """The model of a single column of texts, whose similarities are probabilities.
+    """The model of a column of texts, whose similarities are probabilities.
 
-    A single column tells too little about matches to fit a model.
+    A single column tells too little about matches to fit a model, and so it does beside columns
+    that hardly tell anything. Their evidence is added.
+
+    Attributes:
+        number: Number of the column of texts.
+        match: For each other column, the share of each level among matches, `(num_levels,)`; empty
+            for a column that tells nothing.
+        chance: The same among random pairs.
     """
+
+    number: int = 0
+    match: list[Array] = field(default_factory=list)
+    chance: list[Array] = field(default_factory=list)
 
     log_priors = np.zeros(2)
 
+    @classmethod
+    def fitted(
+        cls, number: int, chance: Sequence[Array], agreements: Sequence[Agreement]
+    ) -> TextOdds:
+        """Counts how other columns agree in pairs that match by their texts.
+
+        Args:
+            number: Number of the column of texts.
+            chance: For each other column, the share of each level among random pairs; empty for
+                a column that tells nothing.
+            agreements: Agreements of candidates, one per column.
+        """
+        probabilities = agreements[number].similarities
+        weights = np.where(probabilities > _MIN_PROBABLE, probabilities, 0)
+        match = []
+        for shares, agreement in zip(chance, agreements, strict=True):
+            found = np.zeros(0)
+            if len(shares):
+                found = np.bincount(agreement.levels, weights, len(shares)).astype(np.float64)
+                found[ABSENT] = 0
+                found += _PSEUDO_MATCHES * prior_shares(len(shares))
+                found /= found.sum()
+            match.append(found)
+        return cls(number, match, list(chance))
+
+    def for_tables(self, row_share: float) -> TextOdds:
+        """Returns the same weights: those of lists do not depend on their size."""
+        return self
+
+    @property
+    def has_others(self) -> bool:
+        """Whether other columns tell something."""
+        return any(map(len, self.match))
+
     def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
-        """Returns the log-odds of pairs, `(num_pairs, 1)`."""
-        [agreement] = agreements
-        probabilities = np.clip(agreement.similarities, 1 - _MAX_TEXT, _MAX_TEXT)
-        return logit(probabilities.astype(np.float64))[:, np.newaxis]
+        """Returns the log-odds of pairs by their texts, and the evidence of the other columns.
+
+        Its shape is `(num_pairs, num_columns)`.
+        """
+        similarities = agreements[self.number].similarities
+        probabilities = np.clip(similarities, 1 - _MAX_TEXT, _MAX_TEXT)
+        by_texts = logit(probabilities.astype(np.float64))
+        if self.has_others:
+            by_texts *= np.where(by_texts < 0, _SURER, 1)
+        evidence = np.zeros((len(similarities), len(agreements)))
+        evidence[:, self.number] = by_texts
+        for number, match in enumerate(self.match):
+            if len(match):
+                evidence[:, number] = log_ratios(match, self.chance[number], agreements[number])
+        return evidence
 
     def log_odds(self, agreements: Sequence[Agreement]) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`."""
-        return self.column_evidence(agreements)[:, 0]
+        return self.column_evidence(agreements).sum(axis=1)
+
+    def are_same(self, columns: Sequence[Column], pairs: Ids, log_odds: Array) -> Flags:
+        """Tells pairs of equal texts whose other columns do not differ, `(num_pairs,)`."""
+        column = columns[self.number]
+        left, right = pairs.T
+        texts = column.left[left]
+        is_equal: Flags = (texts == column.right[right]) & (texts >= 0)
+        return is_equal & (log_odds > _MIN_EQUAL) if self.has_others else is_equal
+
+
+def lowest_text(threshold: float, gain: float) -> float:
+    """Returns the probability by texts that pairs need for a threshold.
+
+    Args:
+        threshold: Minimum probability.
+        gain: Evidence that the other columns may add.
+    """
+    if not gain:
+        return threshold
+    log_odds = logit(np.clip(threshold, 1e-6, 1 - 1e-6)) - gain
+    return float(expit(log_odds / _SURER if log_odds < 0 else log_odds))
 
 
 def mutual_evidence(pairs: Ids, probabilities: Array, present: Sequence[Ids]) -> float:

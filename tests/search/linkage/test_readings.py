@@ -111,7 +111,10 @@ def test_equal_row_numbers_of_different_things_are_no_evidence(write):
     for seed in (1, 2):
         numbers = [write.format(number) for number in range(1, 201)]
         countries = draw.choice(words(4), 200).tolist()
-        tables.append({"no": numbers, "name": words(200, seed), "country": countries})
+        names = [
+            " ".join(pair) for pair in zip(words(200, seed), words(200, seed + 2), strict=True)
+        ]
+        tables.append({"no": numbers, "name": names, "country": countries})
     assert not match(*tables, None, on=list(tables[0])).pairs
     # Of the same things, they are.
     again = {**tables[0], "country": draw.choice(words(4), 200).tolist()}

@@ -404,6 +404,46 @@ class TestInMemory:
 
 
 class TestTexts:
+    @pytest.mark.parametrize("country", ["DE", ""])
+    def test_a_column_that_tells_nothing_changes_nothing(self, texts, tmp_path, country):
+        table = {"name": texts, "country": [country] * len(texts)}
+        path = write(tmp_path / "names.csv", table)
+        results = []
+        for on in (["name"], ["name", "country"]):
+            output = tmp_path / str(len(on))
+            summary = deduplicate_files([path], output, None, on=on)
+            results.append((output / "names.csv").read_text())
+        assert results[0] == results[1]
+        assert any(read_table(output / "names.csv").column("group"))
+        assert summary["notes"][0].startswith("name: compared as a list of texts is")
+
+    def test_partners_beside_a_column_that_tells_nothing(self, texts, tmp_path):
+        left = [*texts[:30], texts[0].upper()]
+        right = [*texts[10:50], typo(texts[3], random.Random(0))]
+        paths = []
+        for name, own in (("left", left), ("right", right)):
+            table = {"country": ["DE"] * len(own), "text": own}
+            paths.append(write(tmp_path / f"{name}.csv", table))
+        found = []
+        for on in (["text"], ["country", "text"]):
+            output = tmp_path / str(len(on))
+            match_files(paths[:1], paths[1:], output, None, on=on)
+            found.append(partners_in(output / "left.csv"))
+        assert len(found[0]) > 20
+        assert list(found[0]) == list(found[1])
+        assert list(found[0].values()) == pytest.approx(list(found[1].values()), abs=1e-3)
+
+    def test_groups_beside_a_column_that_tells_little_are_those_in_memory(self, texts, tmp_path):
+        draw = random.Random(0)
+        table = {"name": texts, "more": [draw.choice(["a", "b"]) for _ in texts]}
+        path = write(tmp_path / "names.csv", table)
+        deduplicate_files([path], tmp_path / "out", None, on=["name", "more"])
+        numbers = read_table(tmp_path / "out" / "names.csv").column("group")
+        groups = groups_in([number or None for number in numbers])
+        in_memory = deduplicate(table, None, on=["name", "more"])
+        assert groups == sorted(sorted(group.rows) for group in in_memory.groups)
+        assert len(groups) > 5
+
     @pytest.mark.parametrize("num_partitions", [1, 5])
     def test_groups_are_those_of_a_list_in_memory(self, texts, lines, tmp_path, num_partitions):
         deduplicate_files([lines], tmp_path / "out", None, num_partitions=num_partitions)
