@@ -23,11 +23,13 @@ from tf_charagram._files.writing import (
 from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
+from tf_charagram.search._pairs.flat_arrays import ranks
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct, strings_of
+from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.flat import Rows
 
 #: File of a saved index with the settings of its scorer and the checksums of the other files.
@@ -247,17 +249,20 @@ class TextIndex:
         searched = self._searched
         prepared = searched.scorer.prepare(queries)
         pairs, evidence = best_pairs(searched.scorer, prepared, searched.prepared, k, min_score)
+        query_rows, text_rows = pairs.T
+        starts = searched.rows.splits[text_rows]
+        stops = np.minimum(searched.rows.splits[text_rows + 1], starts + k)
+        # A text may have several rows, which come between those of other texts with its score.
+        query_of_row = query_rows.repeat(stops - starts)
+        scores = evidence.scores.repeat(stops - starts)
+        is_other = prepared.text_hashes[query_rows] != searched.prepared.text_hashes[text_rows]
+        rows = searched.rows.values[positions(starts, stops)]
+        order = np.lexsort((rows, is_other.repeat(stops - starts), -scores, query_of_row))
+        order = order[ranks(query_of_row[order]) < k]
+        found = (values[order].tolist() for values in (query_of_row, rows, scores))
         hits: list[list[Hit]] = [[] for _ in queries]
-        query_rows, text_rows = pairs.T.tolist()
-        splits = searched.rows.splits
-        scores = evidence.scores.tolist()
-        for query, text, score in zip(query_rows, text_rows, scores, strict=True):
-            start, stop = splits[text], splits[text + 1]
-            for row in searched.rows.values[start : min(stop, start + k)].tolist():
-                hits[query].append(Hit(row, score, searched.texts[row]))
-        for query_text, found in zip(queries, hits, strict=True):
-            found.sort(key=lambda hit: (-hit.score, hit.text != query_text, hit.row))
-            del found[k:]
+        for query, row, score in zip(*found, strict=True):
+            hits[query].append(Hit(row, score, searched.texts[row]))
         return hits
 
     def add(self, texts: Iterable[str | bytes]) -> None:
