@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.models._storage.choice import Embedder, load_embedder, num_chars_of
 from tf_charagram.models._storage.own_words import own_words
-from tf_charagram.search._pairs.codes import codes_of
+from tf_charagram.search._pairs.codes import Codes
 from tf_charagram.search._pairs.joined_words import respelled
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.similarities import (
@@ -212,7 +212,7 @@ class TextScorer:
         places = [index.get(word, -1) for word in first.words]
         weights = self._idf[places]
         written = WordLists(first.words, *written.first(MAX_SPELLED_WORDS)[1:])
-        codes = codes_of(texts, first)
+        codes = Codes.of_texts(texts, first)
         return Texts(texts, first, written, weights, codes, ngrams, word_ngrams, vectors)
 
     def score(
@@ -390,7 +390,7 @@ class TextScorer:
     ) -> NDArray[np.intp]:
         """Returns the indices of the pairs whose best features may take the score to a minimum."""
         # A code of one text may be parts of words of the other one.
-        may_share_code = left.has_codes[pairs[:, 0]] | right.has_codes[pairs[:, 1]]
+        may_share_code = left.codes.are_there[pairs[:, 0]] | right.codes.are_there[pairs[:, 1]]
         best = best._replace(shared_code=may_share_code.astype(np.float32))
         # Rounding may take the score a little above the bound.
         return np.flatnonzero(self._combine(best) >= min_score - 1e-5)
@@ -420,7 +420,7 @@ class TextScorer:
         share = 1 / np.maximum(texts.num_words[rows], 1)
         long, single = self._weights.reshape(2, -1)[:, 1:, np.newaxis]
         ngrams, words, letters = long * (1 - share) + single * share
-        step = _CODE_STEP * texts.has_codes[rows]
+        step = _CODE_STEP * texts.codes.are_there[rows]
         missing = (1 - min_score) / (1 - step)
         # All others are equal, or words and letters are so much more similar.
         least = 1 - missing / ngrams

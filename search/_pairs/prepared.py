@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tf_charagram.search._pairs.codes import Codes
 from tf_charagram.search._pairs.flat_arrays import (
     Floats,
     SparseRows,
@@ -22,11 +24,29 @@ from tf_charagram.search._pairs.rare_keys import row_sums
 from tf_charagram.search._pairs.word_lists import (
     WordLists,
     deletion_hashes,
+    letter_sets,
     numbered,
     text_hashes,
+    unions,
 )
 from tf_charagram.text._algorithm.arrays import splits_of
 from tf_charagram.text._algorithm.flat import Rows
+
+# Directions of vectors, and vectors that tell them.
+_NUM_DIRECTIONS = 128
+_NUM_SAMPLED = 10_000
+
+
+class Directions(NamedTuple):
+    """The main directions of vectors: products of coordinates are nearly products of vectors.
+
+    Attributes:
+        basis: The directions, float32 `(dim, num_directions)`.
+        coordinates: The vectors in these directions, float32 `(num_directions, num_vectors)`.
+    """
+
+    basis: Floats
+    coordinates: Floats
 
 
 @dataclass
@@ -39,7 +59,7 @@ class Texts:
             other texts have them.
         written: The first words as they are written; numbers of the same `words`.
         weights: Inverse document frequency of each of the distinct words, float32 `(num_words,)`.
-        codes: The distinct codes of the texts that have any, by row: model numbers, amounts, dates.
+        codes: The distinct codes of each text: model numbers, amounts, dates.
         ngrams: Tf-idf of character n-grams, rows of unit length.
         word_ngrams: The same of each distinct word, of any length.
         vectors: Embeddings of unit length, float32 `(num_texts, dim)`; dim is 0 without a model.
@@ -49,7 +69,7 @@ class Texts:
     lists: WordLists
     written: WordLists
     weights: Floats
-    codes: dict[int, frozenset[str]]
+    codes: Codes
     ngrams: SparseRows
     word_ngrams: SparseRows
     vectors: Floats
@@ -61,7 +81,6 @@ class Texts:
         """Returns these texts and then other ones that the same scorer has prepared."""
         words, numbers = numbered(self.lists.words, others.lists.words)
         is_new = numbers >= len(self.lists.words)
-        codes = {row + len(self): codes for row, codes in others.codes.items()}
         _, num_ngrams = self.ngrams.shape
         new_ngrams = rows_of(others.word_ngrams, np.flatnonzero(is_new))
         return Texts(
@@ -69,11 +88,21 @@ class Texts:
             self.lists.appended(others.lists, words, numbers),
             self.written.appended(others.written, words, numbers),
             np.append(self.weights, others.weights[is_new]),
-            {**self.codes, **codes},
+            self.codes.followed(others.codes),
             joined_rows([self.ngrams, others.ngrams], num_ngrams),
             joined_rows([self.word_ngrams, new_ngrams], num_ngrams),
             np.concatenate([self.vectors, others.vectors]),
         )
+
+    @cached_property
+    def main_directions(self) -> Directions:
+        """The directions in which most of `vectors` differ most."""
+        rows = np.linspace(0, len(self) - 1, min(len(self), _NUM_SAMPLED)).astype(np.int64)
+        sampled = self.vectors[rows]
+        # Eigenvalues are ascending.
+        _, directions = np.linalg.eigh(sampled.T @ sampled)
+        basis = directions[:, -_NUM_DIRECTIONS:]
+        return Directions(basis, basis.T @ self.vectors.T)
 
     @cached_property
     def num_words(self) -> NDArray[np.int64]:
@@ -89,13 +118,6 @@ class Texts:
         starts = self.lists.splits[:-1][has_words]
         sums[has_words] = np.add.reduceat(self.weights[self.lists.ids] ** 2, starts)
         return sums
-
-    @cached_property
-    def has_codes(self) -> NDArray[np.bool_]:
-        """Whether each text has codes, `(num_texts,)`."""
-        has_codes = np.zeros(len(self), bool)
-        has_codes[list(self.codes)] = True
-        return has_codes
 
     @cached_property
     def text_hashes(self) -> NDArray[np.int64]:
@@ -199,12 +221,10 @@ class Texts:
     @cached_property
     def letter_sets(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """The letters of each word as 64 bits, and its length, each `(num_words,)`."""
-        words = self.lists.words
-        lengths = np.array([len(word) for word in words], np.int64)
-        codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
-        bits = np.uint64(1) << (codes % 64).astype(np.uint64)
-        sets = np.zeros(len(words), np.uint64)
-        # `reduceat` needs words of at least one letter.
-        starts = np.cumsum(lengths) - lengths
-        sets[lengths > 0] = np.bitwise_or.reduceat(bits, starts[lengths > 0])
-        return sets, lengths
+        return letter_sets(self.lists.words)
+
+    @cached_property
+    def all_letters(self) -> NDArray[np.uint64]:
+        """The letters of each text as 64 bits, `(num_texts,)`."""
+        sets, _ = self.letter_sets
+        return unions(sets[self.written.ids], self.written.splits)

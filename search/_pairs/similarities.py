@@ -34,7 +34,6 @@ _MAX_WORD_PAIRS = 1_000_000
 _VECTOR_BLOCK = 500
 # Cosine from which two vectors are equal up to rounding.
 _MIN_EQUAL = 1 - 1e-5
-_NO_CODES: frozenset[str] = frozenset()
 
 
 class Features(NamedTuple):
@@ -163,20 +162,11 @@ def compare_codes(
 ) -> None:
     """Fills `shared_code` and `codes_differ`."""
     left_rows, right_rows = pairs.T
-    has_codes = (left.has_codes[left_rows] | right.has_codes[right_rows]).nonzero()[0]
-    if not len(has_codes):
-        return
-    left_letters = left.letters(left_rows[has_codes])
-    right_letters = right.letters(right_rows[has_codes])
-    for place, pair in enumerate(has_codes.tolist()):
-        row, other = pairs[pair].tolist()
-        left_codes = left.codes.get(row, _NO_CODES)
-        right_codes = right.codes.get(other, _NO_CODES)
-        shared, differ = compared_codes(
-            left_codes, right_codes, left_letters[place], right_letters[place]
-        )
-        features.shared_code[pair] = shared
-        features.codes_differ[pair] = differ
+    have_codes = left.codes.are_there[left_rows] | right.codes.are_there[right_rows]
+    places = have_codes.nonzero()[0]
+    if len(places):
+        found = compared_codes(left, left_rows[places], right, right_rows[places])
+        features.shared_code[places], features.codes_differ[places] = found
 
 
 def _common_words(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import distinct_integers, list_numbers
+from tf_charagram.search._pairs.flat_arrays import numbered as numbered_integers
 from tf_charagram.text._algorithm.arrays import positions, splits_of
 from tf_charagram.text._algorithm.flat import Rows
 from tf_charagram.text._algorithm.word_boundaries import bags_of_words
@@ -99,6 +100,17 @@ class WordLists(NamedTuple):
         ids = self.ids[positions(starts, starts + kept)]
         return WordLists(self.words, ids, splits_of(kept))
 
+    def only(self, are_kept: NDArray[np.bool_]) -> WordLists:
+        """Keeps some distinct words, each once in a text."""
+        num_words = max(len(self.words), 1)
+        are_kept = are_kept[self.ids]
+        keys = distinct_integers(self.rows()[are_kept] * num_words + self.ids[are_kept])
+        rows, ids = np.divmod(keys, num_words)
+        used, numbers = numbered_integers(ids)
+        splits = rows.searchsorted(np.arange(len(self) + 1))
+        words = list(map(self.words.__getitem__, used.tolist()))
+        return WordLists(words, numbers.astype(np.int32), splits)
+
     def replaced(self, bags: Mapping[int, Sequence[str]]) -> WordLists:
         """Replaces the words of some texts.
 
@@ -166,6 +178,23 @@ def deletion_hashes(words: Sequence[str]) -> Rows:
     hashes[is_own] = sums[ends] - sums[starts]
     hashes[~is_own] = sums[:-1] + rest - moved[1:]
     return Rows(hashes, splits)
+
+
+def letter_sets(words: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Returns the letters of each word as 64 bits, and its length, each `(num_words,)`."""
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+    bits = np.uint64(1) << (codes % 64).astype(np.uint64)
+    return unions(bits, splits_of(lengths)), lengths
+
+
+def unions(sets: NDArray[np.uint64], splits: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Joins the sets of each list, `(num_lists,)`."""
+    joined = np.zeros(len(splits) - 1, np.uint64)
+    # `reduceat` needs lists of at least one item.
+    is_filled = splits[1:] > splits[:-1]
+    joined[is_filled] = np.bitwise_or.reduceat(sets, splits[:-1][is_filled])
+    return joined
 
 
 def _letters(

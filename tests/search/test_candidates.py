@@ -212,6 +212,31 @@ def test_nearest_vectors(num_right):
     assert (np.sort(nearest) == np.sort(cosines)[:, num_right - k :]).all()
 
 
+def test_vectors_of_many_texts_are_found_in_their_main_directions(embedder, monkeypatch):
+    draw = np.random.default_rng(4)
+    sizes = 0.99 ** np.arange(300)
+    vectors = draw.normal(size=(2000, 300)) * sizes
+    # Queries by meaning only: near vectors, and no letter in common.
+    queries = vectors[:40] + 0.3 * draw.normal(size=(40, 300)) * sizes
+    vectors, queries = (
+        (each / np.linalg.norm(each, axis=1, keepdims=True)).astype(np.float32)
+        for each in (vectors, queries)
+    )
+    scorer = TextScorer([], embedder)
+    right = scorer.prepare(["right"] * 2000, vectors)
+    left = scorer.prepare(["left"] * 40, queries)
+    exact = np.concatenate(candidates.by_vectors_of(scorer, left, right, np.arange(40), 5))
+    monkeypatch.setattr(candidates, "_MANY_TEXTS", 1000)
+    found = np.concatenate(candidates.by_vectors_of(scorer, left, right, np.arange(40), 5))
+    assert len({*found.tolist()}) == len(found) == 200
+    assert {*range(0, 80_000, 2001)} <= {*found.tolist()}
+    assert len({*found.tolist()} & {*exact.tolist()}) >= 190
+    # A scorer of vectors only has nothing else to find them by.
+    of_vectors = TextScorer([], embedder, lexical=False)
+    same = np.concatenate(candidates.by_vectors_of(of_vectors, left, right, np.arange(40), 5))
+    assert sorted(same.tolist()) == sorted(exact.tolist())
+
+
 def test_equal_words_are_looked_up_before_rare_ones_that_are_hardly_alike():
     similarities = np.append(np.full(100, 0.1, np.float32), np.float32(1))
     num_texts = np.append(np.ones(100, np.int64), 20)
