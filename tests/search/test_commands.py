@@ -374,6 +374,15 @@ def test_labels(csv_file, labels, tmp_path, capsys):
         err = capsys.readouterr().err
         assert "learned from labels: threshold 0." in err and "(on held-out labels)" in err
         assert command == "match" or f"threshold {threshold:.2f}, precision" in err
+    rows = labels.read_text()
+    for yes, no in (("Yes", "No"), ("TRUE", "FALSE"), ("y", "n")):
+        labels.write_text(rows.replace("\t1\n", f"\t{yes}\n").replace("\t0\n", f"\t{no}\n"))
+        assert call("dedupe", csv_file, *arguments) == 0
+        assert f"threshold {threshold:.2f}, precision" in capsys.readouterr().err
+    named = "left\tright\tmatch\n" + rows.replace("\t1\n", "\tmatch\n")
+    labels.write_text(named.replace("\t0\n", "\tno match\n"))
+    assert call("dedupe", csv_file, *arguments) == 0
+    assert f"threshold {threshold:.2f}, precision" in capsys.readouterr().err
     labels.write_text("0\t2\t1\n0\t3\t1\n1\t4\t0\n")
     assert call("dedupe", csv_file, *arguments) == 0
     message = "labels.tsv has fewer than two matches or two others: nothing was learned"
@@ -381,7 +390,7 @@ def test_labels(csv_file, labels, tmp_path, capsys):
     for content, message in (
         ("a\tb\t1\na\tc\t1\nb\tc\t1\n", "`labels` must name rows of the table, from 0 to 5"),
         (
-            "left\tright\tlabel\na\tc\tyes\n",
+            "left\tright\tlabel\na\tc\tmaybe\n",
             "expected 0 or 1 in column label, for",
         ),
         ("this\tthat\nb\tc\n", "two texts and 1 or 0, whether"),

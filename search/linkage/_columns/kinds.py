@@ -199,7 +199,9 @@ def kind_of(values: Sequence[str]) -> Kind:
     # Mistyped dates are no dates, but still have their shape.
     if are_mostly(date_of, sample, _MIN_DATES) and are_mostly(_is_like_date, sample):
         return KINDS["date"]
-    if are_mostly(_SEPARATORS.search, sample, _MIN_LISTS):
+    num_lists = sum(_SEPARATORS.search(value) is not None for value in sample)
+    # A single cell with a line break makes no column of lists.
+    if num_lists > 1 and num_lists >= _MIN_LISTS * len(sample):
         return KINDS["list"]
     if are_mostly(_is_number, sample):
         return KINDS["code" if _are_codes(sample) else "number"]

@@ -98,6 +98,8 @@ def test_folded():
      ("code", ["a@b.c", "d@e.f"]), ("code", ["+44 20 1234 5678", "020 7946 0018"]),
      ("name", ["Ann", "Bob Lee", "de la Cruz"]),
      ("text", ["51 clancy street", "3 north road"]), ("text", ["black leather shoe for men"]),
+     ("text", ["Sony black\nheadphones", "Bosch drill 18V", "Makita saw with case"]),
+     ("list", ["A01B; C02D", "B01", "C07"] * 2 + ["D04|E05"]),
      ("text", [])],
 )  # fmt: skip
 def test_kinds(kind, values):

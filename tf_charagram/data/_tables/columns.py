@@ -19,6 +19,9 @@ from tf_charagram.errors import ConfigError, DataError
 #: texts mean the same.
 Value = Literal["label", "score", "match", "truth"]
 
+#: Values of a match or truth besides 1 and 0, which no header has.
+YES = ("yes", "y", "true", "t")
+NO = ("no", "n", "false", "f")
 #: Names of columns in common tables; earlier ones take precedence.
 PAIR_NAMES = (
     ("sentence_a", "sentence_b"), ("premise", "hypothesis"), ("sentence1", "sentence2"),
@@ -300,13 +303,14 @@ def _by_name(names: Sequence[str], num_texts: int, value: Value) -> Sequence[int
 
 
 def _by_number(cells: Sequence[str], num_texts: int, value: Value) -> Sequence[int] | None:
-    """Returns the columns of a file without names by the number in its first line."""
+    """Returns the columns of a file without names by the value in its first line."""
     is_number = [is_decimal(cell) for cell in cells]
     width = len(cells)
     # Rows that are named by their numbers have three numbers.
     has_truth = value in ("match", "truth")
     may_be_last = has_truth or not is_number[0]
-    if width == num_texts + 1 and is_number[-1] and may_be_last:
+    is_truth = has_truth and cells[-1].strip().lower() in (*YES, *NO)
+    if width == num_texts + 1 and (is_number[-1] or is_truth) and may_be_last:
         return range(width)
     if width <= num_texts or not is_number[0] or value == "match":
         return None

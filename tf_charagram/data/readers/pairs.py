@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from tf_charagram.data._tables.columns import choose_columns
+from tf_charagram.data._tables.columns import NO, YES, choose_columns
 from tf_charagram.data._tables.lines import BadLines, aligned_lines, read_lines, say_once
 from tf_charagram.data._tables.table_reading import Rows, format_of
 from tf_charagram.errors import DataError
@@ -17,8 +17,11 @@ Pair = tuple[str, str]
 LabelledPair = tuple[str, str, int]
 
 _PPDB_SEPARATOR = " ||| "
-# Whether the texts of a pair mean the same.
-_IS_MATCH = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
+# Whether the texts of a pair mean the same, as people write it.
+_IS_MATCH = {
+    **dict.fromkeys(("1", "1.0", *YES, "match", "same", "duplicate"), 1),
+    **dict.fromkeys(("0", "0.0", *NO, "no match", "nonmatch", "non-match", "different"), 0),
+}
 
 
 def read_pairs(
@@ -77,8 +80,11 @@ def read_labels(
 ) -> list[LabelledPair]:
     """Reads a table of two texts and 1 or 0, whether they mean the same.
 
+    Yes and no, true and false, match and no match, or same and different count as 1 and 0.
+
     Args:
-        path: The table. Without a header, the third column, or the first one, has 1 and 0.
+        path: The table. Without a header, the third column has 1 and 0, or yes and no; or the first
+            one has 1 and 0.
         encoding: The encoding of a text file. Default: UTF-8.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
