@@ -226,7 +226,7 @@ def _by_vectors(
             columns = np.flatnonzero(near[row] >= least[row])
             columns = columns[_largest_of(near[row][columns], num_near)]
             if directions is not None:
-                columns = columns[_largest_of(right[columns] @ vector, k)]
+                columns = columns[_largest_of(right.take(columns, axis=0) @ vector, k)]
             keys.append((start + row) * num_right + columns)
     return keys
 

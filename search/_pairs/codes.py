@@ -19,7 +19,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     list_numbers,
     places_in,
 )
-from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, letter_sets
+from tf_charagram.search._pairs.word_lists import WordLists, letter_sets
 from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.word_boundaries import without_signs
 
@@ -37,8 +37,8 @@ _HAS_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/-]\d+)+(?!\w)")
 _ZEROS = (".0", ".00")
 _DIGITS = re.compile(r"\d+")
-# Factor of the number of a pair. With that of the hashes of words, codes of two pairs may be equal.
-_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+# Factor of the number of a pair that makes the hashes of its codes different.
+_FACTOR = np.int64(0x3F58476D1CE4E5B9)
 
 
 @dataclass
@@ -96,7 +96,7 @@ class Codes:
         are_numbers = np.array([code.isdecimal() for code in codes], bool)
         may_be_parts = (lengths >= _LONG_NUMBER) | ~are_numbers
         have_signs = np.array([without_signs(code) != code for code in codes], bool)
-        hashes = WordHashes.of_words(codes).values
+        hashes = np.array([hash(code) for code in codes], np.int64)
         return _Facts(hashes, sets, lengths, may_be_parts, have_signs)
 
     def of_pairs(self, rows: NDArray[np.integer]) -> tuple[Ids, NDArray[np.int32]]:
@@ -118,7 +118,7 @@ class _Facts(NamedTuple):
         have_signs: Whether it has signs, as C++.
     """
 
-    hashes: NDArray[np.uint64]
+    hashes: Ids
     sets: NDArray[np.uint64]
     lengths: Ids
     may_be_parts: Flags
@@ -133,7 +133,7 @@ def compared_codes(
     sides = (left, left_rows), (right, right_rows)
     found = [texts.codes.of_pairs(rows) for texts, rows in sides]
     keys = [
-        texts.codes.facts.hashes[ids] + pairs.astype(np.uint64) * _FACTOR
+        texts.codes.facts.hashes[ids] + pairs * _FACTOR
         for (texts, _), (pairs, ids) in zip(sides, found, strict=True)
     ]
     num_common = np.zeros((2, num_pairs), np.int64)

@@ -93,8 +93,8 @@ def compare_wholes(left: Texts, right: Texts, pairs: NDArray[np.integer]) -> Fea
     has_vectors = left.vectors.shape[1] > 0
     for start in range(0, len(pairs) if has_vectors else 0, _VECTOR_BLOCK):
         block = slice(start, start + _VECTOR_BLOCK)
-        left_vectors = left.vectors[left_rows[block]]
-        right_vectors = right.vectors[right_rows[block]]
+        left_vectors = left.vectors.take(left_rows[block], axis=0)
+        right_vectors = right.vectors.take(right_rows[block], axis=0)
         cosines = np.einsum("ij,ij->i", left_vectors, right_vectors)
         # Rounding takes the cosine of equal vectors a little above 1.
         features.vectors[block] = np.clip(cosines, -1, 1)
@@ -242,10 +242,13 @@ def _word_similarities(
     right_words = right.lists.words
     left_sets, left_lengths = left.letter_sets
     right_sets, right_lengths = right.letter_sets
-    longer = np.maximum(left_lengths[left_ids], right_lengths[right_ids])
-    # An edit changes at most two letters of a set.
+    left_lengths = left_lengths[left_ids]
+    right_lengths = right_lengths[right_ids]
+    max_edits = (1 - _MIN_SIMILARITY) * np.maximum(left_lengths, right_lengths)
+    # An edit changes at most two letters of a set, or one and the length.
     num_different = np.bitwise_count(left_sets[left_ids] ^ right_sets[right_ids])
-    is_possible = num_different <= 2 * (1 - _MIN_SIMILARITY) * longer + 1e-6
+    num_different = num_different + abs(left_lengths - right_lengths)
+    is_possible = num_different <= 2 * max_edits + 1e-6
     may_be_similar = is_possible.nonzero()[0]
     similarities = np.zeros(len(left_ids), np.float32)
     keys = left_ids[may_be_similar].astype(np.int64) * len(right_words) + right_ids[may_be_similar]
