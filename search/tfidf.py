@@ -25,8 +25,8 @@ from tf_charagram.text._algorithm.flat import Array, Rows
 
 # Bits of a code point in the key of an n-gram, which has at most three.
 _BITS = 21
-# Texts whose n-grams are sorted at the same time.
-_BATCH = 10_000
+# Texts whose n-grams are sorted at the same time, in the cache.
+_BATCH = 2000
 
 
 class CharacterTfidf:
@@ -148,7 +148,9 @@ class CharacterTfidf:
         """
         shape = len(splits) - 1, len(self._idf)
         rows = list_numbers(splits[1:] - splits[:-1])
-        keys = rows * shape[1] + columns
+        # Smaller integers are sorted twice as fast.
+        kind = np.int32 if shape[0] * shape[1] < 2**31 else np.int64
+        keys = (rows * shape[1] + columns).astype(kind)
         keys.sort()
         firsts = are_first(keys).nonzero()[0]
         indices = (keys[firsts] % max(shape[1], 1)).astype(np.int32)
