@@ -176,6 +176,8 @@ class ColumnComparison:
         self.mixture = mixture
         #: Share of the matches that may look like random pairs.
         self.unseen: float | None = UNSEEN
+        #: Matches that are known to look like random pairs, for each one that does not.
+        self.hidden = 0.0
         #: Share of the matches that may be variants.
         self.unclear = 0.0
         #: Numbers of the columns that make the row as a whole; none where it is not compared.

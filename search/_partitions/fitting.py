@@ -35,14 +35,16 @@ def fit(job: Job, number: int) -> None:
     notes: list[str] = []
     telling: list[int] = []
     unseen = None
+    hidden = 0.0
     unclear = 0.0
     if isinstance(comparison, ColumnComparison):
         notes = _fit_columns(job, comparison)
         telling = comparison.telling
         unseen = comparison.unseen
+        hidden = comparison.hidden
         unclear = comparison.unclear
-    fitted = {"notes": notes, "telling": telling, "unseen": unseen, "unclear": unclear}
-    write_json(job.path(FIT), fitted)
+    shares = {"unseen": unseen, "hidden": hidden, "unclear": unclear}
+    write_json(job.path(FIT), {"notes": notes, "telling": telling, **shares})
 
 
 def _fit_columns(job: Job, comparison: ColumnComparison) -> list[str]:
@@ -65,7 +67,8 @@ def _fit_columns(job: Job, comparison: ColumnComparison) -> list[str]:
         # Rows that have candidates have rarer values than others.
         rows = np.flatnonzero(is_chosen)[:NUM_COPIES]
         copies = comparison.probabilities(chunk_of(job, paired(rows, rows)), counts_of(job))
-        comparison.unseen = max(comparison.unseen, unseen_copies(copies))
+        comparison.hidden = unseen_copies(copies)
+        comparison.unseen = max(comparison.unseen, comparison.hidden)
     linker = Linker(
         job.on,
         kinds=dict(zip(job.on, comparison.kinds, strict=True)),

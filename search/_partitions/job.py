@@ -190,6 +190,12 @@ def unseen_of(job: Job) -> float | None:
     return unseen
 
 
+def hidden_of(job: Job) -> float:
+    """Returns the matches that look like random pairs, for each one that does not."""
+    hidden: float = read_json(job.path(FIT))["hidden"]
+    return hidden
+
+
 def unclear_of(job: Job) -> float:
     """Returns the share of the matches that may be variants."""
     unclear: float = read_json(job.path(FIT))["unclear"]

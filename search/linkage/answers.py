@@ -269,6 +269,7 @@ def groups_of(links: Links, threshold: float, groups: str) -> Duplicates:
         threshold,
         groups,
         unseen=links.unseen,
+        hidden=links.hidden,
         unclear=links.unclear,
     )
     return Duplicates(found, kept, threshold, estimates, links.learned, weak, links)
@@ -282,6 +283,7 @@ def group_estimates(
     groups: str,
     *,
     unseen: float | None,
+    hidden: float,
     unclear: float,
     counts: Ids | None = None,
     copies: NDArray[np.floating] | None = None,
@@ -298,6 +300,7 @@ def group_estimates(
         threshold: Minimum probability.
         groups: `average` or `components`.
         unseen: Share of the matches that are no pairs, or `None` if it is not known.
+        hidden: Matches that are known to look like random pairs, for each one that does not.
         unclear: Share of the matches that may be none.
         counts: Number of pairs that each pair stands for. Default: 1.
         copies: Probabilities of pairs of equal rows, of which `pairs` has the first ones only.
@@ -320,6 +323,6 @@ def group_estimates(
         all_pairs = np.append(of_pairs, alike)
         is_shown = np.append(is_inside.repeat(counts), alike >= each)
         shown = all_pairs[is_shown]
-        [own] = estimate(shown, all_pairs, [0.0], unseen=unseen, unclear=unclear)
+        [own] = estimate(shown, all_pairs, [0.0], unseen=unseen, hidden=hidden, unclear=unclear)
         found.append(own._replace(threshold=each))
     return found

@@ -63,6 +63,7 @@ def estimate(
     thresholds: Sequence[float],
     *,
     unseen: float | None = 0.0,
+    hidden: float = 0.0,
     unclear: float = 0.0,
     rows: NDArray[np.integer] | None = None,
     num_rows: tuple[int, int] = (0, 0),
@@ -79,6 +80,8 @@ def estimate(
         thresholds: Thresholds.
         unseen: Share of the matches that may be missing among the candidates, or `None` if recall
             cannot be known.
+        hidden: Matches that are known to look like random pairs, for each one that does not: exact
+            copies of rows with frequent values do.
         unclear: Share of the pairs that may be no matches, whatever their probabilities.
         rows: Rows of two tables that are shown, `(num_shown, 2)`, or `None` for groups.
         num_rows: Number of rows of both tables.
@@ -107,7 +110,7 @@ def estimate(
                 most = np.maximum(most, _num_partners(rows[is_chosen]))
             precision_bounds = _precision_bounds(chosen, most / (1 - unclear), error)
         if unseen is not None and total > 0:
-            recall = min(found / total, 1)
+            recall = min(found / (total * (1 + hidden)), 1)
             lower, upper = (values.sum() for values in _bounds(chosen, error, error))
             num_unseen = unseen * upper_total
             if rows is not None:

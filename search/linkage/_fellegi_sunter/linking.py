@@ -115,6 +115,13 @@ class Links:
         return unseen_by_columns(self.columns, self.mixture)
 
     @property
+    def hidden(self) -> float:
+        """Exact copies of rows of a table that look like random pairs, for each other one."""
+        if isinstance(self.mixture, TextOdds) or self.model is not None or self.rows is not None:
+            return 0.0
+        return _unseen_copies(self.columns, self.mixture)
+
+    @property
     def unclear(self) -> float:
         """Share of the matches that may be variants, which differ in a date or a number."""
         if self.model is not None or isinstance(self.mixture, TextOdds):

@@ -172,6 +172,22 @@ def test_the_truth_of_groups_is_between_the_bounds(make, on, threshold):
     assert lower <= hits / len(truth) <= upper
 
 
+@pytest.mark.parametrize("num_names", [100, 800])
+def test_the_estimate_of_recall_counts_copies_of_frequent_rows(num_names):
+    draw = np.random.default_rng(num_names)
+    shares = 1 / np.arange(1, num_names + 1) ** 0.8
+    rows = draw.choice(words(num_names), (2000, 2), p=shares / shares.sum())
+    things = [*range(2000), *draw.choice(2000, 600, replace=False).tolist()]
+    table = {"first": rows[things, 0].tolist(), "town": rows[things, 1].tolist()}
+    found = deduplicate(table, None, on=["first", "town"])
+    truth = {(thing, row) for row, thing in enumerate(things[2000:], start=2000)}
+    recall = len(group_pairs(found) & truth) / len(truth)
+    [chosen] = [each for each in found.estimates if each.threshold == found.threshold]
+    # Many of the copies look like two rows of the same name and town.
+    assert (recall < 0.5) == (num_names == 100)
+    assert chosen.recall == pytest.approx(recall, abs=0.15)
+
+
 @pytest.mark.parametrize("seed", some_now(range(2), 0))
 def test_prices_that_change_do_not_make_relatives(seed):
     left, right, truth = products(seed, number=200)
