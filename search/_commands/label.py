@@ -26,6 +26,7 @@ from tf_charagram.search._commands.records import (
     columns_of,
     identifying_of,
     kinds_of,
+    read_right,
     say_kinds,
     say_learned,
     tell,
@@ -119,9 +120,7 @@ def _read_tables(values: Namespace) -> list[Column]:
     right_columns = None
     on_right = None
     if values.right is not None:
-        names = values.on_right or values.on
-        right = read_input(values.right, values, names)
-        right_columns = columns_of(right, names)
+        right_columns = columns_of(*read_right(values))
         on_right = list(right_columns)
     return read_columns(
         left_columns,

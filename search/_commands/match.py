@@ -28,6 +28,7 @@ from tf_charagram.search._commands.records import (
     check_record_flags,
     compared,
     evidence_text,
+    read_right,
     say_answer,
     say_scores,
     tell,
@@ -100,12 +101,7 @@ def match(arguments: Sequence[str]) -> int:
     from tf_charagram.search.matching import match as find
 
     left = read_input(values.left, values, values.on)
-    on_right = values.on_right
-    hint = ""
-    if on_right is None:
-        on_right = values.on
-        hint = " If its columns have other names, give them with --on-right."
-    right = read_input(values.right, values, on_right, hint)
+    right, on_right = read_right(values)
     left_columns = compared(left, values.on)
     right_columns = compared(right, on_right)
     found = find(

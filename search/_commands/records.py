@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli._flags.flags import Parser
+from tf_charagram.cli._flags.table_flags import read_input
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._commands.search import model_of
 
@@ -212,6 +213,16 @@ def answer_options(values: Namespace, left: Table, right: Table) -> dict[str, An
         kinds, identifies = kinds_of(values, left), identifying_of(values, left)
         return {**options, "kinds": kinds, "identifies": identifies}
     return {**options, "lexical": not values.vectors_only, "shows_progress": True}
+
+
+def read_right(values: Namespace) -> tuple[Table, Sequence[str]]:
+    """Reads the right table; returns it and its columns of `--on-right`, or of `--on`."""
+    on_right = values.on_right
+    hint = ""
+    if on_right is None:
+        on_right = values.on
+        hint = " If its columns have other names, give them with --on-right."
+    return read_input(values.right, values, on_right, hint), on_right
 
 
 def compared(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:

@@ -25,15 +25,13 @@ from tf_charagram.search._partitions.job import (
     Job,
     comparison_of,
     first_rows_of,
-    hidden_of,
+    fit_of,
     save_estimates,
-    unclear_of,
-    unseen_of,
 )
 from tf_charagram.search._partitions.pairing import scored
 from tf_charagram.search._partitions.rivals import edges_of, with_rivals
-from tf_charagram.search.linkage.answers import best_first, best_partners, group_estimates
-from tf_charagram.search.linkage.estimates import THRESHOLDS, estimate
+from tf_charagram.search.linkage.answers import answers_of, group_estimates
+from tf_charagram.search.linkage.estimates import THRESHOLDS
 
 GROUPS = np.dtype([("group", "<i8"), ("kept", "?"), ("score", "<f4")])
 #: Pairs of rows of both tables, by left rows, the best ones first.
@@ -107,15 +105,16 @@ def group(job: Job, number: int) -> None:
     is_match = graph.scores >= threshold
     degrees = sizes.copy()
     degrees[graph.rows] = degrees_of(graph.pairs[is_match], sizes[graph.rows])
+    facts = fit_of(job)
     estimates = group_estimates(
         linkage,
         graph.pairs,
         graph.scores,
         threshold,
         job.groups,
-        unseen=unseen_of(job),
-        hidden=hidden_of(job),
-        unclear=unclear_of(job),
+        unseen=facts["unseen"],
+        hidden=facts["hidden"],
+        unclear=facts["unclear"],
         counts=np.minimum(sizes[graph.rows[graph.pairs]].prod(axis=1), _MAX_COUNTED),
         copies=alike.repeat(np.minimum(sizes * (sizes - 1) // 2, _MAX_COUNTED)),
     )
@@ -156,8 +155,7 @@ def choose_partners(job: Job, number: int) -> None:
     """Chooses the pairs that are the best ones of one of their rows, as `match` does."""
     num_left = job.num_left() or 0
     records = with_rivals(job, edges_of(job))
-    all_thresholds = sorted({*THRESHOLDS, job.threshold})
-    records = records[records["value"] >= all_thresholds[0]]
+    records = records[records["value"] >= min(*THRESHOLDS, job.threshold)]
     left_firsts, right_firsts = np.split(first_rows_of(job).astype(np.int64), [num_left])
     first_pairs = pairs_in(records, job.num_rows)
     pairs = row_pairs(left_firsts, right_firsts, first_pairs, is_one_table=False)
@@ -165,8 +163,6 @@ def choose_partners(job: Job, number: int) -> None:
     scores = _known(records, paired(left_firsts[left], right_firsts[right]), job.num_rows)
     left_cells, right_cells = np.split(load_arrays(job.files("same"), np.uint64), [num_left])
     is_same = left_cells[left] == right_cells[right]
-    chosen = best_partners(pairs, scores, is_same, one_to_one=job.one_to_one)
-    best = scores[chosen].astype(np.float64)
     texts = None
     if comparison_of(job).text_number is not None:
         hashes = load_arrays(job.files("hashes" if job.is_text else "row_hashes"), np.uint64)
@@ -174,20 +170,19 @@ def choose_partners(job: Job, number: int) -> None:
         # Rows without a text.
         numbers[hashes == 0] = -1
         texts = numbers[:num_left], numbers[num_left:]
-    estimates = estimate(
-        best,
-        best,
-        all_thresholds,
-        unseen=unseen_of(job),
-        rows=pairs[chosen],
+    chosen, estimates = answers_of(
+        pairs,
+        scores,
+        is_same,
+        job.threshold,
+        one_to_one=job.one_to_one,
+        unseen=fit_of(job)["unseen"],
         num_rows=(num_left, job.num_rows - num_left),
         texts=texts,
     )
     save_estimates(job, estimates)
-    chosen = chosen[best >= job.threshold]
-    ordered = chosen[best_first(left[chosen], scores[chosen], is_same[chosen])]
-    found = np.empty(len(ordered), PARTNERS)
-    found["left"] = left[ordered]
-    found["right"] = right[ordered]
-    found["score"] = scores[ordered]
+    found = np.empty(len(chosen), PARTNERS)
+    found["left"] = left[chosen]
+    found["right"] = right[chosen]
+    found["score"] = scores[chosen]
     save_array(job.path("partners.npy"), found)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,22 +185,10 @@ def _output_names(inputs: tuple[str, ...]) -> list[str]:
     return names
 
 
-def unseen_of(job: Job) -> float | None:
-    """Returns the share of the matches that may look like random pairs, or `None`."""
-    unseen: float | None = read_json(job.path(FIT))["unseen"]
-    return unseen
-
-
-def hidden_of(job: Job) -> float:
-    """Returns the matches that look like random pairs, for each one that does not."""
-    hidden: float = read_json(job.path(FIT))["hidden"]
-    return hidden
-
-
-def unclear_of(job: Job) -> float:
-    """Returns the share of the matches that may be variants."""
-    unclear: float = read_json(job.path(FIT))["unclear"]
-    return unclear
+def fit_of(job: Job) -> dict[str, Any]:
+    """Returns what `fit` found: notes, and the matches that are `unseen` and `unclear`."""
+    facts: dict[str, Any] = read_json(job.path(FIT))
+    return facts
 
 
 def save_estimates(job: Job, estimates: Sequence[Estimate]) -> None:
@@ -261,7 +250,7 @@ def _column_comparison(job: Job, done: frozenset[str]) -> ColumnComparison:
     )
     if FIT in done:
         comparison.recoded = read_json(job.path("recoded.json"))["recoded"]
-        comparison.telling = read_json(job.path(FIT))["telling"]
+        comparison.telling = fit_of(job)["telling"]
     if ROW_STATISTICS in done:
         texts = [text for side in sides for text in comparison.texts_of(side)]
         statistics = TextStatistics.load(job.path(ROW_STATISTICS))

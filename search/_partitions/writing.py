@@ -14,7 +14,7 @@ from tf_charagram.data._tables.table_reading import PARQUET
 from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
 from tf_charagram.search._partitions.files import load_array
-from tf_charagram.search._partitions.job import ESTIMATES, FIT, Job, input_of
+from tf_charagram.search._partitions.job import ESTIMATES, Job, fit_of, input_of
 from tf_charagram.search._partitions.right_rows import right_cells
 from tf_charagram.search.linkage.estimates import histogram
 from tf_charagram.search.linkage.linker import Linker
@@ -110,7 +110,7 @@ def _append_pairs(
 def summary_of(job: Job) -> dict[str, Any]:
     """Counts the rows of the result."""
     facts: dict[str, Any] = {
-        "notes": read_json(job.path(FIT))["notes"],
+        "notes": fit_of(job)["notes"],
         "threshold": job.threshold,
     }
     if not job.is_text:

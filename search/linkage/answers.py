@@ -153,26 +153,61 @@ class Duplicates:
 
 def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> Matches:
     """Chooses the pairs that are the best of one of their rows, with a minimum probability."""
-    probabilities = links.probabilities
-    is_same = _have_same_cells(links)
-    chosen = best_partners(links.pairs, probabilities, is_same, one_to_one=one_to_one)
-    all_thresholds = sorted({*THRESHOLDS, threshold})
-    best = probabilities[chosen]
-    # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
     column = links.telling_column
-    estimates = estimate(
-        best,
-        best,
-        all_thresholds,
+    chosen, estimates = answers_of(
+        links.pairs,
+        links.probabilities,
+        _have_same_cells(links),
+        threshold,
+        one_to_one=one_to_one,
         unseen=links.unseen,
-        rows=links.pairs[chosen],
         num_rows=(len(column.left), len(column.right)),
         texts=(column.left, column.right) if links.unseen is None else None,
     )
+    return Matches(_matches(links, chosen), threshold, estimates, links.learned, links)
+
+
+def answers_of(
+    pairs: Ids,
+    probabilities: NDArray[np.floating],
+    is_same: Flags,
+    threshold: float,
+    *,
+    one_to_one: bool,
+    unseen: float | None,
+    num_rows: tuple[int, int],
+    texts: tuple[Ids, Ids] | None,
+) -> tuple[Ids, list[Estimate]]:
+    """Chooses the best pairs of two tables, and estimates precision and recall.
+
+    Args:
+        pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
+        probabilities: Their probabilities, `(num_pairs,)`.
+        is_same: Whether the first cells of their rows are equal to the letter.
+        threshold: Minimum probability.
+        one_to_one: Whether each row is in one pair at most.
+        unseen: Share of the matches that are no pairs, or `None` if it is not known.
+        num_rows: Number of rows of both tables.
+        texts: The text of each row of two lists, or `None` for tables.
+
+    Returns:
+        The indices of the pairs, by left rows, the best ones first; and the estimates.
+    """
+    chosen = _best_partners(pairs, probabilities, is_same, one_to_one=one_to_one)
+    best = probabilities[chosen].astype(np.float64)
+    # A row hardly has more partners: the sum of many tiny probabilities tells nothing.
+    estimates = estimate(
+        best,
+        best,
+        sorted({*THRESHOLDS, threshold}),
+        unseen=unseen,
+        rows=pairs[chosen],
+        num_rows=num_rows,
+        texts=texts,
+    )
     chosen = chosen[best >= threshold]
-    order = best_first(links.pairs[chosen, 0], probabilities[chosen], is_same[chosen])
-    pairs = _matches(links, chosen[order])
-    return Matches(pairs, threshold, estimates, links.learned, links)
+    order = _best_first(pairs[chosen, 0], probabilities[chosen], is_same[chosen])
+    return chosen[order], estimates
 
 
 def _matches(links: Links, chosen: Ids) -> list[Match]:
@@ -209,34 +244,20 @@ def _have_same_cells(links: Links) -> Flags:
     return is_same
 
 
-def best_partners(
-    pairs: Ids,
-    probabilities: NDArray[np.floating],
-    is_same: Flags,
-    *,
-    one_to_one: bool,
+def _best_partners(
+    pairs: Ids, probabilities: NDArray[np.floating], is_same: Flags, *, one_to_one: bool
 ) -> Ids:
-    """Chooses the pairs that are the best ones of one of their rows.
-
-    Args:
-        pairs: Rows of both tables, `(num_pairs, 2)`, sorted.
-        probabilities: Their probabilities, `(num_pairs,)`.
-        is_same: Whether the first cells of their rows are equal to the letter.
-        one_to_one: Whether each row is in one pair at most.
-
-    Returns:
-        The indices of the chosen pairs, ascending.
-    """
+    """Chooses the pairs that are the best ones of one of their rows; returns ascending indices."""
     if one_to_one:
         return chosen_one_to_one(pairs, probabilities)
     best = []
     for rows in pairs.T:
-        order = best_first(rows, probabilities, is_same)
+        order = _best_first(rows, probabilities, is_same)
         best.append(order[are_first(rows[order])])
     return distinct_integers(np.concatenate(best))
 
 
-def best_first(rows: Ids, probabilities: NDArray[np.floating], is_same: Flags) -> Ids:
+def _best_first(rows: Ids, probabilities: NDArray[np.floating], is_same: Flags) -> Ids:
     """Orders pairs by a row of each, the best ones first; returns their indices.
 
     The same text wins; other pairs with equal probabilities stay in order.

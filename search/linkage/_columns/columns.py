@@ -15,6 +15,7 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search.linkage._columns.abbreviations import read_abbreviations
 from tf_charagram.search.linkage._columns.crossing import crossed_columns
+from tf_charagram.search.linkage._columns.frames import names_of
 from tf_charagram.search.linkage._columns.identity import identifies, may_tell_variants
 from tf_charagram.search.linkage._columns.inner_keys import read_inner_keys
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
@@ -136,7 +137,12 @@ def cells_of(table: Any, name: str, argument: str) -> list[str]:
         ConfigError: There is no such column, the object is not a table, or a cell is an array, an
             object, or bytes that are not UTF-8.
     """
-    names = _columns_in(table, argument)
+    names = names_of(table)
+    if names is None:
+        raise ConfigError(
+            f"`{argument}` must be a data frame or a mapping of columns if there is `on`. "
+            f"Received: {type(table).__name__}"
+        )
     if name not in names:
         raise ConfigError(unknown_name("column", name, names))
     column = table[name]
@@ -165,25 +171,6 @@ def _cell_of(value: Any, name: str, argument: str) -> str:
     except ValueError as error:
         raise ConfigError(f"`{argument}` cannot be compared: {error}.") from error
     return "" if is_missing(text) else text
-
-
-def _columns_in(table: Any, argument: str) -> list[str]:
-    """Returns the names of the columns of a table.
-
-    Raises:
-        ConfigError: It is no table.
-    """
-    if isinstance(table, Mapping):
-        return list(table)
-    names = getattr(table, "column_names", None)
-    if names is None:
-        names = getattr(table, "columns", None)
-    if names is None:
-        raise ConfigError(
-            f"`{argument}` must be a data frame or a mapping of columns if there is `on`. "
-            f"Received: {type(table).__name__}"
-        )
-    return list(names)
 
 
 def make_column(

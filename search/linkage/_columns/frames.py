@@ -45,11 +45,13 @@ def with_column(table: Any, name: str, values: Any) -> Any:
     return table.with_columns(polars.Series(name, values))
 
 
-def column_names(table: Any) -> list[str]:
-    """Returns the names of the columns of a table."""
+def names_of(table: Any) -> list[str] | None:
+    """Returns the names of the columns of a table, or `None` if it is none."""
     if isinstance(table, Mapping):
         return list(table)
-    return list(getattr(table, "column_names", None) or table.columns)
+    # Tables of pyarrow have other `columns`.
+    names = getattr(table, "column_names", getattr(table, "columns", None))
+    return None if names is None else list(names)
 
 
 def join_rows(
@@ -69,8 +71,8 @@ def join_rows(
     """
     joined = take_rows(left, [row for row, _ in pairs])
     right_rows = take_rows(right, [row for _, row in pairs])
-    taken = {*column_names(left), "score"}
-    for name in column_names(right):
+    taken = {*(names_of(left) or ()), "score"}
+    for name in names_of(right) or ():
         new_name = name
         while new_name in taken:
             new_name += "_right"

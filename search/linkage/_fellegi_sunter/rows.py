@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.flat_arrays import Floats, Ids, paired
+from tf_charagram.search._pairs.flat_arrays import Floats, Ids, numbered, paired, stable_order
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.scoring import TextScorer
@@ -51,11 +51,11 @@ class RowTexts:
 
     def _compare(self, pairs: Ids, compare: Callable[[Texts, Texts, Ids], Floats]) -> Floats:
         """Compares pairs of rows; only the rows of the pairs are prepared."""
-        order = np.argsort(pairs[:, 0], kind="stable")
+        order = stable_order(pairs[:, 0])
         sides = []
         places = []
         for texts, rows in zip((self.left, self.right), pairs[order].T, strict=True):
-            own_rows, own = np.unique(rows, return_inverse=True)
+            own_rows, own = numbered(rows)
             sides.append(self._scorer.prepare([texts[row] for row in own_rows.tolist()]))
             places.append(own)
         left, right = sides
