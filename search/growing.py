@@ -15,7 +15,7 @@ from tf_charagram._files.writing import check_free, partial_folder, whole_file
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import NUM_CANDIDATES, best_pairs
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import Ids, lengths_of
 from tf_charagram.search._pairs.kept_numbers import NewLinks, as_one, join_new
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
@@ -275,7 +275,7 @@ class _Texts:
         texts = list(map(read_whole_text, _texts_of(rows, self.on)))
         all_items = list(items)
         places = {text: place for place, text in enumerate(items)}
-        is_blank = np.diff(WordLists.of_texts(texts).splits) == 0
+        is_blank = lengths_of(WordLists.of_texts(texts).splits) == 0
         numbers = []
         for text, has_no_words in zip(texts, is_blank.tolist(), strict=True):
             if has_no_words or text not in places:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tf_charagram._files.writing import check_free, whole_file
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.search._pairs.flat_arrays import are_first, places_in
+from tf_charagram.search._pairs.flat_arrays import Ids, are_first, places_in
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes, word_hash
 from tf_charagram.text._algorithm.arguments import strings_of
 
@@ -42,9 +42,9 @@ class TextStatistics:
 
     num_texts: int
     words: list[str]
-    counts: NDArray[np.int64]
+    counts: Ids
     hashes: NDArray[np.uint64]
-    hash_counts: NDArray[np.int64]
+    hash_counts: Ids
 
     @classmethod
     def of_texts(cls, texts: Iterable[str | bytes]) -> TextStatistics:
@@ -100,7 +100,7 @@ class TextStatistics:
         return np.sort(WordHashes.of_words(self.words).values)
 
     @cached_property
-    def spelled_counts(self) -> NDArray[np.int64]:
+    def spelled_counts(self) -> Ids:
         """Number of texts with each word, also in parts that are joined: `wal mart`, `walmart`."""
         places = places_in(self.hashes, WordHashes.of_words(self.words).values)
         # The last count is of all words that are not joined.
@@ -179,17 +179,13 @@ def check_statistics(statistics: Any) -> None:
         )
 
 
-def _sorted_words(
-    words: Sequence[str], counts: NDArray[np.int64]
-) -> tuple[list[str], NDArray[np.int64]]:
+def _sorted_words(words: Sequence[str], counts: Ids) -> tuple[list[str], Ids]:
     """Sorts words, so that statistics do not depend on the order of texts and parts."""
     order = sorted(range(len(words)), key=words.__getitem__)
     return [words[place] for place in order], counts[order]
 
 
-def _summed(
-    values: NDArray[np.uint64], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _summed(values: NDArray[np.uint64], counts: Ids) -> tuple[NDArray[np.uint64], Ids]:
     """Returns distinct values, ascending, and the sums of their counts."""
     order = np.argsort(values)
     values = values[order]

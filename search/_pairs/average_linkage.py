@@ -11,7 +11,16 @@ from scipy.cluster import hierarchy
 from scipy.spatial import distance
 
 from tf_charagram.search._pairs.connected import MAX_CONNECTED, bounded_components, components
-from tf_charagram.search._pairs.flat_arrays import Array, Ids, paired, pairs_of_keys, ranks
+from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Ids,
+    numbered,
+    paired,
+    pairs_of_keys,
+    ranks,
+    split_by,
+    stable_order,
+)
 
 # Weight of a third row.
 _THIRD = 0.5
@@ -84,12 +93,8 @@ def _joined_at_once(sizes: Ids, groups: Ids) -> Iterator[Ids]:
     is_large = sizes > _MAX_SMALL
     # Sizes of small groups are negative, and numbers of groups are not.
     keys = np.where(is_large, groups, -sizes)
-    chosen = np.flatnonzero(sizes)
-    ordered = chosen[np.argsort(keys[chosen], kind="stable")]
-    is_last = np.diff(keys[ordered]) > 0
-    for own in np.split(ordered, np.flatnonzero(is_last) + 1):
-        if len(own):
-            yield own
+    if sizes.any():
+        yield from split_by(keys, np.flatnonzero(sizes))
 
 
 def _matrices(
@@ -107,7 +112,7 @@ def _matrices(
         The rows of each group, `(num_groups, size)`; their scores, symmetric,
         `(num_groups, size, size)`; and where the score of each pair is.
     """
-    known, numbers = np.unique(groups, return_inverse=True)
+    known, numbers = numbered(groups)
     left, right = places.T
     size = int(places.max()) + 1
     rows = np.empty((len(known), size), np.int64)
@@ -194,7 +199,7 @@ def with_thirds(matrix: Array) -> Array:
 
 def _places(numbers: Ids) -> Ids:
     """Returns the place of each row among the rows of its group, `(num_rows,)`."""
-    order = np.argsort(numbers, kind="stable")
+    order = stable_order(numbers)
     places = np.empty(len(numbers), np.int64)
     places[order] = ranks(numbers[order])
     return places

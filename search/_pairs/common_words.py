@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import (
     NO_PAIRS,
+    Flags,
     Ids,
     are_first,
     distinct_integers,
@@ -48,7 +48,7 @@ class CommonWords(NamedTuple):
 
     pairs: Ids
     num_texts: Ids
-    are_crowded: NDArray[np.bool_]
+    are_crowded: Flags
 
 
 def common_words(texts: Texts) -> CommonWords:
@@ -89,7 +89,7 @@ def common_words(texts: Texts) -> CommonWords:
     return CommonWords(pairs, found_counts[is_rarest], num_crowded > num_keys / 2)
 
 
-def _keys_of_words(rows: Ids, words: Ids, are_rare: NDArray[np.bool_]) -> tuple[Ids, Ids]:
+def _keys_of_words(rows: Ids, words: Ids, are_rare: Flags) -> tuple[Ids, Ids]:
     """Returns one integer for each two words of a text, and for each rare word.
 
     Args:

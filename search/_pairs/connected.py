@@ -13,6 +13,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     NO_PAIRS,
     Ids,
     keys_of_pairs,
+    lengths_of,
     paired,
     pairs_of_keys,
     stable_order,
@@ -111,7 +112,7 @@ def missing_pairs(
 def members(groups: Ids) -> Rows:
     """Returns the rows of each group of at least two rows, ascending."""
     sizes = np.bincount(groups)
-    order = np.argsort(groups, kind="stable")
+    order = stable_order(groups)
     is_member = sizes[groups[order]] > 1
     return Rows(order[is_member], splits_of(sizes[sizes > 1]))
 
@@ -124,8 +125,8 @@ def inner_pairs(groups: Ids, max_pairs: int) -> Ids:
         max_pairs: Groups are left out from the one on that goes beyond so many pairs.
     """
     rows, splits = members(groups)
-    sizes = np.diff(splits)
-    order = np.argsort(sizes, kind="stable")
+    sizes = lengths_of(splits)
+    order = stable_order(sizes)
     num_pairs = sizes * (sizes - 1) // 2
     chosen = order[np.cumsum(num_pairs[order]) <= max_pairs]
     found = [NO_PAIRS]

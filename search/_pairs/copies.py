@@ -12,6 +12,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     paired,
     pairs_of_keys,
     ranks,
+    rows_by_number,
 )
 from tf_charagram.text._algorithm.flat import Rows
 
@@ -30,7 +31,7 @@ def row_pairs(left_values: Ids, right_values: Ids, value_pairs: Ids, *, is_one_t
     """
     sides = left_values, right_values
     num_values = 1 + max(int(side.max(initial=-1)) for side in (*sides, value_pairs))
-    left, right = (_rows_by_value(side, num_values) for side in sides)
+    left, right = (rows_by_number(side, num_values) for side in sides)
     from_left = _partners(left, right, value_pairs)
     from_right = _partners(right, left, value_pairs[:, ::-1])
     pairs = np.concatenate([from_left, from_right[:, ::-1]])
@@ -40,14 +41,6 @@ def row_pairs(left_values: Ids, right_values: Ids, value_pairs: Ids, *, is_one_t
     num_right = len(right_values)
     keys = distinct_integers(keys_of_pairs(pairs, num_right))
     return pairs_of_keys(keys, num_right)
-
-
-def _rows_by_value(value_of_row: Ids, num_values: int) -> Rows:
-    """Returns the rows with each value, ascending."""
-    present = np.flatnonzero(value_of_row >= 0)
-    rows = present[np.argsort(value_of_row[present], kind="stable")]
-    splits = np.searchsorted(value_of_row[rows], np.arange(num_values + 1))
-    return Rows(rows, splits)
 
 
 def _partners(rows: Rows, other_rows: Rows, value_pairs: Ids) -> Ids:

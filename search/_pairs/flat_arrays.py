@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram.text._algorithm.arrays import positions, splits_of
+from tf_charagram.text._algorithm.flat import Rows
 
 #: Rows, positions or counts.
 Ids: TypeAlias = NDArray[np.int64]
@@ -73,6 +74,12 @@ def pairs_of_keys(keys: Ids, num_right: int) -> Ids:
     return paired(left, right)
 
 
+def lengths_of(splits: NDArray[Any]) -> NDArray[Any]:
+    """Returns the number of items of each list, from where lists start and end."""
+    # For a query, `np.diff` takes several times as long.
+    return splits[1:] - splits[:-1]
+
+
 def list_numbers(lengths: NDArray[np.integer]) -> Ids:
     """Returns the number of the list of each item, for lists one after the other."""
     return np.repeat(np.arange(len(lengths)), lengths)
@@ -134,6 +141,26 @@ def numbered(values: Ids) -> tuple[Ids, Ids]:
     return ordered[is_first], places
 
 
+def rows_by_number(numbers: Ids, count: int) -> Rows:
+    """Returns the rows with each number from 0 on, ascending; rows with negative ones are left out.
+
+    Args:
+        numbers: The number of each row.
+        count: Numbers are less than this.
+    """
+    present = np.flatnonzero(numbers >= 0)
+    rows = present[stable_order(numbers[present])]
+    splits = np.searchsorted(numbers[rows], np.arange(count + 1))
+    return Rows(rows, splits)
+
+
+def split_by(keys: NDArray[np.integer], chosen: Ids) -> list[Ids]:
+    """Splits some places, ascending, into those with each key, by ascending keys."""
+    ordered = chosen[np.argsort(keys[chosen], kind="stable")]
+    starts = np.flatnonzero(are_first(keys[ordered]))
+    return np.split(ordered, starts[1:])
+
+
 def ranks(values: NDArray[np.integer]) -> Ids:
     """Returns the place of each value among equal ones, from 0; `values` is ascending."""
     return np.arange(len(values)) - values.searchsorted(values)
@@ -169,7 +196,7 @@ def joined_rows(parts: Sequence[SparseRows], num_columns: int) -> SparseRows:
     """Puts the rows of matrices one after the other."""
     data = [np.zeros(0, np.float32), *(part.data for part in parts)]
     indices = [np.zeros(0, np.int32), *(part.indices for part in parts)]
-    lengths = [np.zeros(0, np.int32), *(part.indptr[1:] - part.indptr[:-1] for part in parts)]
+    lengths = [np.zeros(0, np.int32), *(lengths_of(part.indptr) for part in parts)]
     num_entries = sum(map(len, data))
     # SciPy is slower with larger integers.
     kind = np.int32 if num_entries < 2**31 else np.int64

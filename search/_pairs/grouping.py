@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._pairs.connected import components, members
-from tf_charagram.search._pairs.flat_arrays import Ids, list_numbers, paired
+from tf_charagram.search._pairs.flat_arrays import Ids, lengths_of, list_numbers, paired
 
 #: How pairs make groups.
 GROUPS = ("average", "components")
@@ -51,7 +51,7 @@ def check_groups(kind: str) -> None:
         raise ConfigError(unknown_name("kind of groups", kind, GROUPS))
 
 
-def chosen_one_to_one(pairs: NDArray[np.int64], scores: NDArray[np.floating]) -> NDArray[np.intp]:
+def chosen_one_to_one(pairs: Ids, scores: NDArray[np.floating]) -> NDArray[np.intp]:
     """Chooses pairs of two tables so that each row is in at most one; largest scores come first.
 
     Args:
@@ -73,7 +73,7 @@ def chosen_one_to_one(pairs: NDArray[np.int64], scores: NDArray[np.floating]) ->
     return np.sort(np.array(chosen, np.intp))
 
 
-def degrees_of(pairs: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def degrees_of(pairs: Ids, sizes: Ids) -> Ids:
     """Returns the size of each row and its partners together, `(num_rows,)`.
 
     Args:
@@ -100,7 +100,7 @@ def make_groups(
     rows, splits = members(numbers)
     if not len(rows):
         return []
-    group_of = list_numbers(np.diff(splits))
+    group_of = list_numbers(lengths_of(splits))
     # Of equal degrees, the first row; the sort is stable.
     by_degree = rows[np.lexsort((-degrees[rows], group_of))]
     firsts = by_degree[splits[:-1]][group_of]

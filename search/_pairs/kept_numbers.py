@@ -12,7 +12,7 @@ from scipy.spatial import distance
 
 from tf_charagram.search._pairs.average_linkage import joined_by_means, with_thirds
 from tf_charagram.search._pairs.connected import MAX_CONNECTED, bounded_components, components
-from tf_charagram.search._pairs.flat_arrays import NO_PAIRS, Array, Ids, paired
+from tf_charagram.search._pairs.flat_arrays import NO_PAIRS, Array, Ids, paired, split_by
 
 # Items of an old group that new items are compared with.
 _MAX_MEMBERS = 50
@@ -103,10 +103,7 @@ def _parts(
     part_of_node = bounded_components(len(groups), node_of[pairs], scores, threshold)
     part_of = part_of_node[node_of]
     chosen = np.flatnonzero(np.isin(part_of, part_of[added]))
-    ordered = chosen[np.argsort(part_of[chosen], kind="stable")]
-    is_last = np.diff(part_of[ordered]) > 0
-    parts = np.split(ordered, np.flatnonzero(is_last) + 1)
-    return [_sampled(items, groups) for items in parts]
+    return [_sampled(items, groups) for items in split_by(part_of, chosen)]
 
 
 def _sampled(items: Ids, groups: Ids) -> Ids:

@@ -11,6 +11,7 @@ from scipy import optimize
 from scipy.special import expit
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.search._pairs.flat_arrays import Array, Flags
 
 _NUM_FOLDS = 5
 # Held-out labels that must be won beyond those that are lost. Chosen on beers, songs, cameras,
@@ -26,7 +27,7 @@ class Learned(NamedTuple):
     recall: float
 
 
-def checked_labels(labels: Sequence[int], num_pairs: int) -> NDArray[np.bool_]:
+def checked_labels(labels: Sequence[int], num_pairs: int) -> Flags:
     """Returns whether pairs match, bool `(num_pairs,)`.
 
     Args:
@@ -69,9 +70,7 @@ def check_pairs(labels: Iterable[Sequence[int]], is_one_table: bool) -> None:
             )
 
 
-def held_out_probabilities(
-    num_pairs: int, log_odds: Callable[[NDArray[np.bool_]], NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def held_out_probabilities(num_pairs: int, log_odds: Callable[[Flags], Array]) -> Array:
     """Returns the probability of each labelled pair by the labels of other pairs, `(num_pairs,)`.
 
     Each fold of five is scored by the weights of the other four.
@@ -92,9 +91,9 @@ def held_out_probabilities(
 
 def fit_weights(
     features: NDArray[np.floating],
-    is_match: NDArray[np.bool_],
-    prior: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    is_match: Flags,
+    prior: Array | None = None,
+) -> Array:
     """Returns the weights of a logistic regression, `(num_features,)`.
 
     The L2 penalty of the differences from `prior` is 1/2 in all.
@@ -109,7 +108,7 @@ def fit_weights(
     signs = np.where(is_match, 1.0, -1.0)
     num_pairs = len(signs)
 
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def loss(weights: Array) -> tuple[float, Array]:
         margins = signs * (features @ weights)
         # log(1 + exp(-margin)), which `exp` alone would overflow.
         losses = np.logaddexp(0, -margins)
@@ -125,9 +124,7 @@ def fit_weights(
     return fitted.x
 
 
-def covariance_of(
-    features: NDArray[np.floating], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def covariance_of(features: NDArray[np.floating], weights: Array) -> Array:
     """Returns the covariance of the errors of fitted weights, `(num_features, num_features)`.
 
     This is Laplace's approximation: the inverse of the second derivative of the loss.
@@ -143,9 +140,9 @@ def covariance_of(
 
 
 def predicts_better(
-    probabilities: NDArray[np.float64],
-    others: NDArray[np.float64],
-    is_match: NDArray[np.bool_],
+    probabilities: Array,
+    others: Array,
+    is_match: Flags,
     threshold: float = 0.5,
 ) -> bool:
     """Tells whether probabilities answer more labels than others do, by two at least.
@@ -164,7 +161,7 @@ def predicts_better(
     return bool(num_right - num_before >= _MIN_WON)
 
 
-def best_threshold(scores: NDArray[np.floating], is_match: NDArray[np.bool_]) -> Learned:
+def best_threshold(scores: NDArray[np.floating], is_match: Flags) -> Learned:
     """Finds the threshold with the largest F1, halfway between two scores."""
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]

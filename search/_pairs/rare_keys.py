@@ -6,8 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Floats,
+    Ids,
     Matrix,
     SparseRows,
+    lengths_of,
     matrix_of,
     ranks,
     stable_order,
@@ -27,7 +31,7 @@ def nearest_pairs(
     by_key: Matrix,
     k: int,
     min_products: NDArray[np.floating] | None = None,
-) -> NDArray[np.int64]:
+) -> Ids:
     """Finds for each left row the k right rows with the largest products.
 
     Args:
@@ -45,7 +49,7 @@ def nearest_pairs(
     products = _sums(left, by_key)
     values = products.data
     splits = products.indptr
-    lengths = splits[1:] - splits[:-1]
+    lengths = lengths_of(splits)
     # Products of 0 do not count.
     least = np.full(len(lengths), _TINY, values.dtype)
     if min_products is not None:
@@ -98,7 +102,7 @@ def row_products(
     left_rows: NDArray[np.integer],
     right: Matrix,
     right_rows: NDArray[np.integer],
-) -> NDArray[np.float32]:
+) -> Floats:
     """Multiplies corresponding rows of two matrices.
 
     Args:
@@ -130,21 +134,19 @@ def row_products(
     return sums
 
 
-def row_numbers(matrix: Matrix) -> NDArray[np.int64]:
+def row_numbers(matrix: Matrix) -> Ids:
     """Returns the row of each entry of a matrix."""
-    lengths = matrix.indptr[1:] - matrix.indptr[:-1]
+    lengths = lengths_of(matrix.indptr)
     return np.arange(matrix.shape[0]).repeat(lengths)
 
 
-def row_sums(matrix: Matrix, values: NDArray[np.floating]) -> NDArray[np.float64]:
+def row_sums(matrix: Matrix, values: NDArray[np.floating]) -> Array:
     """Returns the sums of a value of each entry of a matrix by rows."""
     sums = np.bincount(row_numbers(matrix), values, matrix.shape[0])
     return sums.astype(np.float64, copy=False)
 
 
-def largest(
-    pairs: NDArray[np.int64], products: NDArray[np.float32], num_right: int, k: int
-) -> NDArray[np.int64]:
+def largest(pairs: Ids, products: Floats, num_right: int, k: int) -> Ids:
     """Keeps the k pairs of each left row with the largest products.
 
     Args:
@@ -198,7 +200,7 @@ def rare_keys(
     """
     counts = num_rows[keys.indices]
     sums = splits_of(counts.astype(np.int64))
-    lengths = keys.indptr[1:] - keys.indptr[:-1]
+    lengths = lengths_of(keys.indptr)
     is_long = sums[keys.indptr[1:]] - sums[keys.indptr[:-1]] > max_postings
     if not is_long.any():
         return keys

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from tf_charagram._common.reporting import ProgressLine
@@ -15,10 +14,12 @@ from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import batches, by_vectors_of, max_postings_of
 from tf_charagram.search._pairs.common_words import MAX_FEW_WORDS, common_words
 from tf_charagram.search._pairs.flat_arrays import (
+    Flags,
     Floats,
     Ids,
     distinct_integers,
     keys_of_pairs,
+    lengths_of,
     matrix_of,
     paired,
     pairs_of_keys,
@@ -61,7 +62,7 @@ def similar_pairs(
     least_score: Callable[[int], float],
     *,
     shows_progress: bool = False,
-) -> tuple[NDArray[np.int64], PairEvidence]:
+) -> tuple[Ids, PairEvidence]:
     """Finds the pairs of different texts of a list that have a minimum score.
 
     Texts of few words, and those whose words are in many texts, are looked up by words that are
@@ -165,9 +166,7 @@ class _LongerTexts:
         order: Rows, by length.
     """
 
-    def __init__(
-        self, scorer: TextScorer, texts: Texts, is_wide: NDArray[np.bool_], min_score: float
-    ) -> None:
+    def __init__(self, scorer: TextScorer, texts: Texts, is_wide: Flags, min_score: float) -> None:
         num_texts = len(texts)
         self._texts = texts
         self._is_wide = is_wide
@@ -207,7 +206,7 @@ class _LongerTexts:
         np.minimum.at(least, texts.lists.ids, np.repeat(of_texts, texts.num_words))
         return least
 
-    def candidates(self, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    def candidates(self, rows: Ids, k: int) -> Ids:
         """Finds candidates of some rows, by length.
 
         Args:
@@ -240,7 +239,7 @@ class _LongerTexts:
             min_shares = parts * block.min_length * least
             kept = matrix_of(entries(rare, np.flatnonzero(rare.data >= min_shares[places])))
             products = kept @ block.by_word
-            is_enough = products.data >= np.repeat(least, np.diff(products.indptr))
+            is_enough = products.data >= np.repeat(least, lengths_of(products.indptr))
             hits = np.flatnonzero(is_enough)
             lefts = np.searchsorted(products.indptr, hits, "right") - 1
             rights = self.order[block.start + products.indices[hits]]

@@ -11,7 +11,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tf_charagram.search._pairs.codes import compared_codes
-from tf_charagram.search._pairs.flat_arrays import Floats, numbered
+from tf_charagram.search._pairs.flat_arrays import Floats, Ids, numbered
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import row_products
 from tf_charagram.text._algorithm.arrays import positions, splits_of
@@ -265,9 +265,7 @@ def _word_similarities(
     return similarities
 
 
-def _letter_similarities(
-    left: Sequence[str], right: Sequence[str], longer: NDArray[np.int64]
-) -> Floats:
+def _letter_similarities(left: Sequence[str], right: Sequence[str], longer: Ids) -> Floats:
     """Returns 1 - the edit distance over the longer length of pairs, float32 `(num_pairs,)`."""
     long_pairs = np.flatnonzero(longer > MAX_LETTERS).tolist()
     starts = [left, right]

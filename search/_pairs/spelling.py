@@ -13,6 +13,7 @@ from rapidfuzz.distance import OSA
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.models._answers.vectors import nearest
 from tf_charagram.models._storage.choice import Embedder
+from tf_charagram.search._pairs.flat_arrays import Array, Floats
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.text._algorithm.arguments import strings_of
 from tf_charagram.text._algorithm.batches import decoded
@@ -87,7 +88,7 @@ class SpellingCorrector:
         self._embedder = embedder
         self.vectors = self.embed(self.keys)
 
-    def embed(self, words: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, words: Sequence[str]) -> Floats:
         """Returns unit-length embeddings of words, float32 `(num_words, dim)`."""
         return self._embedder.encode(words, normalize=True)
 
@@ -148,7 +149,7 @@ def candidate_features(
     candidates: NDArray[np.intp],
     cosines: NDArray[np.floating],
     keys: Sequence[str],
-) -> NDArray[np.float64]:
+) -> Array:
     """Returns the features of candidates, in the order of `CorrectionWeights`.
 
     Args:
@@ -174,8 +175,8 @@ def candidate_features(
 
 
 def ordered(
-    features: NDArray[np.float64], weights: CorrectionWeights = WEIGHTS
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    features: Array, weights: CorrectionWeights = WEIGHTS
+) -> tuple[NDArray[np.intp], Array]:
     """Orders candidates by their scores in a conditional logit model.
 
     Args:
@@ -195,7 +196,7 @@ def ordered(
     return order, exponentials / exponentials.sum()
 
 
-def edit_shares(word: str, others: Sequence[str]) -> NDArray[np.float64]:
+def edit_shares(word: str, others: Sequence[str]) -> Array:
     """Returns the edit distances to other words, divided by the length of the longer word.
 
     Distances come from optimal string alignment, where swapping two neighbors is one edit.

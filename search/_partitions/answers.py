@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from tf_charagram.search._pairs.average_linkage import average_linkage, group_numbers
 from tf_charagram.search._pairs.connected import missing_pairs
 from tf_charagram.search._pairs.copies import row_pairs
-from tf_charagram.search._pairs.flat_arrays import Ids, are_first, keys_of_pairs, paired, places_in
+from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Floats,
+    Ids,
+    are_first,
+    keys_of_pairs,
+    numbered,
+    paired,
+    places_in,
+)
 from tf_charagram.search._pairs.grouping import degrees_of
 from tf_charagram.search._partitions.files import (
     PAIRS,
@@ -52,14 +61,14 @@ class _Graph(NamedTuple):
 
     rows: Ids
     pairs: Ids
-    scores: NDArray[np.float64]
+    scores: Array
 
     @classmethod
     def of(cls, records: NDArray[Any], num_rows: int) -> _Graph:
         """Numbers the rows of pairs; rows paired with themselves are left out."""
         pairs = pairs_in(records, num_rows)
         is_pair = pairs[:, 0] != pairs[:, 1]
-        rows, places = np.unique(pairs[is_pair], return_inverse=True)
+        rows, places = numbered(pairs[is_pair].ravel())
         scores = records["value"][is_pair].astype(np.float64)
         return cls(rows, places.reshape(-1, 2), scores)
 
@@ -123,7 +132,7 @@ def group(job: Job, number: int) -> None:
     save_array(job.path("groups.npy"), found)
 
 
-def _known(records: NDArray[Any], pairs: Ids, num_rows: int) -> NDArray[np.float32]:
+def _known(records: NDArray[Any], pairs: Ids, num_rows: int) -> Floats:
     """Returns the scores of pairs that are among sorted records; 0 for others."""
     keys = keys_of_pairs(np.sort(pairs, axis=1), num_rows).astype(np.uint64)
     # The last score is of all other pairs.

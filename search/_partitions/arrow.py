@@ -10,7 +10,7 @@ import numpy as np
 from tf_charagram._common.lazy import extra_module
 from tf_charagram.errors import ConfigError
 from tf_charagram.search._pairs.average_linkage import average_linkage, group_numbers
-from tf_charagram.search._pairs.flat_arrays import paired
+from tf_charagram.search._pairs.flat_arrays import numbered, paired
 from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
 from tf_charagram.search._partitions.files import COUNTS, Counts, records_of
 from tf_charagram.search._partitions.keys import atom_counts, keys_of, slots_of
@@ -102,7 +102,7 @@ class RowFunctions:
         """
         left, right = (np.array(pairs.column(name).to_pylist(), np.int64) for name in _ROWS)
         scores = np.array(pairs.column("probability").to_pylist(), np.float64)
-        rows, places = np.unique(paired(left, right), return_inverse=True)
+        rows, places = numbered(paired(left, right).ravel())
         places = np.sort(places.reshape(-1, 2), axis=1)
         linkage = average_linkage(len(rows), places, scores, self.threshold)
         numbers = group_numbers("average", linkage, places, scores, self.threshold)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import write_json
-from tf_charagram.search._pairs.flat_arrays import Ids, distinct_integers, paired
+from tf_charagram.search._pairs.flat_arrays import Flags, Ids, distinct_integers, paired
 from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import load_array, pairs_in, save_array
 from tf_charagram.search._partitions.job import (
@@ -91,22 +90,22 @@ def fit_rows(job: Job, number: int) -> None:
     save_array(job.path(ROW_MATCHES), comparison.row_matches)
 
 
-def _fitted_rows(job: Job) -> NDArray[np.bool_]:
+def _fitted_rows(job: Job) -> Flags:
     """Chooses the left rows to whose candidates weights are fitted."""
     total = job.ends[0]
     share = min(_NUM_FITTED / max(total, 1), 1)
     hashes = mixed(np.arange(total, dtype=np.uint64), 0)
-    is_chosen: NDArray[np.bool_] = hashes <= share * (2**64 - 1)
+    is_chosen: Flags = hashes <= share * (2**64 - 1)
     return is_chosen
 
 
-def _fitted_pairs(job: Job, is_left: NDArray[np.bool_]) -> Ids:
+def _fitted_pairs(job: Job, is_left: Flags) -> Ids:
     """Returns the candidates of some left rows, and these rows themselves if they have copies."""
     pairs = with_copies(job, candidates_of(job, is_left), 0, len(is_left))
     return pairs[is_left[pairs[:, 0]]]
 
 
-def _other_candidates(job: Job, pairs: Ids, is_left: NDArray[np.bool_]) -> Ids:
+def _other_candidates(job: Job, pairs: Ids, is_left: Flags) -> Ids:
     """Returns the candidates of the right rows of pairs with other left rows."""
     is_right = np.zeros(job.num_rows, bool)
     is_right[pairs[:, 1]] = True

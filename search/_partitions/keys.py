@@ -9,7 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Array, Ids, are_first, list_numbers, ranks
+from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Flags,
+    Ids,
+    are_first,
+    lengths_of,
+    list_numbers,
+    numbered,
+    ranks,
+    stable_order,
+)
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists
 from tf_charagram.search._partitions.files import Counts
 from tf_charagram.text._algorithm.arguments import distinct
@@ -56,7 +66,7 @@ class Slots(NamedTuple):
 
     rows: Ids
     columns: Ids
-    are_values: NDArray[np.bool_]
+    are_values: Flags
     atoms: Hashes
 
     def at(self, places: Ids | slice) -> Slots:
@@ -109,7 +119,7 @@ def slots_of(columns: Sequence[Sequence[str]], kinds: Sequence[str]) -> Slots:
         own = slots.at(positions(starts, stops))
         parts.append(own._replace(rows=list_numbers(stops - starts)))
     slots = Slots(*map(np.concatenate, zip(*parts, strict=True)))
-    return slots.at(np.argsort(slots.rows, kind="stable"))
+    return slots.at(stable_order(slots.rows))
 
 
 def _slots_of_values(values: Sequence[str], number: int, tag: int, *, has_words: bool) -> Slots:
@@ -118,7 +128,7 @@ def _slots_of_values(values: Sequence[str], number: int, tag: int, *, has_words:
         lists = WordLists.of_bags([value.split()[:_MAX_WORDS] for value in values])
     else:
         lists = WordLists.of_bags([[value] if value else [] for value in values])
-    num_words = np.diff(lists.splits)
+    num_words = lengths_of(lists.splits)
     rows = list_numbers(np.where(num_words > 1, num_words + 1, num_words))
     rank = ranks(rows)
     is_value = rank == 0
@@ -174,7 +184,7 @@ def keys_of(slots: Slots, counts: Counts, num_rows: int) -> tuple[Ids, Hashes]:
     """
     found_rows = [np.zeros(0, np.int64)]
     found_keys = [np.zeros(0, np.uint64)]
-    distinct_rows, numbers = np.unique(slots.rows, return_inverse=True)
+    distinct_rows, numbers = numbered(slots.rows)
     for first in range(0, len(distinct_rows), _BATCH):
         start, stop = np.searchsorted(numbers, [first, first + _BATCH])
         own = slice(start, stop)
@@ -198,7 +208,7 @@ class _Rarest(NamedTuple):
     atoms: Hashes
     expected: Array
     columns: Ids
-    are_values: NDArray[np.bool_]
+    are_values: Flags
 
     def at(self, rows: Ids) -> _Rarest:
         """Returns the slots of some rows."""
@@ -240,7 +250,7 @@ class _Keys(NamedTuple):
     expected: Array
 
     @classmethod
-    def where(cls, is_key: NDArray[np.bool_], keys: Hashes, expected: Array) -> _Keys:
+    def where(cls, is_key: Flags, keys: Hashes, expected: Array) -> _Keys:
         """Chooses keys; rows are the first axis."""
         rows, *_ = places = np.nonzero(is_key)
         return cls(rows, keys[places], expected[places])
@@ -308,9 +318,9 @@ def _keys_of_frequent(slots: _Rarest, max_expected: float, num_rows: int) -> _Ke
     return _Keys(rows[order], keys[order], numbers[order])
 
 
-def _is_part(slots: _Rarest, one: int, other: int) -> NDArray[np.bool_]:
+def _is_part(slots: _Rarest, one: int, other: int) -> Flags:
     """Tells rows of which one of two slots is a value and the other one its word."""
-    is_part: NDArray[np.bool_] = slots.columns[:, one] == slots.columns[:, other]
+    is_part: Flags = slots.columns[:, one] == slots.columns[:, other]
     return is_part & (slots.are_values[:, one] | slots.are_values[:, other])
 
 
@@ -318,7 +328,7 @@ def _keys_of_two(
     slots: _Rarest,
     one: int,
     other: int,
-    is_covered: NDArray[np.bool_],
+    is_covered: Flags,
     max_expected: float,
     num_rows: int,
 ) -> _Keys:

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids, keys_of_pairs, paired, ranks, runs_of
+from tf_charagram.search._pairs.flat_arrays import (
+    Flags,
+    Floats,
+    Ids,
+    keys_of_pairs,
+    numbered,
+    paired,
+    ranks,
+    runs_of,
+)
 from tf_charagram.search._partitions.comparing import ColumnComparison, Pairs
 from tf_charagram.search._partitions.files import (
     KEYS,
@@ -88,7 +97,7 @@ def pair(job: Job, number: int) -> None:
     save_array(job.file("pairs", number), summed(records, ("value",)))
 
 
-def _weights(num_rows: int, sizes: Ids) -> NDArray[np.float32]:
+def _weights(num_rows: int, sizes: Ids) -> Floats:
     """Returns the weights of keys that some rows have."""
     bits = np.log2(num_rows / sizes)
     return np.round(_PRECISION * bits).astype(np.float32)
@@ -109,7 +118,7 @@ def _best(records: NDArray[Any], num_rows: int) -> Ids:
     return pairs[kept]
 
 
-def candidates_of(job: Job, is_left: NDArray[np.bool_]) -> Ids:
+def candidates_of(job: Job, is_left: Flags) -> Ids:
     """Returns the candidates of some left rows, `(num_pairs, 2)`, sorted."""
     parts = [np.zeros(0, PAIRS)]
     for path in job.files("pairs"):
@@ -130,7 +139,7 @@ def with_copies(job: Job, pairs: Ids, first: int, last: int) -> Ids:
 
 def chunk_of(job: Job, pairs: Ids) -> Pairs:
     """Returns pairs with the values of their rows."""
-    rows, places = np.unique(pairs, return_inverse=True)
+    rows, places = numbered(pairs.ravel())
     num_left = job.num_left()
     if num_left is not None:
         num_left = int(np.searchsorted(rows, num_left))

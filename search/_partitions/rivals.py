@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import PAIRS, load_arrays, pairs_in
 from tf_charagram.search._partitions.job import Job, comparison_of, first_rows_of
@@ -81,7 +81,7 @@ def _table_pairs(job: Job, records: NDArray[Any]) -> Ids:
     return pairs_in(records, job.num_rows) - np.array([0, job.num_left() or 0])
 
 
-def _log_odds(records: NDArray[Any]) -> NDArray[np.float64]:
+def _log_odds(records: NDArray[Any]) -> Array:
     values = records["value"].astype(np.float64)
     return logit(np.clip(values, _MIN_VALUE, 1 - _MIN_VALUE))
 

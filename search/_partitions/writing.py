@@ -13,6 +13,7 @@ from tf_charagram._files.json_files import read_json
 from tf_charagram.data._tables.table_reading import PARQUET
 from tf_charagram.data._tables.tables import Table, table_writer
 from tf_charagram.errors import DataError
+from tf_charagram.search._pairs.flat_arrays import Flags, numbered, stable_order
 from tf_charagram.search._partitions.files import load_array
 from tf_charagram.search._partitions.job import ESTIMATES, Job, fit_of, input_of
 from tf_charagram.search._partitions.right_rows import right_cells
@@ -55,7 +56,7 @@ def _add_groups(table: Table, own: NDArray[Any], *, is_typed: bool) -> None:
     table.add("score", _cells_of(own["score"], has_no_score, is_typed=is_typed))
 
 
-def _cells_of(scores: NDArray[Any], is_missing: NDArray[np.bool_], *, is_typed: bool) -> Any:
+def _cells_of(scores: NDArray[Any], is_missing: Flags, *, is_typed: bool) -> Any:
     """Returns the cells of a column of scores."""
     rounded = scores.astype(np.float64).round(4)
     if is_typed:
@@ -90,7 +91,7 @@ def _append_pairs(
     left = own["left"] - start
     alone = np.setdiff1d(np.arange(len(table)), left)
     all_left = np.append(left, alone)
-    order = np.argsort(all_left, kind="stable")
+    order = stable_order(all_left)
     for begin in range(0, max(len(order), 1), _CHUNK):
         chosen = order[begin : begin + _CHUNK]
         is_alone = chosen >= len(own)
@@ -99,7 +100,7 @@ def _append_pairs(
         scores = np.zeros(len(chosen))
         scores[~is_alone] = chosen_pairs["score"]
         joined.add("score", _cells_of(scores, is_alone, is_typed=is_typed))
-        rows, places = np.unique(chosen_pairs["right"], return_inverse=True)
+        rows, places = numbered(chosen_pairs["right"])
         taken = np.full(len(chosen), None)
         taken[~is_alone] = places
         right = right_cells(job, rows, is_typed=is_typed)

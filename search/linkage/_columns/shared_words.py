@@ -17,6 +17,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     Ids,
     blocks,
     distinct_integers,
+    lengths_of,
     list_numbers,
     numbered,
     ones_of,
@@ -193,7 +194,7 @@ def are_sized(lists: WordLists) -> Flags:
     Only two such texts may contradict each other if they have the same words.
     """
     is_size = np.array([_is_size(word) for word in lists.words], bool)
-    are_sized = np.diff(lists.splits) >= MAX_SPELLED_WORDS
+    are_sized = lengths_of(lists.splits) >= MAX_SPELLED_WORDS
     are_sized[lists.rows()[is_size[lists.ids]]] = True
     return are_sized
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from tf_charagram.search._pairs.flat_arrays import Flags, Floats, ones_of
+from tf_charagram.search._pairs.flat_arrays import Flags, Floats, lengths_of, ones_of
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_cosines
@@ -105,7 +105,7 @@ def list_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floa
     table = ones_of(items.ids, items.splits, len(items.words))
     left, right = pairs.T
     num_common = table[left].multiply(table[right]).sum(axis=1)
-    sizes = np.diff(items.splits)
+    sizes = lengths_of(items.splits)
     shares = num_common / np.minimum(sizes[left], sizes[right])
     return np.maximum(shares, text_similarities(values, pairs)).astype(np.float32)
 

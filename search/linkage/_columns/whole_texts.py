@@ -23,6 +23,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     keys_of_pairs,
     paired,
     places_in,
+    stable_order,
 )
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search.linkage._columns.names import (
@@ -179,7 +180,7 @@ class WholeTexts:
         rest = np.flatnonzero(places < 0)
         if len(rest):
             # Pairs of the same text are compared at once.
-            rest = rest[np.argsort(pairs[rest, 0], kind="stable")]
+            rest = rest[stable_order(pairs[rest, 0])]
             evidence = self._scorer.pair_evidence(self._texts, self._texts, pairs[rest])
             found[rest] = self.probabilities(pairs[rest], evidence)
         return found

@@ -13,6 +13,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     Ids,
     distinct_integers,
     keys_of_pairs,
+    lengths_of,
     ones_of,
     paired,
     pairs_of_keys,
@@ -117,7 +118,7 @@ def _nearest(left: sparse.csr_array, right: sparse.csr_array, k: int, max_postin
     by_key = right.T.tocsr()
 
     def pairs_of(start: int) -> Ids:
-        batch = rare_keys(left[start : start + _BATCH], np.diff(by_key.indptr), max_postings)
+        batch = rare_keys(left[start : start + _BATCH], lengths_of(by_key.indptr), max_postings)
         keys = nearest_pairs(batch, by_key, k)
         pairs = pairs_of_keys(keys, right.shape[0])
         pairs[:, 0] += start

@@ -10,7 +10,7 @@ import numpy as np
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
 from tf_charagram.search._pairs.copies import row_pairs
-from tf_charagram.search._pairs.flat_arrays import Ids, distinct_integers, paired
+from tf_charagram.search._pairs.flat_arrays import Ids, distinct_integers, lengths_of, paired
 from tf_charagram.search._pairs.similar_pairs import similar_pairs
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import MISSING, Column
@@ -52,7 +52,7 @@ def link_texts(
     left_words = WordLists.of_texts(values[:num_left])
     other_words = WordLists.of_texts(values[num_left:])
     words = left_words.extended(other_words)
-    is_blank = np.append(np.diff(words.splits) == 0, False)
+    is_blank = np.append(lengths_of(words.splits) == 0, False)
     for ids in (column.left, column.right):
         ids[is_blank[ids]] = MISSING
     statistics = TextStatistics.of_words(words, column.counts)
