@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -161,6 +161,11 @@ def split_by(keys: NDArray[np.integer], chosen: Ids) -> list[Ids]:
     return np.split(ordered, starts[1:])
 
 
+def taken(arrays: Iterable[NDArray[Any]], places: NDArray[Any] | slice) -> list[Any]:
+    """Returns some places of each of several arrays."""
+    return [array[places] for array in arrays]
+
+
 def ranks(values: NDArray[np.integer]) -> Ids:
     """Returns the place of each value among equal ones, from 0; `values` is ascending."""
     return np.arange(len(values)) - values.searchsorted(values)
@@ -194,7 +199,7 @@ def matrix_of(rows: Matrix) -> sparse.csr_array:
 
 def joined_rows(parts: Sequence[SparseRows], num_columns: int) -> SparseRows:
     """Puts the rows of matrices one after the other."""
-    data = [np.zeros(0, np.float32), *(part.data for part in parts)]
+    data = [NO_FLOATS, *(part.data for part in parts)]
     indices = [np.zeros(0, np.int32), *(part.indices for part in parts)]
     lengths = [np.zeros(0, np.int32), *(lengths_of(part.indptr) for part in parts)]
     num_entries = sum(map(len, data))

@@ -19,6 +19,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     numbered,
     ranks,
     stable_order,
+    taken,
 )
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists
 from tf_charagram.search._partitions.files import Counts
@@ -71,8 +72,7 @@ class Slots(NamedTuple):
 
     def at(self, places: Ids | slice) -> Slots:
         """Returns some of them."""
-        columns, are_values = self.columns[places], self.are_values[places]
-        return Slots(self.rows[places], columns, are_values, self.atoms[places])
+        return Slots(*taken(self, places))
 
 
 def mixed(values: Hashes, tag: int) -> Hashes:
@@ -189,9 +189,9 @@ def keys_of(slots: Slots, counts: Counts, num_rows: int) -> tuple[Ids, Hashes]:
         start, stop = np.searchsorted(numbers, [first, first + _BATCH])
         own = slice(start, stop)
         rarest = _rarest(slots.at(own), numbers[own] - first, counts)
-        rows, keys = _special_keys(rarest, num_rows)
-        found_rows.append(distinct_rows[first + rows])
-        found_keys.append(keys)
+        special = _special_keys(rarest, num_rows)
+        found_rows.append(distinct_rows[first + special.rows])
+        found_keys.append(special.keys)
     return np.concatenate(found_rows), np.concatenate(found_keys)
 
 
@@ -212,8 +212,7 @@ class _Rarest(NamedTuple):
 
     def at(self, rows: Ids) -> _Rarest:
         """Returns the slots of some rows."""
-        columns, are_values = self.columns[rows], self.are_values[rows]
-        return _Rarest(self.atoms[rows], self.expected[rows], columns, are_values)
+        return _Rarest(*taken(self, rows))
 
 
 def _rarest(slots: Slots, rows: Ids, counts: Counts) -> _Rarest:
@@ -255,9 +254,17 @@ class _Keys(NamedTuple):
         rows, *_ = places = np.nonzero(is_key)
         return cls(rows, keys[places], expected[places])
 
+    @classmethod
+    def best(cls, parts: Sequence[_Keys], num_keys: int) -> _Keys:
+        """Chooses so many keys of each row, those that the fewest rows have; rows are ascending."""
+        rows, keys, expected = map(np.concatenate, zip(*parts, strict=True))
+        order = np.lexsort((keys, expected, rows))
+        order = order[ranks(rows[order]) < num_keys]
+        return cls(rows[order], keys[order], expected[order])
 
-def _special_keys(slots: _Rarest, num_rows: int) -> tuple[Ids, Hashes]:
-    """Returns the rows and the keys that few of the rows of all tables are expected to have."""
+
+def _special_keys(slots: _Rarest, num_rows: int) -> _Keys:
+    """Returns the keys that few of the rows of all tables are expected to have."""
     atoms, expected, _, _ = slots
     max_expected = max(_MAX_EXPECTED, _SMALL / num_rows)
     is_alone = expected <= max_expected
@@ -281,10 +288,7 @@ def _special_keys(slots: _Rarest, num_rows: int) -> tuple[Ids, Hashes]:
     few = np.flatnonzero(num_keys < _FEW_KEYS)
     own = _keys_of_frequent(slots.at(few), max_expected, num_rows)
     found.append(own._replace(rows=few[own.rows]))
-    rows, keys, numbers = map(np.concatenate, zip(*found, strict=True))
-    order = np.lexsort((keys, numbers, rows))
-    order = order[ranks(rows[order]) < _MAX_KEYS]
-    return rows[order], keys[order]
+    return _Keys.best(found, _MAX_KEYS)
 
 
 def _keys_of_frequent(slots: _Rarest, max_expected: float, num_rows: int) -> _Keys:
@@ -312,10 +316,7 @@ def _keys_of_frequent(slots: _Rarest, max_expected: float, num_rows: int) -> _Ke
             rows = rows[is_frequent]
             keys = atoms[rows][:, places].sum(axis=1, dtype=np.uint64)
             found.append(_Keys(rows, keys, numbers[is_frequent]))
-    rows, keys, numbers = map(np.concatenate, zip(*found, strict=True))
-    order = np.lexsort((keys, numbers, rows))
-    order = order[ranks(rows[order]) < _NUM_FREQUENT]
-    return _Keys(rows[order], keys[order], numbers[order])
+    return _Keys.best(found, _NUM_FREQUENT)
 
 
 def _is_part(slots: _Rarest, one: int, other: int) -> Flags:

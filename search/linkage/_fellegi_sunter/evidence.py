@@ -21,6 +21,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     numbered,
     paired,
     pairs_of_keys,
+    taken,
 )
 from tf_charagram.search.linkage._columns.columns import Column, Frequencies
 from tf_charagram.search.linkage._columns.crossing import places_in
@@ -61,8 +62,7 @@ class Agreement(NamedTuple):
 
     def of(self, chosen: Flags | NDArray[np.integer] | slice) -> Agreement:
         """Returns the agreement of some pairs."""
-        levels, similarities, log_frequencies = self
-        return Agreement(levels[chosen], similarities[chosen], log_frequencies[chosen])
+        return Agreement(*taken(self, chosen))
 
 
 def together(parts: Sequence[Agreement]) -> Agreement:
