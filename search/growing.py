@@ -15,7 +15,7 @@ from tf_charagram._files.writing import check_free, partial_folder, whole_file
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import NUM_CANDIDATES, best_pairs
-from tf_charagram.search._pairs.flat_arrays import Ids, lengths_of
+from tf_charagram.search._pairs.flat_arrays import NO_IDS, Ids, lengths_of
 from tf_charagram.search._pairs.kept_numbers import NewLinks, as_one, join_new
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
@@ -116,8 +116,8 @@ class GroupedRows:
         self.threshold = threshold
         # Equal texts are one item, so that copies do not outvote others.
         self._items: Any = kind.nothing()
-        self._item_of_row = np.zeros(0, np.int64)
-        self._groups = np.zeros(0, np.int64)
+        self._item_of_row = NO_IDS
+        self._groups = NO_IDS
         self._next_id = 1
         # Groups that rows connected, and that were not merged.
         self._apart: list[tuple[int, ...]] = []

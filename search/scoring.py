@@ -13,6 +13,15 @@ from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.models._storage.choice import Embedder, load_embedder, num_chars_of
 from tf_charagram.models._storage.own_words import own_words
 from tf_charagram.search._pairs.codes import Codes
+from tf_charagram.search._pairs.flat_arrays import (
+    NO_FLOATS,
+    Array,
+    Flags,
+    Floats,
+    Ids,
+    lengths_of,
+    taken,
+)
 from tf_charagram.search._pairs.joined_words import respelled
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.similarities import (
@@ -79,17 +88,17 @@ class PairEvidence(NamedTuple):
             count in part. 0 for pairs that cannot reach a minimum score, and without `lexical`.
     """
 
-    scores: NDArray[np.float32]
-    rarest: NDArray[np.float32]
+    scores: Floats
+    rarest: Floats
 
-    def take(self, chosen: NDArray[np.integer] | NDArray[np.bool_] | slice) -> PairEvidence:
+    def take(self, chosen: NDArray[np.integer] | Flags | slice) -> PairEvidence:
         """Returns the evidence of some of the pairs."""
-        return PairEvidence(self.scores[chosen], self.rarest[chosen])
+        return PairEvidence(*taken(self, chosen))
 
     @classmethod
     def joined(cls, parts: Sequence[PairEvidence]) -> PairEvidence:
         """Joins the evidence of several parts of the pairs."""
-        nothing = np.zeros(0, np.float32)
+        nothing = NO_FLOATS
         scores = np.concatenate([nothing, *(part.scores for part in parts)])
         return cls(scores, np.concatenate([nothing, *(part.rarest for part in parts)]))
 
@@ -164,7 +173,7 @@ class TextScorer:
         # In the order of the first columns of `_columns`.
         self._weights = weights.ravel()
         # Weights of all columns, if learned.
-        self._learned: NDArray[np.float64] | None = None
+        self._learned: Array | None = None
         self.count(statistics)
 
     def count(self, statistics: TextStatistics) -> None:
@@ -187,7 +196,7 @@ class TextScorer:
     def prepare(
         self,
         texts: Sequence[str],
-        vectors: NDArray[np.float32] | None = None,
+        vectors: Floats | None = None,
         written: WordLists | None = None,
     ) -> Texts:
         """Computes everything that a comparison of texts needs.
@@ -215,9 +224,7 @@ class TextScorer:
         codes = Codes.of_texts(texts, first)
         return Texts(texts, first, written, weights, codes, ngrams, word_ngrams, vectors)
 
-    def score(
-        self, left: Iterable[str | bytes], right: Iterable[str | bytes]
-    ) -> NDArray[np.float32]:
+    def score(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> Floats:
         """Returns the scores of corresponding texts, float32 `(num_texts,)`, from 0 to 1.
 
         Args:
@@ -260,7 +267,7 @@ class TextScorer:
         features = _columns(compare(left_texts, right_texts, pairs, self.is_lexical))
         self._learned = fit_weights(features, is_match)
 
-        def log_odds(used: NDArray[np.bool_]) -> NDArray[np.float64]:
+        def log_odds(used: Flags) -> Array:
             return features @ fit_weights(features[used], is_match[used])
 
         held_out = held_out_probabilities(len(pairs), log_odds)
@@ -312,7 +319,7 @@ class TextScorer:
 
     def _paired(
         self, left: Iterable[str | bytes], right: Iterable[str | bytes]
-    ) -> tuple[Texts, Texts, NDArray[np.int64]]:
+    ) -> tuple[Texts, Texts, Ids]:
         """Returns the arguments of `pair_scores` for corresponding texts."""
         left, right = paired_texts(left, right)
         left_texts = self.prepare(strings_of(left, "left"))
@@ -326,7 +333,7 @@ class TextScorer:
         right: Texts,
         pairs: NDArray[np.integer],
         min_score: float = 0.0,
-    ) -> NDArray[np.float32]:
+    ) -> Floats:
         """Returns the scores of pairs of prepared texts, float32 `(num_pairs,)`, from 0 to 1.
 
         Args:
@@ -428,9 +435,7 @@ class TextScorer:
         with_lead = 1 - (missing + max_lead * rest) / (ngrams + rest)
         return np.maximum(np.maximum(least, with_lead), 0)
 
-    def pair_features(
-        self, left: Texts, right: Texts, pairs: NDArray[np.integer]
-    ) -> NDArray[np.float32]:
+    def pair_features(self, left: Texts, right: Texts, pairs: NDArray[np.integer]) -> Floats:
         """Returns the inputs of the learned weights, float32 `(num_pairs, 11)`.
 
         Args:
@@ -473,7 +478,7 @@ def _bounded(lists: WordLists) -> WordLists:
     """Cuts the words of texts so that all together have at most `MAX_LETTERS` letters."""
     lengths = np.array([len(word) for word in lists.words], np.int64)
     totals = splits_of(lengths[lists.ids])[lists.splits]
-    is_long = totals[1:] - totals[:-1] > MAX_LETTERS
+    is_long = lengths_of(totals) > MAX_LETTERS
     cut = {}
     for row in is_long.nonzero()[0].tolist():
         [words] = lists.strings([row])
@@ -488,7 +493,7 @@ def _bounded(lists: WordLists) -> WordLists:
     return lists.replaced(cut)
 
 
-def _columns(features: Features) -> NDArray[np.float32]:
+def _columns(features: Features) -> Floats:
     """Returns the inputs of a linear model, float32 `(num_pairs, NUM_COLUMNS)`.
 
     The four similarities as the part of long texts, and again as the part of single words, so that

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tf_charagram._files.writing import check_free, whole_file
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.search._pairs.flat_arrays import Ids, are_first, places_in
+from tf_charagram.search._pairs.flat_arrays import NO_IDS, Ids, are_first, places_in
 from tf_charagram.search._pairs.word_lists import WordHashes, WordLists, joined_hashes, word_hash
 from tf_charagram.text._algorithm.arguments import strings_of
 
@@ -67,7 +67,7 @@ class TextStatistics:
         """
         num_texts = len(lists) if counts is None else int(counts.sum())
         hashes = [np.zeros(0, np.uint64)]
-        weights: list[NDArray[np.integer]] = [np.zeros(0, np.int64)]
+        weights: list[NDArray[np.integer]] = [NO_IDS]
         for rows, values in joined_hashes(lists):
             hashes.append(values)
             weights.append(np.ones(len(rows), np.int64) if counts is None else counts[rows])
@@ -83,7 +83,7 @@ class TextStatistics:
                 totals[word] = totals.get(word, 0) + count
         joined = _summed(
             np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)]),
-            np.concatenate([np.zeros(0, np.int64), *(part.hash_counts for part in parts)]),
+            np.concatenate([NO_IDS, *(part.hash_counts for part in parts)]),
         )
         counts = np.array(list(totals.values()), np.int64)
         num_texts = sum(part.num_texts for part in parts)

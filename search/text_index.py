@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tf_charagram._files.arrays import read_array
 from tf_charagram._files.json_files import parse_json, read_json, write_json
@@ -23,7 +22,7 @@ from tf_charagram._files.writing import (
 from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
-from tf_charagram.search._pairs.flat_arrays import ranks
+from tf_charagram.search._pairs.flat_arrays import Floats, Ids, ranks, rows_by_number
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.scoring import TextScorer
@@ -95,7 +94,7 @@ class _Counted(NamedTuple):
     """
 
     distinct: list[str]
-    numbers: NDArray[np.int64]
+    numbers: Ids
     words: WordLists
 
     @classmethod
@@ -120,10 +119,7 @@ class _Counted(NamedTuple):
 
     def rows(self) -> Rows:
         """Returns the rows of each distinct text, ascending."""
-        order = np.argsort(self.numbers, kind="stable")
-        every = np.arange(len(self.distinct) + 1)
-        splits = np.searchsorted(self.numbers[order], every)
-        return Rows(order, splits)
+        return rows_by_number(self.numbers, len(self.distinct))
 
 
 # Held while texts are added; not an attribute, because a lock cannot be pickled.
@@ -189,7 +185,7 @@ class TextIndex:
         counted: _Counted,
         scorer: TextScorer,
         num_counted: int,
-        vectors: NDArray[np.float32] | None = None,
+        vectors: Floats | None = None,
     ) -> None:
         """Prepares the distinct texts, perhaps with their known vectors."""
         prepared = scorer.prepare(counted.distinct, vectors, counted.words)
@@ -379,7 +375,7 @@ class TextIndex:
         return index
 
 
-def _are_vectors_of(embedder: Embedder, texts: Sequence[str], vectors: NDArray[np.float32]) -> bool:
+def _are_vectors_of(embedder: Embedder, texts: Sequence[str], vectors: Floats) -> bool:
     """Returns whether the first vectors are of an embedder."""
     checked = list(dict.fromkeys(texts))[:_NUM_CHECKED]
     expected = embedder.encode(checked, normalize=True)

@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from tf_charagram._common.reporting import ProgressLine
 from tf_charagram.search._pairs.alike_words import alike_words
-from tf_charagram.search._pairs.flat_arrays import Matrix, SparseRows, distinct_integers, ranks
+from tf_charagram.search._pairs.flat_arrays import (
+    NO_IDS,
+    Flags,
+    Floats,
+    Ids,
+    Matrix,
+    SparseRows,
+    distinct_integers,
+    ranks,
+)
 from tf_charagram.search._pairs.prepared import Directions, Texts
 from tf_charagram.search._pairs.rare_keys import (
     nearest_pairs,
@@ -56,7 +65,7 @@ def best_pairs(
     min_score: float,
     *,
     shows_progress: bool = False,
-) -> tuple[NDArray[np.int64], PairEvidence]:
+) -> tuple[Ids, PairEvidence]:
     """Finds the k best right texts for each left text.
 
     Args:
@@ -88,7 +97,7 @@ def best_pairs(
     return np.concatenate(best), PairEvidence.joined(evidence)
 
 
-def batches(rows: NDArray[np.int64], num_candidates: int) -> Iterator[NDArray[np.int64]]:
+def batches(rows: Ids, num_candidates: int) -> Iterator[Ids]:
     """Yields rows by turns, as many as fit into memory with their candidates."""
     step = min(_BATCH, max(_MAX_BATCH_PAIRS // num_candidates, 1))
     for start in range(0, len(rows), step):
@@ -100,9 +109,7 @@ def max_postings_of(num_texts: int) -> int:
     return max(int(_POSTINGS * num_texts**0.5), _MIN_POSTINGS)
 
 
-def by_vectors_of(
-    scorer: TextScorer, left: Texts, right: Texts, rows: NDArray[np.int64], k: int
-) -> list[NDArray[np.int64]]:
+def by_vectors_of(scorer: TextScorer, left: Texts, right: Texts, rows: Ids, k: int) -> list[Ids]:
     """Returns the k nearest right texts of some left rows by vectors, if there are not too many."""
     is_small = len(left) * len(right) <= _MAX_PRODUCTS
     if scorer.embedder is None or not (is_small or not scorer.is_lexical):
@@ -123,10 +130,10 @@ def _candidates(
     left: Texts,
     right: Texts,
     word_keys: Matrix | None,
-    rows: NDArray[np.int64],
+    rows: Ids,
     k: int,
     min_score: float,
-) -> NDArray[np.int64]:
+) -> Ids:
     """Returns the pairs of some left rows that are worth comparing, `(num_pairs, 2)`, sorted."""
     num_right = len(right)
     keys = [_same_texts(left, right, rows), *by_vectors_of(scorer, left, right, rows, k)]
@@ -150,7 +157,7 @@ def _candidates(
     return np.stack([rows[places], columns], axis=1)
 
 
-def _ones(texts: Texts, rows: NDArray[np.int64]) -> Matrix:
+def _ones(texts: Texts, rows: Ids) -> Matrix:
     """Returns a 1 for each word of some adjacent texts, `(num_rows, num_words)`."""
     splits = texts.lists.splits[rows[0] : rows[-1] + 2]
     ids = texts.lists.ids[splits[0] : splits[-1]]
@@ -161,12 +168,12 @@ def _ones(texts: Texts, rows: NDArray[np.int64]) -> Matrix:
 
 
 def _best(
-    rows: NDArray[np.int64],
-    scores: NDArray[np.float32],
-    is_same: NDArray[np.bool_],
+    rows: Ids,
+    scores: Floats,
+    is_same: Flags,
     k: int,
     min_score: float,
-) -> NDArray[np.int64]:
+) -> Ids:
     """Returns the indices of the k best pairs of each row, best first; `rows` is sorted."""
     # Of equal scores the same text comes first; the others stay in order, as lexsort is stable.
     order = np.lexsort((~is_same, -scores, rows))
@@ -179,11 +186,11 @@ def _best(
 # integers faster than distinct rows of an array.
 
 
-def _same_texts(left: Texts, right: Texts, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _same_texts(left: Texts, right: Texts, rows: Ids) -> Ids:
     """Returns the pairs of left texts and the first right rows with the same text."""
     order = right.by_hash
     if not len(order):
-        return np.zeros(0, np.int64)
+        return NO_IDS
     hashes = left.text_hashes[rows]
     places = np.searchsorted(right.text_hashes, hashes, sorter=order)
     columns = order[np.minimum(places, len(order) - 1)]
@@ -192,11 +199,11 @@ def _same_texts(left: Texts, right: Texts, rows: NDArray[np.int64]) -> NDArray[n
 
 
 def _by_vectors(
-    left: NDArray[np.float32],
-    right: NDArray[np.float32],
+    left: Floats,
+    right: Floats,
     k: int,
     directions: Directions | None = None,
-) -> list[NDArray[np.int64]]:
+) -> list[Ids]:
     """Returns the k pairs with the largest cosines of each left vector.
 
     Args:
@@ -205,7 +212,7 @@ def _by_vectors(
         k: Number of pairs.
         directions: Directions in which right vectors that may be near are found first.
     """
-    keys: list[NDArray[np.int64]] = []
+    keys: list[Ids] = []
     num_right = len(right)
     if not num_right:
         return keys
@@ -231,12 +238,12 @@ def _by_vectors(
     return keys
 
 
-def _largest_of(values: NDArray[np.float32], k: int) -> NDArray[np.intp]:
+def _largest_of(values: Floats, k: int) -> NDArray[np.intp]:
     """Returns the places of the k largest values."""
     return np.argpartition(values, -k)[-k:]
 
 
-def _some_of_the_largest(values: NDArray[np.float32], k: int) -> NDArray[np.float32]:
+def _some_of_the_largest(values: Floats, k: int) -> Floats:
     """Returns a value of each row that at least k values reach, and few more.
 
     It is found in a tenth of the time of a partition of the rows.

@@ -14,9 +14,11 @@ from scipy import sparse
 from tf_charagram.search._pairs.codes import Codes
 from tf_charagram.search._pairs.flat_arrays import (
     Floats,
+    Ids,
     SparseRows,
     distinct_integers,
     joined_rows,
+    lengths_of,
     matrix_of,
     rows_of,
 )
@@ -105,9 +107,9 @@ class Texts:
         return Directions(basis, basis.T @ self.vectors.T)
 
     @cached_property
-    def num_words(self) -> NDArray[np.int64]:
+    def num_words(self) -> Ids:
         """Number of words of each text, `(num_texts,)`."""
-        return self.lists.splits[1:] - self.lists.splits[:-1]
+        return lengths_of(self.lists.splits)
 
     @cached_property
     def square_sums(self) -> Floats:
@@ -120,12 +122,12 @@ class Texts:
         return sums
 
     @cached_property
-    def text_hashes(self) -> NDArray[np.int64]:
+    def text_hashes(self) -> Ids:
         """A hash of each text, `(num_texts,)`; different texts share one by a chance of 2^-64."""
         return np.array([hash(text) for text in self.texts], np.int64)
 
     @cached_property
-    def by_hash(self) -> NDArray[np.int64]:
+    def by_hash(self) -> Ids:
         """The rows, ordered by the hashes of their texts."""
         return np.argsort(self.text_hashes, kind="stable")
 
@@ -151,7 +153,7 @@ class Texts:
         """Returns `by_word` of some rows, `(num_words, num_rows)`."""
         ones = self.ones[rows]
         ones.sum_duplicates()
-        ones.data = np.repeat(1 / np.maximum(self.lengths[rows], 1e-6), np.diff(ones.indptr))
+        ones.data = np.repeat(1 / np.maximum(self.lengths[rows], 1e-6), lengths_of(ones.indptr))
         return ones.T.tocsr()
 
     @cached_property
@@ -168,12 +170,12 @@ class Texts:
     @cached_property
     def num_words_of_ngram(self) -> NDArray[np.integer]:
         """Number of words with each n-gram, `(num_ngrams,)`."""
-        return np.diff(self.by_ngram.indptr)
+        return lengths_of(self.by_ngram.indptr)
 
     @cached_property
     def num_texts_of_word(self) -> NDArray[np.integer]:
         """Number of texts with each word, `(num_words,)`."""
-        return np.diff(self.by_word.indptr)
+        return lengths_of(self.by_word.indptr)
 
     @cached_property
     def word_lengths(self) -> Floats:
@@ -191,7 +193,7 @@ class Texts:
         """All hashes of `deletions`, ascending, and the word of each."""
         hashes, splits = self.deletions
         order = np.argsort(hashes)
-        words = np.repeat(np.arange(len(splits) - 1, dtype=np.int32), np.diff(splits))
+        words = np.repeat(np.arange(len(splits) - 1, dtype=np.int32), lengths_of(splits))
         return hashes[order], words[order]
 
     def letters(self, rows: NDArray[np.integer]) -> list[str]:
@@ -210,16 +212,16 @@ class Texts:
         return np.full(len(self), "", object)
 
     @cached_property
-    def num_letters(self) -> NDArray[np.int64]:
+    def num_letters(self) -> Ids:
         """Length of the strings of `letters`, `(num_texts,)`."""
         _, lengths = self.letter_sets
         splits = self.written.splits
         totals = splits_of(lengths[self.written.ids])[splits]
-        num_spaces = np.maximum(splits[1:] - splits[:-1] - 1, 0)
+        num_spaces = np.maximum(lengths_of(splits) - 1, 0)
         return totals[1:] - totals[:-1] + num_spaces
 
     @cached_property
-    def letter_sets(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    def letter_sets(self) -> tuple[NDArray[np.uint64], Ids]:
         """The letters of each word as 64 bits, and its length, each `(num_words,)`."""
         return letter_sets(self.lists.words)
 

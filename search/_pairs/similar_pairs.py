@@ -14,6 +14,8 @@ from tf_charagram.search._pairs.alike_words import alike_words
 from tf_charagram.search._pairs.candidates import batches, by_vectors_of, max_postings_of
 from tf_charagram.search._pairs.common_words import MAX_FEW_WORDS, common_words
 from tf_charagram.search._pairs.flat_arrays import (
+    NO_FLOATS,
+    NO_IDS,
     Flags,
     Floats,
     Ids,
@@ -228,8 +230,8 @@ class _LongerTexts:
         missing = (row_sums(found, found.data) - row_sums(rare, rare.data)) / lengths**2
         places = row_numbers(rare)
         rare.data = rare.data / lengths[places]
-        pairs = [np.zeros(0, np.int64)]
-        cosines = [np.zeros(0, np.float32)]
+        pairs = [NO_IDS]
+        cosines = [NO_FLOATS]
         num_texts = len(self._texts)
         for block in self._blocks:
             if block.start + block.by_word.shape[1] <= self._places[rows[0]]:

@@ -10,7 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import distinct_integers, list_numbers
+from tf_charagram.search._pairs.flat_arrays import (
+    Flags,
+    Ids,
+    distinct_integers,
+    lengths_of,
+    list_numbers,
+)
 from tf_charagram.search._pairs.flat_arrays import numbered as numbered_integers
 from tf_charagram.text._algorithm.arrays import positions, splits_of
 from tf_charagram.text._algorithm.flat import Rows
@@ -36,7 +42,7 @@ class WordLists(NamedTuple):
 
     words: list[str]
     ids: NDArray[np.int32]
-    splits: NDArray[np.int64]
+    splits: Ids
 
     @classmethod
     def of_texts(cls, texts: Sequence[str]) -> WordLists:
@@ -86,13 +92,13 @@ class WordLists(NamedTuple):
         splits = np.append(self.splits, others.splits[1:] + self.splits[-1])
         return WordLists(words, ids, splits)
 
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Ids:
         """Returns the text of each of `ids`."""
-        return list_numbers(self.splits[1:] - self.splits[:-1])
+        return list_numbers(lengths_of(self.splits))
 
     def first(self, num_words: int) -> WordLists:
         """Keeps the first words of each text."""
-        lengths = self.splits[1:] - self.splits[:-1]
+        lengths = lengths_of(self.splits)
         if lengths.max(initial=0) <= num_words:
             return self
         kept = np.minimum(lengths, num_words)
@@ -100,7 +106,7 @@ class WordLists(NamedTuple):
         ids = self.ids[positions(starts, starts + kept)]
         return WordLists(self.words, ids, splits_of(kept))
 
-    def only(self, are_kept: NDArray[np.bool_]) -> WordLists:
+    def only(self, are_kept: Flags) -> WordLists:
         """Keeps some distinct words, each once in a text."""
         num_words = max(len(self.words), 1)
         are_kept = are_kept[self.ids]
@@ -120,7 +126,7 @@ class WordLists(NamedTuple):
         if not bags:
             return self
         index = _numbering(self.words)
-        lengths = np.diff(self.splits)
+        lengths = lengths_of(self.splits)
         parts = []
         start = 0
         for row, bag in bags.items():
@@ -131,7 +137,7 @@ class WordLists(NamedTuple):
         parts.append(self.ids[start:])
         return WordLists(list(index), np.concatenate(parts), splits_of(lengths))
 
-    def document_counts(self, counts: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
+    def document_counts(self, counts: NDArray[np.integer] | None = None) -> Ids:
         """Returns the number of texts with each word, `(num_words,)`.
 
         Args:
@@ -180,7 +186,7 @@ def deletion_hashes(words: Sequence[str]) -> Rows:
     return Rows(hashes, splits)
 
 
-def letter_sets(words: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def letter_sets(words: Sequence[str]) -> tuple[NDArray[np.uint64], Ids]:
     """Returns the letters of each word as 64 bits, and its length, each `(num_words,)`."""
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -188,7 +194,7 @@ def letter_sets(words: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.in
     return unions(bits, splits_of(lengths)), lengths
 
 
-def unions(sets: NDArray[np.uint64], splits: NDArray[np.int64]) -> NDArray[np.uint64]:
+def unions(sets: NDArray[np.uint64], splits: Ids) -> NDArray[np.uint64]:
     """Joins the sets of each list, `(num_lists,)`."""
     joined = np.zeros(len(splits) - 1, np.uint64)
     # `reduceat` needs lists of at least one item.
@@ -199,7 +205,7 @@ def unions(sets: NDArray[np.uint64], splits: NDArray[np.int64]) -> NDArray[np.ui
 
 def _letters(
     words: Sequence[str],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64]]:
+) -> tuple[Ids, Ids, NDArray[np.uint64], NDArray[np.uint64]]:
     """Reads the letters of words.
 
     Returns:
@@ -215,7 +221,7 @@ def _letters(
     return splits, ranks, numbers, _powers(_FACTOR, lengths)
 
 
-def _powers(factor: int, lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _powers(factor: int, lengths: Ids) -> NDArray[np.uint64]:
     """Returns the powers of a factor, up to the largest of some lengths."""
     factors = np.full(int(lengths.max(initial=0)) + 1, factor, np.uint64)
     factors[0] = 1
@@ -243,7 +249,7 @@ class WordHashes(NamedTuple):
         """Hashes words; the same in all processes."""
         splits, ranks, codes, powers = _letters(words)
         sums = _sums(codes * powers[ranks])[splits]
-        return cls(sums[1:] - sums[:-1], powers[splits[1:] - splits[:-1]])
+        return cls(lengths_of(sums), powers[lengths_of(splits)])
 
     def followed(self, others: WordHashes) -> WordHashes:
         """Returns the hashes of words that are joined to other words."""
@@ -262,7 +268,7 @@ def word_hash(word: str) -> np.uint64:
     return np.uint64(value % 2**64)
 
 
-def joined_hashes(lists: WordLists) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint64]]]:
+def joined_hashes(lists: WordLists) -> Iterator[tuple[Ids, NDArray[np.uint64]]]:
     """Yields the texts, and the hashes, of each two and then each three adjacent words, joined.
 
     Strings would take ten times the memory, and most of the time.

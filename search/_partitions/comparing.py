@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.search._pairs.flat_arrays import Array, Floats, Ids
+from tf_charagram.search._pairs.flat_arrays import Array, Floats, Ids, lengths_of
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search._partitions.files import Counts
 from tf_charagram.search._partitions.keys import value_hashes
@@ -385,7 +385,7 @@ def _text_similarities(
 def _whole_texts(texts: Sequence[str]) -> list[str]:
     """Returns texts as lists of them are compared; a text without words is empty."""
     found = list(map(read_whole_text, texts))
-    num_words = np.diff(WordLists.of_texts(found).splits)
+    num_words = lengths_of(WordLists.of_texts(found).splits)
     for row in np.flatnonzero(num_words == 0).tolist():
         found[row] = ""
     for row, text in enumerate(texts):
@@ -433,9 +433,7 @@ def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Array:
     return evidence + (log_priors[0] - log_priors[-1])
 
 
-def _all_alike(
-    similarity: float, values: Sequence[str], pairs: NDArray[np.integer]
-) -> NDArray[np.float32]:
+def _all_alike(similarity: float, values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
     return np.full(len(pairs), similarity, np.float32)
 
 

@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from tf_charagram._files.json_files import write_json
+from tf_charagram.search._pairs.flat_arrays import NO_IDS
 from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import (
     COUNTS,
@@ -126,7 +127,7 @@ def _merge_statistics(job: Job, folder: str, merged: str) -> None:
         part = TextStatistics.load(path)
         is_word = np.isin(part.hashes, words.word_hashes)
         joined = part.hashes[is_word], part.hash_counts[is_word]
-        parts.append(TextStatistics(0, [], np.zeros(0, np.int64), *joined))
+        parts.append(TextStatistics(0, [], NO_IDS, *joined))
     job.path(merged).unlink(missing_ok=True)
     TextStatistics.merged(parts).save(job.path(merged))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import (
+    NO_IDS,
     Array,
     Flags,
     Ids,
@@ -182,7 +183,7 @@ def keys_of(slots: Slots, counts: Counts, num_rows: int) -> tuple[Ids, Hashes]:
     Returns:
         Rows and keys.
     """
-    found_rows = [np.zeros(0, np.int64)]
+    found_rows = [NO_IDS]
     found_keys = [np.zeros(0, np.uint64)]
     distinct_rows, numbers = numbered(slots.rows)
     for first in range(0, len(distinct_rows), _BATCH):
