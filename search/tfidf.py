@@ -12,6 +12,7 @@ from scipy import sparse
 from tf_charagram.search._pairs.flat_arrays import (
     SparseRows,
     are_first,
+    lengths_of,
     list_numbers,
     matrix_of,
     ones_of,
@@ -82,7 +83,7 @@ class CharacterTfidf:
         with np.errstate(divide="ignore"):
             shares = np.minimum(counts / max(num_texts, 1), 1)
             log_shares = np.log1p(-shares)
-        weights = np.repeat(log_shares, np.diff(ngrams.indptr))
+        weights = np.repeat(log_shares, lengths_of(ngrams.indptr))
         log_missing = np.bincount(ngrams.indices, weights, len(known))
         df = -num_texts * np.expm1(log_missing)
         tfidf = cls.__new__(cls)
@@ -115,7 +116,7 @@ class CharacterTfidf:
         columns = places_in(self._known, keys)
         columns, splits = arrays.kept(columns, columns >= 0, splits)
         words = self._weighted(columns, splits)
-        num_ngrams = splits[1:] - splits[:-1]
+        num_ngrams = lengths_of(splits)
         # One array for all texts: those of parts would take the memory twice.
         max_entries = num_ngrams[lists.ids].sum()
         data = np.empty(max_entries, np.float32)
@@ -147,7 +148,7 @@ class CharacterTfidf:
             splits: Where each row starts and ends.
         """
         shape = len(splits) - 1, len(self._idf)
-        rows = list_numbers(splits[1:] - splits[:-1])
+        rows = list_numbers(lengths_of(splits))
         # Smaller integers are sorted twice as fast.
         kind = np.int32 if shape[0] * shape[1] < 2**31 else np.int64
         keys = (rows * shape[1] + columns).astype(kind)
@@ -155,7 +156,7 @@ class CharacterTfidf:
         firsts = are_first(keys).nonzero()[0]
         indices = (keys[firsts] % max(shape[1], 1)).astype(np.int32)
         bounds = np.append(firsts, len(keys))
-        counts = bounds[1:] - bounds[:-1]
+        counts = lengths_of(bounds)
         data = (1 + np.log(counts)).astype(np.float32) * self._idf[indices]
         indptr = np.searchsorted(firsts, np.asarray(splits))
         return SparseRows(data, indices, indptr.astype(np.int32), shape)
@@ -163,7 +164,7 @@ class CharacterTfidf:
 
 def _divide_by_lengths(vectors: SparseRows) -> None:
     """Divides each row by its length in place; empty rows stay empty."""
-    num_entries = vectors.indptr[1:] - vectors.indptr[:-1]
+    num_entries = lengths_of(vectors.indptr)
     # `reduceat` needs rows with at least one entry.
     is_filled = num_entries > 0
     starts = vectors.indptr[:-1][is_filled]
