@@ -48,8 +48,8 @@ _MAX_COSINES = 1 << 24
 # Parts of the cosines of a text that are laid over each other to find the largest ones.
 _LAYERS = 64
 # Of so many right texts, cosines are computed of those that are near in the main directions only:
-# so many times as many as are wanted. 96 to 99 % of the nearest are among them, most others are
-# found by words.
+# so many times as many as are wanted. Of 100,000 lines, they have 96 % of the 40 nearest, and 98 %
+# of the 10 nearest; most others are found by words.
 _MANY_TEXTS = 20_000
 _NUM_NEAR = 8
 # Left texts whose candidates are in memory at the same time, and their candidates.
