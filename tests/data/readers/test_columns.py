@@ -8,6 +8,7 @@ import pytest
 
 from tf_charagram.data._tables.columns import read_columns, read_scored_pairs
 from tf_charagram.data._tables.lines import BadLines
+from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.errors import ConfigError, DataError
 
 SICK = (
@@ -166,6 +167,16 @@ def test_ids_are_no_scores(write):
     path = write("".join(f"{i}\tthe review\tsome text {i}\n" for i in range(20)))
     with pytest.raises(DataError, match=r"column 1 should hold scores, but all 20 rows differ"):
         read_columns(path, num_texts=2, is_scored=True)
+
+
+def test_columns_of_objects(tmp_path):
+    """They have names, and no first line that may be a row."""
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text1": "a dog", "text2": "dogs"}\n')
+    for num_texts, of_what in ((2, "two texts"), (1, "a text")):
+        with pytest.raises(DataError, match=f"expected columns of {of_what} and a label"):
+            read_columns(path, num_texts=num_texts)
+    assert [*read_pairs(path)] == [("a dog", "dogs")]
 
 
 def test_header_of_unknown_names(write, caplog):

@@ -269,7 +269,8 @@ def choose_columns(
     else:
         is_pair = value == "match" and len(table.names) == 2
         chosen = (0, 1) if is_pair else None
-    if chosen is None or len(chosen) == num_texts:
+    # JSON and Parquet name their columns and have no first line.
+    if table.first_line and (chosen is None or len(chosen) == num_texts):
         numbered = _by_number(table.first_line, num_texts, value)
         if numbered is not None and table.has_header:
             table.unread_header()
