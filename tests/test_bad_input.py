@@ -178,7 +178,7 @@ class TestOutputFolder:
         status, message = train(GOOD)
         assert status == 0, message
         result = train(GOOD + b"x\ty\n", "--resume")
-        assert_error(result, "was started with other settings", "pairs.tsv was ")
+        assert_error(result, "was started with other settings", "pairs.tsv has changed")
 
     def test_a_file_is_in_the_way(self, train, tmp_path):
         (tmp_path / "run").write_text("x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,6 +88,12 @@ def test_run_folder(tmp_path):
         ("words", {"epochs": 0}, "`epochs` must be at least"),
         ("words", {"data": ["ab", ("a", "b")]}, "An example must be .*Received: 'ab'"),
         ("words", {"data": [("a", "b", 1, 2)]}, "An example must be .text1, text2, label."),
+        ("words", {"data": []}, "`data` has no examples"),
+        (
+            "words",
+            {"data": SimpleNamespace(columns=["a"])},
+            "a list of examples. Received: a data frame",
+        ),
         ("words", {"eval_data": ["a.tsv", "b.tsv"]}, "`eval_data` must be one file or folder"),
         ("distill", {"data": [("a", "b")]}, "Examples of this task must be in files"),
     ],

@@ -99,7 +99,11 @@ def train(
 
 def _files(task: str, name: str, values: Data, folder: Path) -> Any:
     """Returns the value of `data` or `eval_data`; examples are written to a file of this name."""
+    if hasattr(values, "columns"):
+        raise ConfigError(f"`{name}` must be files or a list of examples. Received: a data frame.")
     items: list[Any] = [values] if isinstance(values, str | Path) else list(values)
+    if not items:
+        raise ConfigError(f"`{name}` has no examples.")
     if not all(isinstance(item, str | Path) for item in items):
         path = folder / f"{name}.jsonl"
         task_class(task).write_examples(items, path)
