@@ -64,11 +64,7 @@ class Matches:
     threshold: float
     estimates: list[Estimate]
     learned: Learned | None
-    links: Links = field(compare=False)
-
-    def __repr__(self) -> str:
-        # All pairs of large tables would fill a notebook.
-        return f"Matches({len(self.pairs):,} pairs, threshold={self.threshold:g})"
+    links: Links = field(repr=False, compare=False)
 
     def alternatives(self, row: int, k: int = 3) -> list[Match]:
         """Returns the k most probable right rows of a left row, however improbable."""
@@ -126,11 +122,7 @@ class Duplicates:
     estimates: list[Estimate]
     learned: Learned | None
     weak_links: list[WeakLink]
-    links: Links = field(compare=False)
-
-    def __repr__(self) -> str:
-        groups, kept = len(self.groups), len(self.kept)
-        return f"Duplicates({groups:,} groups, {kept:,} rows kept, threshold={self.threshold:g})"
+    links: Links = field(repr=False, compare=False)
 
     def explain(self, left: int, right: int) -> list[Evidence]:
         """Returns the evidence for two rows."""
