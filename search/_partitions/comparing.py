@@ -429,7 +429,8 @@ def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Array:
             column = replace(column, kind=kind)
         agreements.append(compare_column(column, pairs))
     log_priors = mixture.log_priors
-    evidence: Array = mixture.column_evidence(agreements).sum(axis=1)
+    # What follows from another column has less evidence.
+    evidence: Array = replace(mixture, parents=[]).column_evidence(agreements).sum(axis=1)
     return evidence + (log_priors[0] - log_priors[-1])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -281,10 +281,23 @@ def _crossed_share(columns: Sequence[Column], one: int, other: int, pairs: Ids) 
 
 def _level_shares(column: Column, pairs: Ids) -> Array:
     """Returns the share of each level among pairs that mostly differ, `(num_levels,)`."""
+    return level_shares(column, compare_column(column, pairs).levels)
+
+
+def level_shares(
+    column: Column, levels: NDArray[np.int8], weights: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
+    """Returns the share of each level, without missing values, `(num_levels,)`.
+
+    Args:
+        column: The column.
+        levels: The levels of pairs that mostly differ, `(num_pairs,)`.
+        weights: How much each pair counts. Default: 1.
+    """
     near = column.kind.near_by_chance
     # Most values disagree by chance.
     prior = np.array([0, 0, *near, 1])
-    counts = np.bincount(compare_column(column, pairs).levels, minlength=num_levels(column))
+    counts = np.bincount(levels, weights, minlength=num_levels(column))
     counts[ABSENT] = 0
     found: Array = counts + prior * (_PSEUDO_RANDOM / prior.sum())
     return found / found.sum()

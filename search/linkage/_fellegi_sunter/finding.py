@@ -25,6 +25,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     random_pairs,
 )
 from tf_charagram.search.linkage._fellegi_sunter.fitting import fit_mixture, start_from
+from tf_charagram.search.linkage._fellegi_sunter.hierarchies import Hierarchies
 from tf_charagram.search.linkage._fellegi_sunter.labels import Label, numbered_labels
 from tf_charagram.search.linkage._fellegi_sunter.linking import Links
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
@@ -50,6 +51,8 @@ _WORDS = ("code", "name", "text")
 _MAX_OTHER_WORDS = 0.3
 # With fewer columns, none but numbers may change.
 _MIN_CHANGING = 3
+# Matches, and what follows from other columns in all other pairs, are fitted in turn.
+_NUM_ROUNDS = 3
 
 
 def find_links(
@@ -197,10 +200,13 @@ def fitted_mixture(
     for number in changed:
         chance[number] = chance_levels(translated[number], samples)
     row_share = num_rows / num_all
+    hierarchies = Hierarchies(translated, chance)
+    hierarchy = hierarchies.before_pairs()
     variants: list[int] = []
 
     def before_pairs() -> Mixture:
-        return replace(Mixture.before_pairs(chance, is_identifying), row_share=row_share)
+        mixture = Mixture.before_pairs(chance, is_identifying)
+        return replace(mixture, row_share=row_share, **hierarchy._asdict())
 
     def fit() -> Mixture:
         if fitted is not None:
@@ -216,6 +222,16 @@ def fitted_mixture(
 
     mixture = fit()
     is_one_table = columns[0].is_one_table
+    if fitted is None and max(hierarchy.parents, default=-1) >= 0:
+        for _ in range(_NUM_ROUNDS):
+            before = hierarchy
+            hierarchy = hierarchies.beside_matches(hierarchy, mixture)
+            again = fit()
+            if again.num_matches(num_all) < mixture.num_matches(num_all) / _MAX_CHANGE:
+                # Nothing but one column tells matches from others: its first counts are surer.
+                hierarchy = before
+                break
+            mixture = again
     if fitted is None and is_one_table:
         variants = variant_columns(translated, mixture, pairs, agreements)
     if variants:

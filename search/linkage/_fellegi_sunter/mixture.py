@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logsumexp
@@ -30,9 +31,28 @@ _DIFFERENT_PER_NEAR = 0.75
 # wines are one digit apart by chance.
 _MIN_BY_CHANCE = 0.5
 _LOG_NEVER = -20.0
+# If fewer rows with equal values in one column have equal values in another, they may be matches.
+_MIN_EXPLAINED = 0.1
+# No level is impossible.
+_MIN_SHARE = 1e-6
+# A level is a difference, too, if so many rows are as near as this that are equal in the column
+# that this one follows from: names that begin with the same town.
+_MAX_SIBLINGS = 0.25
 # At least so many of the matches differ in nothing, however many values of each column are
 # misspelled: rows are copied as they are, too.
 _MIN_EXACT = 0.2
+
+
+class Hierarchy(NamedTuple):
+    """Columns that follow from others.
+
+    Attributes:
+        parents: Number of the column that each column follows from, -1 if from none.
+        given: Share of each level among random pairs that have equal values there, one per column.
+    """
+
+    parents: list[int]
+    given: list[Array]
 
 
 @dataclass
@@ -56,6 +76,10 @@ class Mixture:
         row_share: Number of rows of the smaller table over the number of all pairs of rows.
         variant_columns: Numbers of the columns in which things of one table differ that are alike
             in all else.
+        parents: Number of the column that each column follows from, -1 if from none; empty if from
+            none at all.
+        given: For each column, the share of each level among random pairs that have equal values
+            in the column that it follows from.
     """
 
     match: list[Array]
@@ -70,6 +94,8 @@ class Mixture:
     rivals: list[Array] = field(default_factory=list)
     log_rivals: Array = field(default_factory=lambda: np.zeros(0))
     variant_columns: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    given: list[Array] = field(default_factory=list)
 
     def for_tables(self, row_share: float) -> Mixture:
         """Returns the same weights for tables of another size: as many matches per row.
@@ -90,6 +116,8 @@ class Mixture:
         """Tells the levels of a column at which values differ, `(num_levels,)`."""
         are_differences = self.chance[column] > _MIN_BY_CHANCE
         are_differences |= column in self.variant_columns
+        if self.parents and self.parents[column] >= 0:
+            are_differences |= np.cumsum(self.given[column]) > _MAX_SIBLINGS
         are_differences[: EQUAL + 1] = False
         are_differences[-1] = True
         return are_differences
@@ -125,7 +153,15 @@ class Mixture:
     def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
         """Returns the log likelihood ratios of match and chance, `(num_pairs, num_columns)`."""
         columns = zip(self.match, self.chance, agreements, strict=True)
-        return np.stack([log_ratios(*column) for column in columns], axis=1)
+        ratios = [log_ratios(*column) for column in columns]
+        for number, parent in enumerate(self.parents):
+            if parent < 0:
+                continue
+            levels = agreements[parent].levels
+            follows = np.flatnonzero((levels == EQUAL) | (levels == EQUAL + 1))
+            chance = self.chance[number], self.given[number]
+            ratios[number][follows] -= _log_explained(*chance, agreements[number].of(follows))
+        return np.stack(ratios, axis=1)
 
     def add_relatives(self, shares: Array) -> None:
         """Adds a class of relatives, as frequent as matches, for the next fit to improve."""
@@ -225,6 +261,27 @@ def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:
     ratios = (log_match - log_chance)[agreement.levels] - agreement.log_frequencies
     ratios[agreement.levels == ABSENT] = 0
     return ratios
+
+
+def _log_explained(chance: Array, given: Array, agreement: Agreement) -> Array:
+    """Returns the log ratio of levels of random pairs with and without another equal column.
+
+    Args:
+        chance: Share of each level among random pairs.
+        given: The same among those that are equal in the other column.
+        agreement: How pairs agree that are equal in the other column.
+    """
+    explained = np.log(np.maximum(given / np.maximum(chance, _MIN_SHARE), 1))
+    # Other values are as good a sign of another thing as anywhere.
+    explained[[ABSENT, EQUAL, -1]] = 0
+    found = explained[agreement.levels]
+    # Rare values are more probable in the same way as among matches.
+    share = (given[EQUAL] - chance[EQUAL]) / (1 - chance[EQUAL])
+    if share > _MIN_EXPLAINED:
+        is_equal = agreement.levels == EQUAL
+        rarity = -agreement.log_frequencies[is_equal]
+        found[is_equal] = np.logaddexp(np.log(share) + rarity, np.log1p(-share))
+    return found
 
 
 def shared_evidence(ratios: Array, shares: Array) -> Array:

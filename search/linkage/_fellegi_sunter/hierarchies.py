@@ -1,0 +1,206 @@
+"""Hierarchies of columns: a town lies in one state, and a species in one family.
+
+Rows that share a town share the state, too, and their names may begin with the town. Such values
+are the evidence of one column, not of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from tf_charagram.search._pairs.flat_arrays import Array, Ids, paired, stable_order
+from tf_charagram.search.linkage._columns.columns import Column
+from tf_charagram.search.linkage._fellegi_sunter.evidence import (
+    ABSENT,
+    EQUAL,
+    Agreement,
+    compare_columns,
+    level_shares,
+)
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Hierarchy, Mixture
+
+# Rows whose partners are drawn, for each column.
+_NUM_DRAWN = 10_000
+# Of the rows with a value that fewer rows have, too many may be the same thing.
+_MIN_ROWS = 8
+# Fewer pairs tell nothing.
+_MIN_PAIRS = 200
+# So many of the rows with a value may match each of them.
+_MAX_PARTNERS = 2
+# If fewer of the pairs differ in what identifies, rows with the value are one thing.
+_MIN_APART = 0.5
+# So many match, as a rule.
+_EXPECTED_PARTNERS = 0.5
+# No level is impossible.
+_MIN_CHANCE = 1e-6
+# More than any level.
+_NO_LEVEL = 127
+# Smallest information in nats that a value has about another column.
+_MIN_INFORMATION = 0.1
+
+
+class Siblings(NamedTuple):
+    """Pairs of rows that have equal values in a column, most of which do not match.
+
+    Attributes:
+        parent: Number of the column.
+        agreements: Their agreements, one per column.
+    """
+
+    parent: int
+    agreements: list[Agreement]
+
+
+class Hierarchies:
+    """Finds which columns follow from which, by pairs of rows that share a frequent value.
+
+    Args:
+        columns: The columns of one or two tables.
+        chance: Share of each level among random pairs, one per column.
+    """
+
+    def __init__(self, columns: Sequence[Column], chance: Sequence[Array]) -> None:
+        self._columns = columns
+        self._chance = chance
+        self._siblings = []
+        for parent, column in enumerate(columns):
+            if column.is_identifying:
+                continue
+            pairs = _pairs_with_equal_values(column)
+            if len(pairs) >= _MIN_PAIRS:
+                self._siblings.append(Siblings(parent, compare_columns(columns, pairs)))
+
+    def before_pairs(self) -> Hierarchy:
+        """Finds them before matches are known: most pairs differ in what identifies."""
+        num_columns = len(self._columns)
+        given = [list(self._chance) for _ in self._columns]
+        information = np.zeros((num_columns, num_columns))
+        for parent, agreements in self._siblings:
+            counts = self._columns[parent].counts / len(self._columns[parent].tables)
+            share_of_row = 1 / counts[counts >= _MIN_ROWS].mean()
+            apart = self._shares_apart(agreements, _EXPECTED_PARTNERS * share_of_row)
+            if apart is None:
+                continue
+            given[parent] = apart
+            for number in range(num_columns):
+                if number != parent:
+                    shares = given[parent][number] - _MAX_PARTNERS * share_of_row
+                    information[number, parent] = _information(shares, self._chance[number])
+        parents = _best_parents(information)
+        found = []
+        for number, parent in enumerate(parents):
+            found.append(self._chance[number] if parent < 0 else given[parent][number])
+        return Hierarchy(parents, found)
+
+    def _shares_apart(
+        self, agreements: Sequence[Agreement], num_matching: float
+    ) -> list[Array] | None:
+        """Returns the shares of levels among the pairs that differ in columns that identify.
+
+        Args:
+            agreements: Agreements of pairs, one per column.
+            num_matching: Share of the pairs that may match.
+
+        Returns:
+            The shares, or `None` if most of the pairs match: rows with the value are one thing.
+        """
+        identifying = [column.is_identifying for column in self._columns]
+        is_apart = np.ones(len(agreements[0].levels), bool)
+        if any(identifying):
+            levels = np.stack([agreement.levels for agreement in agreements])[identifying]
+            nearest = np.where(levels == ABSENT, _NO_LEVEL, levels).min(axis=0)
+            is_apart = (nearest > EQUAL + 1) & (nearest < _NO_LEVEL)
+        if is_apart.mean() < _MIN_APART:
+            return None
+        found = self._shares(agreements, is_apart)
+        of_all = self._shares(agreements, np.ones(len(is_apart)))
+        for number in np.flatnonzero(identifying).tolist():
+            found[number] = _without_matches(of_all[number], self._chance[number], num_matching)
+        return found
+
+    def beside_matches(self, hierarchy: Hierarchy, mixture: Mixture) -> Hierarchy:
+        """Counts the levels of the pairs that do not match.
+
+        Args:
+            hierarchy: What was found before.
+            mixture: A fitted mixture, which tells matches.
+        """
+        given = list(hierarchy.given)
+        for parent, agreements in self._siblings:
+            weights = expit(-mixture.log_odds(agreements))
+            shares = self._shares(agreements, weights)
+            for number, other in enumerate(hierarchy.parents):
+                if other == parent:
+                    given[number] = shares[number]
+        return hierarchy._replace(given=given)
+
+    def _shares(self, agreements: Sequence[Agreement], weights: NDArray[Any]) -> list[Array]:
+        found = []
+        for column, agreement in zip(self._columns, agreements, strict=True):
+            found.append(level_shares(column, agreement.levels, weights))
+        return found
+
+
+def _without_matches(shares: Array, chance: Array, num_matching: float) -> Array:
+    """Returns shares of levels without matches, which are equal or near.
+
+    Misspelled matches are no more frequent than equal ones, unless there are so few matches.
+    """
+    found = shares.copy()
+    found[EQUAL] = chance[EQUAL]
+    num_misspelled = max(shares[EQUAL], num_matching)
+    for level in range(EQUAL + 1, len(shares) - 1):
+        taken = np.clip(shares[level] - chance[level], 0, num_misspelled)
+        found[level] -= taken
+        num_misspelled -= taken
+    return found / found.sum()
+
+
+def _information(shares: Array, chance: Array) -> float:
+    """Returns the information in nats of levels that are more frequent than by chance."""
+    is_more = shares > chance
+    more, by_chance = shares[is_more], chance[is_more]
+    gains = more * np.log(more / np.maximum(by_chance, _MIN_CHANCE))
+    return float((gains - (more - by_chance)).sum())
+
+
+def _pairs_with_equal_values(column: Column) -> Ids:
+    """Draws rows with a frequent value, each with another row that has it."""
+    draw = np.random.default_rng(0)
+    rows = np.flatnonzero(column.left >= 0)
+    others = stable_order(column.right)
+    values = column.right[others]
+    starts, ends = np.searchsorted(values, [column.left[rows], column.left[rows] + 1])
+    is_frequent = ends - starts >= _MIN_ROWS
+    places = draw.integers(starts[is_frequent], ends[is_frequent])
+    pairs = paired(rows[is_frequent], others[places])
+    if column.is_one_table:
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    if len(pairs) > _NUM_DRAWN:
+        pairs = pairs[draw.choice(len(pairs), _NUM_DRAWN, replace=False)]
+    return pairs
+
+
+def _best_parents(information: NDArray[np.float64]) -> list[int]:
+    """Returns the column that each column follows from, or -1, without circles.
+
+    Args:
+        information: What each column says about others, `(num_columns, num_parents)`.
+    """
+    num_columns = len(information)
+    parents = [-1] * num_columns
+    for place in np.argsort(-information, axis=None, kind="stable").tolist():
+        child, parent = divmod(place, num_columns)
+        if information[child, parent] < _MIN_INFORMATION:
+            break
+        ancestor = parent
+        while ancestor not in (-1, child):
+            ancestor = parents[ancestor]
+        if parents[child] == -1 and ancestor == -1:
+            parents[child] = parent
+    return parents
