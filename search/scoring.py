@@ -19,6 +19,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     Flags,
     Floats,
     Ids,
+    blocks,
     lengths_of,
     taken,
 )
@@ -443,11 +444,10 @@ class TextScorer:
             right: Texts.
             pairs: Rows of both, `(num_pairs, 2)`.
         """
-        blocks = [np.zeros((0, NUM_COLUMNS), np.float32)]
-        for start in range(0, len(pairs), _MAX_PAIRS):
-            block = pairs[start : start + _MAX_PAIRS]
-            blocks.append(_columns(compare(left, right, block, self.is_lexical)))
-        return np.concatenate(blocks)
+        parts = [np.zeros((0, NUM_COLUMNS), np.float32)]
+        for block in blocks(len(pairs), _MAX_PAIRS):
+            parts.append(_columns(compare(left, right, pairs[block], self.is_lexical)))
+        return np.concatenate(parts)
 
     def _combine(self, features: Features) -> NDArray[np.floating]:
         """Combines the features of pairs into scores, `(num_pairs,)`."""

@@ -22,7 +22,7 @@ from tf_charagram._files.writing import (
 from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
-from tf_charagram.search._pairs.flat_arrays import Floats, Ids, ranks, rows_by_number
+from tf_charagram.search._pairs.flat_arrays import Floats, Ids, blocks, ranks, rows_by_number
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.scoring import TextScorer
@@ -237,8 +237,8 @@ class TextIndex:
         check_fraction("min_score", min_score)
         queries = strings_of(queries, "queries")
         hits = []
-        for start in range(0, len(queries), _BATCH):
-            hits += self._search_batch(queries[start : start + _BATCH], k, min_score)
+        for block in blocks(len(queries), _BATCH):
+            hits += self._search_batch(queries[block], k, min_score)
         return hits
 
     def _search_batch(self, queries: list[str], k: int, min_score: float) -> list[list[Hit]]:

@@ -11,7 +11,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from tf_charagram.search._pairs.codes import compared_codes
-from tf_charagram.search._pairs.flat_arrays import Floats, Ids, numbered
+from tf_charagram.search._pairs.flat_arrays import Floats, Ids, blocks, numbered
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import row_products
 from tf_charagram.text._algorithm.arrays import positions, splits_of
@@ -91,8 +91,7 @@ def compare_wholes(left: Texts, right: Texts, pairs: NDArray[np.integer]) -> Fea
     longer = np.maximum(left_num_words, right_num_words)
     features.word_share[:] = 1 / np.maximum(longer, 1)
     has_vectors = left.vectors.shape[1] > 0
-    for start in range(0, len(pairs) if has_vectors else 0, _VECTOR_BLOCK):
-        block = slice(start, start + _VECTOR_BLOCK)
+    for block in blocks(len(pairs) if has_vectors else 0, _VECTOR_BLOCK):
         left_vectors = left.vectors.take(left_rows[block], axis=0)
         right_vectors = right.vectors.take(right_rows[block], axis=0)
         cosines = np.einsum("ij,ij->i", left_vectors, right_vectors)

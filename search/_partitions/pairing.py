@@ -11,6 +11,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     Flags,
     Floats,
     Ids,
+    blocks,
     keys_of_pairs,
     numbered,
     paired,
@@ -154,8 +155,8 @@ def scored(job: Job, pairs: Ids, lowest: float) -> NDArray[Any]:
     """Returns the pairs that have a minimum score, with their scores."""
     comparison = comparison_of(job)
     found = [np.zeros(0, PAIRS)]
-    for start in range(0, len(pairs), _CHUNK):
-        own = pairs[start : start + _CHUNK]
+    for block in blocks(len(pairs), _CHUNK):
+        own = pairs[block]
         scores = comparison.probabilities(chunk_of(job, own), counts_of(job), lowest)
         is_kept = (scores >= lowest) & (scores > 0)
         keys = keys_of_pairs(own[is_kept], job.num_rows)
