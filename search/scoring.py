@@ -99,9 +99,8 @@ class PairEvidence(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence[PairEvidence]) -> PairEvidence:
         """Joins the evidence of several parts of the pairs."""
-        nothing = NO_FLOATS
-        scores = np.concatenate([nothing, *(part.scores for part in parts)])
-        return cls(scores, np.concatenate([nothing, *(part.rarest for part in parts)]))
+        scores = np.concatenate([NO_FLOATS, *(part.scores for part in parts)])
+        return cls(scores, np.concatenate([NO_FLOATS, *(part.rarest for part in parts)]))
 
 
 #: Weights for long texts, and for single words. If the longer of two texts has n words, SINGLE

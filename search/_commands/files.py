@@ -124,7 +124,7 @@ def options_of(values: Namespace) -> dict[str, Any]:
 
 
 def _report(progress: dict[str, Any]) -> None:
-    tell(json.dumps(progress) + "")
+    tell(json.dumps(progress))
     sys.stderr.flush()
 
 

@@ -83,6 +83,11 @@ class Pairs(NamedTuple):
     num_left: int | None = None
     texts: Sequence[str] = ()
 
+    @property
+    def max_gain(self) -> float:
+        """Score that a text of two tables without other good partners counts for."""
+        return 0.0 if self.num_left is None else MAX_GAIN
+
 
 class TextComparison:
     """Compares texts.
@@ -120,8 +125,8 @@ class TextComparison:
         if self._scorer is None:
             raise ConfigError("Count the words of all texts first.")
         [texts] = chunk.values
-        gain = 0.0 if chunk.num_left is None else MAX_GAIN
-        found = _text_similarities(self._scorer, self._threshold, gain, texts, chunk.pairs)
+        settings = self._scorer, self._threshold, chunk.max_gain
+        found = _text_similarities(*settings, texts, chunk.pairs)
         return found.astype(np.float64).round(_DECIMALS)
 
 
@@ -243,10 +248,9 @@ class ColumnComparison:
             kind = column.kind
             counted = self._counted[number]
             if number == self.text_number and self.row_scorer is not None:
-                gain = 0.0 if chunk.num_left is None else MAX_GAIN
                 least = least_probability(self.columns, number, self._threshold)
-                similarities = partial(_text_similarities, self.row_scorer, least, gain)
-                kind = kind._replace(similarities=similarities)
+                settings = self.row_scorer, least, chunk.max_gain
+                kind = kind._replace(similarities=partial(_text_similarities, *settings))
             elif counted is not None:
                 whole = WholeTexts.of_values(values, counted)
                 kind = kind._replace(similarities=whole.similarities)

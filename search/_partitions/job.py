@@ -186,7 +186,7 @@ def _output_names(inputs: tuple[str, ...]) -> list[str]:
 
 
 def fit_of(job: Job) -> dict[str, Any]:
-    """Returns what `fit` found: notes, and the matches that are `unseen` and `unclear`."""
+    """Returns the result of `fit`: notes, and shares of matches that are `unseen` or `unclear`."""
     facts: dict[str, Any] = read_json(job.path(FIT))
     return facts
 

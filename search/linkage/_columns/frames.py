@@ -46,7 +46,7 @@ def with_column(table: Any, name: str, values: Any) -> Any:
 
 
 def names_of(table: Any) -> list[str] | None:
-    """Returns the names of the columns of a table, or `None` if it is none."""
+    """Returns the names of the columns of a table, or `None` for anything else."""
     if isinstance(table, Mapping):
         return list(table)
     # Tables of pyarrow have other `columns`.

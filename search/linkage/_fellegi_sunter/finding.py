@@ -24,11 +24,11 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     count_things,
     random_pairs,
 )
-from tf_charagram.search.linkage._fellegi_sunter.fitting import fit_mixture, start_from
+from tf_charagram.search.linkage._fellegi_sunter.fitting import Patterns, fit_mixture, start_from
 from tf_charagram.search.linkage._fellegi_sunter.hierarchies import Hierarchies
 from tf_charagram.search.linkage._fellegi_sunter.labels import Label, numbered_labels
 from tf_charagram.search.linkage._fellegi_sunter.linking import Links
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Hierarchy, Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rival_classes import fit_variants
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
@@ -200,8 +200,9 @@ def fitted_mixture(
     for number in changed:
         chance[number] = chance_levels(translated[number], samples)
     row_share = num_rows / num_all
-    hierarchies = Hierarchies(translated, chance)
-    hierarchy = hierarchies.before_pairs()
+    hierarchies = None if fitted is not None else Hierarchies(translated, chance)
+    hierarchy = Hierarchy([], []) if hierarchies is None else hierarchies.before_pairs()
+    patterns = Patterns.of(agreements)
     variants: list[int] = []
 
     def before_pairs() -> Mixture:
@@ -211,18 +212,18 @@ def fitted_mixture(
     def fit() -> Mixture:
         if fitted is not None:
             return fitted.for_tables(row_share)
-        mixture = fit_mixture(before_pairs(), agreements, num_all, _EXPECTED_SHARE * num_rows)
+        mixture = fit_mixture(before_pairs(), patterns, num_all, _EXPECTED_SHARE * num_rows)
         if mixture.num_matches(num_all) < _MIN_FOUND * num_rows:
             # A column that both tables write in different ways hides all matches.
-            again = _fit_from_best(before_pairs(), agreements, pairs, num_rows, num_all)
+            again = _fit_from_best(before_pairs(), agreements, patterns, pairs, num_rows, num_all)
             mixture = again or mixture
         if variants:
-            fit_variants(mixture, agreements, variants, num_all)
+            fit_variants(mixture, patterns, variants, num_all)
         return mixture
 
     mixture = fit()
     is_one_table = columns[0].is_one_table
-    if fitted is None and max(hierarchy.parents, default=-1) >= 0:
+    if hierarchies is not None and max(hierarchy.parents) >= 0:
         for _ in range(_NUM_ROUNDS):
             before = hierarchy
             hierarchy = hierarchies.beside_matches(hierarchy, mixture)
@@ -235,12 +236,13 @@ def fitted_mixture(
     if fitted is None and is_one_table:
         variants = variant_columns(translated, mixture, pairs, agreements)
     if variants:
-        fit_variants(mixture, agreements, variants, num_all)
+        fit_variants(mixture, patterns, variants, num_all)
         variants = with_companions(translated, mixture)
         mixture = fit()
     if sizes is None and is_one_table:
         probabilities = expit(mixture.log_odds(agreements))
         translated, agreements = count_things(translated, pairs, agreements, probabilities)
+        patterns = Patterns.of(agreements)
         mixture = fit()
     for number in mixture.variant_columns:
         translated[number] = replace(translated[number], is_identifying=True)
@@ -248,13 +250,19 @@ def fitted_mixture(
 
 
 def _fit_from_best(
-    mixture: Mixture, agreements: Sequence[Agreement], pairs: Ids, num_rows: int, num_all: int
+    mixture: Mixture,
+    agreements: Sequence[Agreement],
+    patterns: Patterns,
+    pairs: Ids,
+    num_rows: int,
+    num_all: int,
 ) -> Mixture | None:
     """Fits a mixture from the best pairs of both rows on, or returns `None` if that finds no more.
 
     Args:
         mixture: The mixture before pairs are seen, which is changed.
         agreements: Agreements of candidates, one per column.
+        patterns: Their patterns.
         pairs: The candidates, `(num_pairs, 2)`.
         num_rows: Number of rows whose partners are among the candidates.
         num_all: Number of pairs of rows, candidates or not.
@@ -265,7 +273,7 @@ def _fit_from_best(
     if num_seeds < _MIN_SEEDS:
         return None
     start_from(mixture, agreements, is_seed)
-    fit_mixture(mixture, agreements, num_all, num_seeds)
+    fit_mixture(mixture, patterns, num_all, num_seeds)
     # Pairs that are alike by chance are lost, or they are a few of many.
     num_matches = mixture.num_matches(num_all)
     is_sound = num_seeds / _MAX_CHANGE < num_matches < num_seeds * _MAX_CHANGE

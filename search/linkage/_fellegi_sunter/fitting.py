@@ -104,7 +104,7 @@ def _packed(columns: Sequence[NDArray[Any]]) -> Ids:
 
 def fit_mixture(
     mixture: Mixture,
-    agreements: Sequence[Agreement],
+    patterns: Patterns,
     num_all_pairs: float,
     num_expected: float,
 ) -> Mixture:
@@ -115,11 +115,10 @@ def fit_mixture(
 
     Args:
         mixture: The mixture to start from, which is changed.
-        agreements: Agreements of candidates, one per column.
+        patterns: Patterns of agreement of candidates.
         num_all_pairs: Number of pairs of rows, candidates or not.
         num_expected: Number of matches to start from.
     """
-    patterns = Patterns.of(agreements)
     mixture.shared = _likely_relatives(mixture, patterns, num_all_pairs)
     expected = np.full(len(mixture.shared) + 1, num_expected)
     mixture.log_priors = _log_priors(expected, num_all_pairs)

@@ -7,7 +7,7 @@ are the evidence of one column, not of two.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     compare_columns,
     level_shares,
 )
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Hierarchy, Mixture
+from tf_charagram.search.linkage._fellegi_sunter.mixture import MIN_LEVEL, Hierarchy, Mixture
 
 # Rows whose partners are drawn, for each column.
 _NUM_DRAWN = 10_000
@@ -36,24 +36,10 @@ _MAX_PARTNERS = 2
 _MIN_APART = 0.5
 # So many match, as a rule.
 _EXPECTED_PARTNERS = 0.5
-# No level is impossible.
-_MIN_CHANCE = 1e-6
 # More than any level.
 _NO_LEVEL = 127
 # Smallest information in nats that a value has about another column.
 _MIN_INFORMATION = 0.1
-
-
-class Siblings(NamedTuple):
-    """Pairs of rows that have equal values in a column, most of which do not match.
-
-    Attributes:
-        parent: Number of the column.
-        agreements: Their agreements, one per column.
-    """
-
-    parent: int
-    agreements: list[Agreement]
 
 
 class Hierarchies:
@@ -67,20 +53,21 @@ class Hierarchies:
     def __init__(self, columns: Sequence[Column], chance: Sequence[Array]) -> None:
         self._columns = columns
         self._chance = chance
-        self._siblings = []
+        # Agreements of pairs of rows with equal values in a column, most of which do not match.
+        self._siblings: dict[int, list[Agreement]] = {}
         for parent, column in enumerate(columns):
             if column.is_identifying:
                 continue
             pairs = _pairs_with_equal_values(column)
             if len(pairs) >= _MIN_PAIRS:
-                self._siblings.append(Siblings(parent, compare_columns(columns, pairs)))
+                self._siblings[parent] = compare_columns(columns, pairs)
 
     def before_pairs(self) -> Hierarchy:
         """Finds them before matches are known: most pairs differ in what identifies."""
         num_columns = len(self._columns)
-        given = [list(self._chance) for _ in self._columns]
+        given = {-1: list(self._chance)}
         information = np.zeros((num_columns, num_columns))
-        for parent, agreements in self._siblings:
+        for parent, agreements in self._siblings.items():
             counts = self._columns[parent].counts / len(self._columns[parent].tables)
             share_of_row = 1 / counts[counts >= _MIN_ROWS].mean()
             apart = self._shares_apart(agreements, _EXPECTED_PARTNERS * share_of_row)
@@ -89,12 +76,10 @@ class Hierarchies:
             given[parent] = apart
             for number in range(num_columns):
                 if number != parent:
-                    shares = given[parent][number] - _MAX_PARTNERS * share_of_row
+                    shares = apart[number] - _MAX_PARTNERS * share_of_row
                     information[number, parent] = _information(shares, self._chance[number])
         parents = _best_parents(information)
-        found = []
-        for number, parent in enumerate(parents):
-            found.append(self._chance[number] if parent < 0 else given[parent][number])
+        found = [given[parent][number] for number, parent in enumerate(parents)]
         return Hierarchy(parents, found)
 
     def _shares_apart(
@@ -131,7 +116,8 @@ class Hierarchies:
             mixture: A fitted mixture, which tells matches.
         """
         given = list(hierarchy.given)
-        for parent, agreements in self._siblings:
+        for parent in {*hierarchy.parents} - {-1}:
+            agreements = self._siblings[parent]
             weights = expit(-mixture.log_odds(agreements))
             shares = self._shares(agreements, weights)
             for number, other in enumerate(hierarchy.parents):
@@ -165,7 +151,7 @@ def _information(shares: Array, chance: Array) -> float:
     """Returns the information in nats of levels that are more frequent than by chance."""
     is_more = shares > chance
     more, by_chance = shares[is_more], chance[is_more]
-    gains = more * np.log(more / np.maximum(by_chance, _MIN_CHANCE))
+    gains = more * np.log(more / np.maximum(by_chance, MIN_LEVEL))
     return float((gains - (more - by_chance)).sum())
 
 

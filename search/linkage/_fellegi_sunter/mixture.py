@@ -31,10 +31,10 @@ _DIFFERENT_PER_NEAR = 0.75
 # wines are one digit apart by chance.
 _MIN_BY_CHANCE = 0.5
 _LOG_NEVER = -20.0
+#: No level is impossible.
+MIN_LEVEL = 1e-6
 # If fewer rows with equal values in one column have equal values in another, they may be matches.
 _MIN_EXPLAINED = 0.1
-# No level is impossible.
-_MIN_SHARE = 1e-6
 # A level is a difference, too, if so many rows are as near as this that are equal in the column
 # that this one follows from: names that begin with the same town.
 _MAX_SIBLINGS = 0.25
@@ -271,7 +271,7 @@ def _log_explained(chance: Array, given: Array, agreement: Agreement) -> Array:
         given: The same among those that are equal in the other column.
         agreement: How pairs agree that are equal in the other column.
     """
-    explained = np.log(np.maximum(given / np.maximum(chance, _MIN_SHARE), 1))
+    explained = np.log(np.maximum(given / np.maximum(chance, MIN_LEVEL), 1))
     # Other values are as good a sign of another thing as anywhere.
     explained[[ABSENT, EQUAL, -1]] = 0
     found = explained[agreement.levels]

@@ -17,7 +17,7 @@ from tf_charagram.search.linkage._fellegi_sunter.fitting import (
     frequent_sets,
     improve,
 )
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.mixture import MIN_LEVEL, Mixture
 
 # Classes of rivals within a table, such as other sizes and other colours of a shirt, and of rivals
 # that better pairs outdo, such as songs of an album and songs of a singer.
@@ -29,8 +29,6 @@ _NUM_STEPS = 30
 _MIN_GAIN = 0.5
 # Relatives within tables are at least so many of those between them.
 _MIN_FOUND = 0.3
-# No level is impossible.
-_MIN_LEVEL = 1e-6
 # Rivals and matches of two tables are fitted in turn.
 _NUM_ROUNDS = 3
 # Variants and matches of one table, too.
@@ -128,7 +126,7 @@ def _across(within: Array, chance_within: Array, match: Array, chance: Array) ->
     as_matches = agree.sum(axis=1, keepdims=True) * match
     is_nearer = agree[:, [EQUAL]] > as_matches[:, [EQUAL]]
     found = by_chance.sum(axis=1, keepdims=True) * chance + np.where(is_nearer, as_matches, agree)
-    return np.maximum(found, _MIN_LEVEL)
+    return np.maximum(found, MIN_LEVEL)
 
 
 def fit_outdone_rivals(
@@ -163,17 +161,16 @@ def fit_outdone_rivals(
 
 
 def fit_variants(
-    mixture: Mixture, agreements: Sequence[Agreement], columns: list[int], num_all_pairs: float
+    mixture: Mixture, patterns: Patterns, columns: list[int], num_all_pairs: float
 ) -> None:
     """Fits a class of variants for each column that tells them, apart from the matches.
 
     Args:
         mixture: A mixture that takes variants of one table for matches, which is changed.
-        agreements: Agreements of candidates, one per column.
+        patterns: Patterns of agreement of candidates.
         columns: Numbers of the columns that tell variants.
         num_all_pairs: Number of pairs of rows, candidates or not.
     """
-    patterns = Patterns.of(agreements)
     mixture.variant_columns = columns
     num_classes = len(columns)
     share = np.exp(mixture.log_priors[0]) / num_classes
@@ -181,7 +178,7 @@ def fit_variants(
     for _ in range(_NUM_VARIANT_ROUNDS):
         for number, column in enumerate(columns):
             # Copies are equal, so variants are not.
-            mixture.rivals[column][number, EQUAL] = _MIN_LEVEL
+            mixture.rivals[column][number, EQUAL] = MIN_LEVEL
         improve(mixture, patterns, num_all_pairs)
         ratios = mixture.column_evidence(patterns.agreements)
         variants = mixture.log_rival_classes(ratios, patterns.agreements)
@@ -205,9 +202,9 @@ def _misspelled_as_copies(levels: Array, match: Array, chance: Array) -> Array:
         match: The shares among matches, `(num_levels,)`.
         chance: The shares among random pairs.
     """
-    apart = (levels[:, -1:] - match[-1]) / max(chance[-1] - match[-1], _MIN_LEVEL)
+    apart = (levels[:, -1:] - match[-1]) / max(chance[-1] - match[-1], MIN_LEVEL)
     apart = np.clip(apart, 0, 1)
-    return np.maximum((1 - apart) * match + apart * chance, _MIN_LEVEL)
+    return np.maximum((1 - apart) * match + apart * chance, MIN_LEVEL)
 
 
 def _add_classes(mixture: Mixture, shared: Array, shares: Array) -> None:

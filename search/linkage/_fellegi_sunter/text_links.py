@@ -141,10 +141,12 @@ def links_by_texts(
     odds = fitted or TextOdds.fitted(number, other_chances(columns, number), agreements)
     if odds.has_others:
         evidence = odds.column_evidence(agreements)
-        columns[:] = written_otherwise(columns, agreements, evidence, pairs, 0.0)
-        columns[number] = column
-        agreements = compare_columns(columns, pairs)
-        odds = fitted or TextOdds.fitted(number, other_chances(columns, number), agreements)
+        translated = written_otherwise(columns, agreements, evidence, pairs, 0.0)
+        translated[number] = column
+        if any(new is not old for new, old in zip(translated, columns, strict=True)):
+            columns[:] = translated
+            agreements = compare_columns(columns, pairs)
+            odds = fitted or TextOdds.fitted(number, other_chances(columns, number), agreements)
     log_odds = odds.log_odds(agreements)
     links = Links(columns, odds, pairs, expit(log_odds))
     if lexical and not column.is_one_table:
