@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import FolderLock, partial_folder
 from tf_charagram.cli._flags.flags import Parser
-from tf_charagram.cli._flags.table_flags import check_input_flags, check_table_output, read_input
+from tf_charagram.cli._flags.table_flags import (
+    check_input_flags,
+    check_table_output,
+    read_input,
+    texts_of,
+)
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.search._commands.files import (
     add_folder_flags,
@@ -264,7 +269,7 @@ def _first_groups(values: Namespace, table: Table) -> GroupedRows:
 
 def _compared(table: Table, on: Sequence[str]) -> Any:
     """Returns the columns that are compared, or the texts if none is named."""
-    return columns_of(table, on) if on else table.text_of()
+    return columns_of(table, on) if on else texts_of(table)
 
 
 def _say_merges(merges: Sequence[Sequence[int]], is_done: bool) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli._flags.flags import Parser
-from tf_charagram.cli._flags.table_flags import read_input
+from tf_charagram.cli._flags.table_flags import read_input, texts_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._commands.search import model_of
 
@@ -226,8 +226,8 @@ def read_right(values: Namespace) -> tuple[Table, Sequence[str]]:
 
 
 def compared(table: Table, on: Sequence[str]) -> dict[str, list[Any]]:
-    """Returns the columns that are compared: those that are named, or the only one."""
-    return columns_of(table, on) if on else {"text": table.text_of()}
+    """Returns the columns that are compared: those that are named, or the one of texts."""
+    return columns_of(table, on) if on else {"text": texts_of(table)}
 
 
 def say_answer(values: Namespace, found: Matches | Duplicates) -> None:

@@ -20,6 +20,7 @@ from tf_charagram.cli._flags.table_flags import (
     check_table_output,
     column_names,
     read_input,
+    texts_of,
 )
 from tf_charagram.data._tables.lines import STDIN
 from tf_charagram.data._tables.tables import quoted
@@ -260,7 +261,7 @@ def _searcher(values: Namespace) -> tuple[Find, Embedder | None, Table | None]:
     if _is_file(source):
         check_input_flags(values, source)
         table = read_input(source, values, values.on)
-        texts = table.text_of(values.on)
+        texts = texts_of(table, values.on)
         index = TextIndex(texts, model_of(values), lexical=not values.vectors_only)
     elif (Path(source) / SETTINGS).is_file():
         index = TextIndex.load(source, values.model)

@@ -64,7 +64,11 @@ class Matches:
     threshold: float
     estimates: list[Estimate]
     learned: Learned | None
-    links: Links = field(repr=False, compare=False)
+    links: Links = field(compare=False)
+
+    def __repr__(self) -> str:
+        # All pairs of large tables would fill a notebook.
+        return f"Matches(num_pairs={len(self.pairs)}, threshold={self.threshold:g})"
 
     def alternatives(self, row: int, k: int = 3) -> list[Match]:
         """Returns the k most probable right rows of a left row, however improbable."""
@@ -122,7 +126,10 @@ class Duplicates:
     estimates: list[Estimate]
     learned: Learned | None
     weak_links: list[WeakLink]
-    links: Links = field(repr=False, compare=False)
+    links: Links = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"Duplicates(num_groups={len(self.groups)}, threshold={self.threshold:g})"
 
     def explain(self, left: int, right: int) -> list[Evidence]:
         """Returns the evidence for two rows."""

@@ -14,8 +14,10 @@ from tf_charagram.cli import COMMANDS
 from tf_charagram.models.text_reader import TextReader
 from tf_charagram.search import (
     CharacterTfidf,
+    Duplicates,
     GroupedRows,
     Linker,
+    Matches,
     TextIndex,
     TextScorer,
     deduplicate,
@@ -290,6 +292,9 @@ def outcome(function, arguments):
         return str(found.score(["sony phones"], ["sonny phone"]))
     if isinstance(found, GroupedRows):
         return str(found.groups)
+    if isinstance(found, Matches | Duplicates):
+        shown = {name: value for name, value in vars(found).items() if name != "links"}
+        return str(shown)
     return str(found)
 
 

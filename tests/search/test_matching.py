@@ -128,6 +128,14 @@ def test_scores_of_groups():
     assert len(deduplicate(["cat"] * 500, None).groups[0].rows) == 500
 
 
+def test_results_of_large_tables_are_shown_in_a_line():
+    names = words(40)
+    assert repr(deduplicate([*names, *names], None)) == (
+        f"Duplicates(num_groups={len({*names})}, threshold=0.5)"
+    )
+    assert repr(match(names[:1], names[:2], None)) == "Matches(num_pairs=1, threshold=0.5)"
+
+
 def test_large_groups_are_whole():
     number = 150
     text = "honeywell laboratories amsterdam"

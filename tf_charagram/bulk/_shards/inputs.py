@@ -165,7 +165,8 @@ class LineProgress(ProgressLine):
     def summary(self) -> str:
         """Returns the final line."""
         seconds = self._seconds()
-        return f"{self.num_lines:,} lines in {seconds:,.1f} s, {self._rate():,.0f} lines/s"
+        plural = "" if self.num_lines == 1 else "s"
+        return f"{self.num_lines:,} line{plural} in {seconds:,.1f} s, {self._rate():,.0f} lines/s"
 
     def _rate(self) -> float:
         return self.num_lines / self._seconds()

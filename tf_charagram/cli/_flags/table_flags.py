@@ -106,6 +106,14 @@ def read_input(path: str, values: Namespace, on: Sequence[str], hint: str = "") 
     return table
 
 
+def texts_of(table: Table, on: Sequence[str] = ()) -> list[str]:
+    """Returns the texts of some columns, or of one that is named as texts often are."""
+    if not on and len(table.columns) > 1:
+        chosen = table.text_column()
+        sys.stderr.write(f"texts are those of the column {chosen} (to change: --on)\n")
+    return table.text_of(on)
+
+
 def check_table_output(values: Namespace, *inputs: str) -> None:
     """Checks, before a long computation, that the table of `--output` can be written.
 

@@ -101,8 +101,7 @@ class Table:
         """Returns the texts of the rows: their cells in some columns, joined by a space.
 
         Args:
-            on: Columns, by name or 1-based number. Default: the only one, or the first of
-                `TEXT_NAMES` that there is.
+            on: Columns, by name or 1-based number. Default: `text_column()`.
 
         Returns:
             One text per row; missing values are left out.
@@ -111,7 +110,7 @@ class Table:
             ConfigError: There is no such column, or no default.
         """
         if not on:
-            on = [self._text_column()]
+            on = [self.text_column()]
         columns = [self.column(name) for name in on]
         texts = []
         for row in zip(*columns, strict=True):
@@ -119,7 +118,12 @@ class Table:
             texts.append(" ".join(part for part in parts if part))
         return texts
 
-    def _text_column(self) -> str:
+    def text_column(self) -> str:
+        """Returns the only column, or the first of `TEXT_NAMES` that there is.
+
+        Raises:
+            ConfigError: There is none.
+        """
         if len(self.columns) == 1:
             return self.columns[0]
         for name in TEXT_NAMES:
