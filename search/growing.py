@@ -21,18 +21,22 @@ from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import cells_of
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts, read_whole_text
+from tf_charagram.search.linkage._fellegi_sunter.linking import Links
 from tf_charagram.search.linkage.answers import checked_threshold
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
+from tf_charagram.search.text_index import MAX_UNCOUNTED
 from tf_charagram.text._algorithm.arguments import strings_of
 
 _FORMAT = "tf_charagram groups"
-_VERSION = 1
+_VERSION = 2
 SETTINGS = "settings.json"
 _ROWS = "rows.json"
 _STATISTICS = "statistics.npz"
 _LINKER = "linker.json"
+# Weights that are fitted again as rows are added: by the number of rows they are fitted to.
+_FITTED = "linker-{}.json"
 
 
 class Added(NamedTuple):
@@ -40,8 +44,8 @@ class Added(NamedTuple):
 
     Attributes:
         groups: The group of each new row.
-        merges: Groups that the new rows connect, each in ascending order. With `merge=True` they
-            are one now, with the first number, and so are the ones that earlier rows connected;
+        merges: Groups that turn out to be connected, each in ascending order. With `merge=True`
+            they are one now, with the first number, and so are the ones that were reported before;
             otherwise they are as they were.
     """
 
@@ -52,8 +56,8 @@ class Added(NamedTuple):
 class GroupedRows:
     """Groups of rows that are the same thing, with numbers that stay as rows are added.
 
-    Words are counted, and weights of columns fitted, in the first rows only. Later rows are
-    compared with these weights, so the first rows should look like the later ones.
+    When more than a tenth of the rows is new, words are counted, and weights of columns fitted,
+    again in all rows. Then old groups may turn out to be connected, too.
 
     Args:
         rows: Texts; or a data frame of pandas or polars, a table of pyarrow, or a mapping of lists.
@@ -64,8 +68,9 @@ class GroupedRows:
             embeddings.
         threshold: Minimum mean score between a row and its group. Default: 0.5, or 0.7 without
             `lexical`.
-        statistics: Counts of words in place of those of `rows`, as of a larger list of texts.
-        linker: A fitted `Linker` in place of `on`, with its own threshold.
+        statistics: Counts of words that stay as they are, as of a larger list of texts.
+        linker: A `Linker` in place of `on`, with its own threshold. If it was fitted, its weights
+            stay as they are; otherwise it is fitted to the rows.
 
     Attributes:
         on: Names of the columns that are compared; empty for lists of texts.
@@ -97,23 +102,30 @@ class GroupedRows:
         if linker is not None and (on is not None or threshold is not None):
             raise ConfigError("`linker` has columns and a threshold. Leave out the others.")
         if on is not None and (isinstance(on, str) or len(on) != 1):
-            linker = Linker(on, threshold=threshold, model=model).fit(rows)
+            linker = Linker(on, threshold=threshold, model=model)
         if linker is not None:
             if statistics is not None or not lexical:
                 raise ConfigError("`statistics` and `lexical` are for texts. Leave them out.")
-            self._start(_Columns(linker), linker.threshold)
+            is_fixed = linker.mixture is not None
+            self._start(_Columns(linker), linker.threshold, is_fixed)
         else:
             threshold = checked_threshold(threshold, lexical)
-            forms = list(map(read_whole_text, _texts_of(rows, on or [])))
-            scorer = TextScorer(forms, model, lexical=lexical, statistics=statistics)
-            self._start(_Texts(scorer, model, list(on or [])), threshold)
+            scorer = None
+            if statistics is not None:
+                forms = list(map(read_whole_text, _texts_of(rows, on or [])))
+                scorer = TextScorer(forms, model, lexical=lexical, statistics=statistics)
+            texts = _Texts(model, list(on or []), lexical, scorer)
+            self._start(texts, threshold, scorer is not None)
         self.add(rows)
 
-    def _start(self, kind: _Texts | _Columns, threshold: float) -> None:
+    def _start(self, kind: _Texts | _Columns, threshold: float, is_fixed: bool) -> None:
         # Its items are a list or columns, which it alone reads.
         self._kind: Any = kind
         self.on = kind.on
         self.threshold = threshold
+        # Number of first rows that words are counted in or weights fitted to, -1 before all rows;
+        # `None` if counts and weights stay as they are.
+        self._num_counted: int | None = None if is_fixed else -1
         # Equal texts are one item, so that copies do not outvote others.
         self._items: Any = kind.nothing()
         self._item_of_row = NO_IDS
@@ -144,26 +156,34 @@ class GroupedRows:
         Raises:
             ConfigError: `rows` is no list of texts or lacks a column.
         """
-        items, item_of_row = self._kind.extended(self._items, rows)
-        num_new = self._kind.count(items) - len(self._groups)
+        items, new_rows = self._kind.extended(self._items, rows)
+        item_of_row = np.append(self._item_of_row, new_rows)
+        num_rows = len(item_of_row)
+        # Texts that came before may connect groups again.
+        added = np.unique(new_rows)
+        num_counted = self._num_counted
+        if num_counted is not None and num_rows - num_counted > MAX_UNCOUNTED * num_rows:
+            self._kind.fit(items, item_of_row)
+            num_counted = num_rows
+            # All pairs have other scores now.
+            added = np.arange(self._kind.count(items))
         old_groups = self._groups
         merges: list[tuple[int, ...]] = []
         if merge:
             merges = self._apart
             old_groups = as_one(old_groups, merges, self._next_id)
-        groups = np.append(old_groups, np.full(num_new, -1))
-        # Texts that came before may connect groups again.
-        added = np.unique(item_of_row)
+        groups = np.append(old_groups, np.full(self._kind.count(items) - len(old_groups), -1))
         if len(added):
             links = self._kind.links(items, added, self.threshold)
             own = join_new(groups, added, links, self.threshold, self._next_id, merge=merge)
-            merges = merges + own
+            merges = merges + [ids for ids in own if ids not in self._apart]
         self._items = items
         self._apart = [] if merge else sorted({*self._apart, *merges})
         self._groups = groups
         self._next_id = max(self._next_id, int(groups.max(initial=0)) + 1)
-        self._item_of_row = np.append(self._item_of_row, item_of_row)
-        return Added(groups[item_of_row].tolist(), merges)
+        self._item_of_row = item_of_row
+        self._num_counted = num_counted
+        return Added(groups[new_rows].tolist(), merges)
 
     def has_last(self, rows: Any, first: int) -> bool:
         """Tells whether these rows were added last.
@@ -186,26 +206,34 @@ class GroupedRows:
         """
         path = Path(path)
         if self._folder == path.resolve():
-            self._write_rows(path / _ROWS)
+            self._write_rows(path)
             return
         check_free(path)
         with partial_folder(path) as partial:
             settings = {"format": _FORMAT, "version": _VERSION, "threshold": self.threshold}
-            write_json(partial / SETTINGS, {**settings, **self._kind.save(partial)})
-            self._write_rows(partial / _ROWS)
+            kind = self._kind.save(partial, is_fixed=self._num_counted is None)
+            write_json(partial / SETTINGS, {**settings, **kind})
+            self._write_rows(partial)
             partial.rename(path)
         self._folder = path.resolve()
 
-    def _write_rows(self, path: Path) -> None:
+    def _write_rows(self, folder: Path) -> None:
+        """Writes all that changes as rows are added: the file of rows says which weights count."""
+        if self._num_counted is not None:
+            self._kind.save_fitted(folder, self._num_counted)
         rows = {
             "items": self._items,
             "item_of_row": self._item_of_row.tolist(),
             "groups": self._groups.tolist(),
             "next_id": self._next_id,
             "apart": self._apart,
+            "num_counted": self._num_counted,
         }
-        with whole_file(path, "w") as file:
+        with whole_file(folder / _ROWS, "w") as file:
             file.write(json.dumps(rows))
+        for older in folder.glob(_FITTED.format("*")):
+            if older.name != _FITTED.format(self._num_counted):
+                older.unlink()
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -222,18 +250,20 @@ class GroupedRows:
             settings = read_json(path / SETTINGS)
             if settings["format"] != _FORMAT or settings["version"] > _VERSION:
                 raise ValueError(f"{SETTINGS} has another format or a newer version")
-            kind: _Texts | _Columns
-            if (path / _LINKER).is_file():
-                kind = _Columns(Linker.load(path / _LINKER))
-            else:
-                kind = _Texts.load(path, settings)
-            grouped._start(kind, settings["threshold"])
             saved = parse_json((path / _ROWS).read_bytes())
+            # Folders of the first version have counts and weights that stay.
+            num_counted = saved.get("num_counted")
+            load = _Texts.load if "on" in settings else _Columns.load
+            kind: _Texts | _Columns = load(path, settings, num_counted)
+            grouped._start(kind, settings["threshold"], num_counted is None)
             grouped._items = saved["items"]
             grouped._item_of_row = np.array(saved["item_of_row"], np.int64)
             grouped._groups = np.array(saved["groups"], np.int64)
             grouped._next_id = saved["next_id"]
             grouped._apart = list(map(tuple, saved["apart"]))
+            grouped._num_counted = num_counted
+            if isinstance(kind, _Texts) and num_counted is not None:
+                kind.fit(grouped._items, grouped._item_of_row[:num_counted])
             if kind.count(grouped._items) != len(grouped._groups):
                 raise ValueError(f"{_ROWS} has more groups than rows, or fewer")
             if len(grouped) and max(grouped.groups) >= grouped._next_id:
@@ -245,21 +275,36 @@ class GroupedRows:
 
 
 class _Texts:
-    """Compares texts with frozen counts of words.
+    """Compares texts.
 
     Args:
-        scorer: Scores pairs of texts.
-        model: The model of the scorer, as it was given.
+        model: The model that compares them, as it was given.
         on: The column of the texts, or nothing for lists of texts.
+        lexical: Whether letters are compared.
+        scorer: Scores pairs of texts. Default: one of `fit`.
     """
 
     def __init__(
-        self, scorer: TextScorer, model: str | Path | Embedder | None, on: list[str]
+        self,
+        model: str | Path | Embedder | None,
+        on: list[str],
+        lexical: bool,
+        scorer: TextScorer | None,
     ) -> None:
-        self._scorer = scorer
         self._model = model
         self.on = on
+        self._lexical = lexical
+        if scorer is not None:
+            self._use(scorer)
+
+    def _use(self, scorer: TextScorer) -> None:
+        self._scorer = scorer
         self._prepared = scorer.prepare([])
+
+    def fit(self, items: list[str], rows: Ids) -> None:
+        """Counts the words of rows, which are places of texts."""
+        texts = [items[place] for place in rows.tolist()]
+        self._use(TextScorer(texts, self._model, lexical=self._lexical))
 
     def nothing(self) -> list[str]:
         return []
@@ -309,21 +354,27 @@ class _Texts:
             self._prepared = self._prepared.followed(self._scorer.prepare(items[num_known:]))
         return self._prepared
 
-    def save(self, folder: Path) -> dict[str, Any]:
-        """Writes the counts; returns the settings of `load`."""
+    def save(self, folder: Path, *, is_fixed: bool) -> dict[str, Any]:
+        """Writes counts that stay as they are; returns the settings of `load`."""
         if self._model is not None and not isinstance(self._model, str | Path):
             raise ConfigError("Give `model` as a path or name to save the groups.")
-        self._scorer.statistics.save(folder / _STATISTICS)
+        if is_fixed:
+            self._scorer.statistics.save(folder / _STATISTICS)
         model = None if self._model is None else str(self._model)
         return {"on": self.on, "model": model, "scorer": self._scorer.settings()}
 
+    def save_fitted(self, folder: Path, num_counted: int) -> None:
+        """Writes nothing: words are counted again in the rows."""
+
     @classmethod
-    def load(cls, folder: Path, settings: dict[str, Any]) -> Self:
-        """Reads what `save` wrote."""
-        statistics = TextStatistics.load(folder / _STATISTICS)
+    def load(cls, folder: Path, settings: dict[str, Any], num_counted: int | None) -> Self:
+        """Reads what `save` wrote; without counts that stay, `fit` follows."""
         model = settings["model"]
-        scorer = TextScorer.from_settings(settings["scorer"], statistics, model)
-        return cls(scorer, model, settings["on"])
+        scorer = None
+        if num_counted is None:
+            statistics = TextStatistics.load(folder / _STATISTICS)
+            scorer = TextScorer.from_settings(settings["scorer"], statistics, model)
+        return cls(model, settings["on"], settings["scorer"]["lexical"], scorer)
 
 
 def _texts_of(rows: Any, on: Sequence[str]) -> list[str]:
@@ -332,11 +383,26 @@ def _texts_of(rows: Any, on: Sequence[str]) -> list[str]:
 
 
 class _Columns:
-    """Compares rows of tables with the weights of a linker."""
+    """Compares rows of tables with the weights of a linker.
+
+    Args:
+        linker: The linker, fitted or not.
+    """
 
     def __init__(self, linker: Linker) -> None:
         self._linker = linker
         self.on = linker.on
+        # What is not told from values, which will be others.
+        self._given = dict(linker.kinds), linker.identifies
+        # Links of the rows that it was fitted to last.
+        self._fitted: Links | None = None
+
+    def fit(self, items: dict[str, list[str]], rows: Ids) -> None:
+        """Fits the weights to all rows."""
+        kinds, identifies = self._given
+        self._linker.kinds = dict(kinds)
+        self._linker.identifies = identifies
+        self._fitted = self._linker.fit(items).links
 
     def nothing(self) -> dict[str, list[str]]:
         return {name: [] for name in self.on}
@@ -356,10 +422,30 @@ class _Columns:
 
     def links(self, items: dict[str, list[str]], added: Ids, threshold: float) -> NewLinks:
         """Finds the partners of the last rows."""
-        links = self._linker.links_of_new(items, int(added[0]))
+        links = self._fitted or self._linker.links_of_new(items, int(added[0]))
+        self._fitted = None
         return NewLinks(links.pairs, links.probabilities, links.probabilities_of)
 
-    def save(self, folder: Path) -> dict[str, Any]:
-        """Writes the weights; there are no further settings."""
-        self._linker.save(folder / _LINKER)
-        return {}
+    def save(self, folder: Path, *, is_fixed: bool) -> dict[str, Any]:
+        """Writes weights that stay as they are; returns the settings of `load`."""
+        if is_fixed:
+            self._linker.save(folder / _LINKER)
+            return {}
+        kinds, identifies = self._given
+        names = {name: getattr(kind, "name", kind) for name, kind in kinds.items()}
+        return {"kinds": names, "identifies": identifies}
+
+    def save_fitted(self, folder: Path, num_counted: int) -> None:
+        """Writes weights that are fitted to so many rows."""
+        path = folder / _FITTED.format(num_counted)
+        if not path.exists():
+            self._linker.save(path)
+
+    @classmethod
+    def load(cls, folder: Path, settings: dict[str, Any], num_counted: int | None) -> Self:
+        """Reads what `save` and `save_fitted` wrote."""
+        if num_counted is None:
+            return cls(Linker.load(folder / _LINKER))
+        found = cls(Linker.load(folder / _FITTED.format(num_counted)))
+        found._given = settings["kinds"], settings["identifies"]
+        return found

@@ -43,7 +43,7 @@ _BATCH = 1000
 # Texts that are embedded again to see whether an index belongs to a model.
 _NUM_CHECKED = 10
 # Words are counted again, and all texts prepared, when so many of the texts are not counted.
-_MAX_UNCOUNTED = 0.1
+MAX_UNCOUNTED = 0.1
 # Of a vector of unit length, with some rounding.
 _MAX_VALUE = 1.01
 
@@ -280,7 +280,7 @@ class TextIndex:
             new = scorer.prepare(counted.distinct[len(searched.prepared) :])
             # Texts whose n-grams were never counted would not be found.
             is_strange = (new.lengths == 0) & (new.num_words > 0)
-            if len(uncounted) <= _MAX_UNCOUNTED * len(texts) and not is_strange.any():
+            if len(uncounted) <= MAX_UNCOUNTED * len(texts) and not is_strange.any():
                 prepared = searched.prepared.followed(new)
                 self._searched = searched._replace(
                     texts=texts, prepared=prepared, rows=counted.rows(), counted=counted

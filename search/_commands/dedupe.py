@@ -262,9 +262,9 @@ def _first_groups(values: Namespace, table: Table) -> GroupedRows:
         threshold=values.threshold,
         model=model,
     )
-    linker.fit(rows)
+    grouped = GroupedRows(rows, linker=linker)
     say_kinds(linker.links.columns)
-    return GroupedRows(rows, linker=linker)
+    return grouped
 
 
 def _compared(table: Table, on: Sequence[str]) -> Any:

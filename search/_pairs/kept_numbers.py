@@ -102,8 +102,11 @@ def _parts(
     node_of[is_old] = firsts[numbers]
     part_of_node = bounded_components(len(groups), node_of[pairs], scores, threshold)
     part_of = part_of_node[node_of]
-    chosen = np.flatnonzero(np.isin(part_of, part_of[added]))
-    return [_sampled(items, groups) for items in split_by(part_of, chosen)]
+    # An old group alone stays as it is.
+    is_alone = np.bincount(part_of_node[np.unique(node_of)], minlength=len(groups)) == 1
+    is_open = np.isin(part_of, part_of[added]) & ~(is_old & is_alone[part_of])
+    chosen = np.flatnonzero(is_open)
+    return [_sampled(items, groups) for items in split_by(part_of, chosen)] if len(chosen) else []
 
 
 def _sampled(items: Ids, groups: Ids) -> Ids:
