@@ -119,6 +119,19 @@ class Column:
         ids = np.concatenate(self.tables)
         return np.bincount(ids[ids >= 0], minlength=len(self.values))
 
+    @cached_property
+    def entropy(self) -> float:
+        """Entropy of the values of the rows that have one, in nats."""
+        counts = self.counts[self.counts > 0]
+        shares = counts / counts.sum()
+        return float(-(shares * np.log(shares)).sum())
+
+    @cached_property
+    def told(self) -> float:
+        """Mean evidence of equal values, in nats: their entropy, where values are there."""
+        present = [(rows >= 0).mean() for rows in self.tables if len(rows)]
+        return float(min(present, default=0) * self.entropy)
+
 
 def notes_of(columns: Sequence[Column]) -> list[str]:
     """Returns the notes about columns that two tables write in two ways, with their names."""

@@ -37,20 +37,23 @@ _ALL_CANDIDATES = 400_000
 _MAX_POSTINGS = 5000
 _MIN_POSTINGS = 2000
 _ALL_POSTINGS = 80_000_000
-# In large tables of so many columns, rows that match share halves of values of two columns, which
-# few other rows have. So few candidates and postings are enough.
-_MIN_COLUMNS = 4
+# In large tables with so many columns that tell something, rows that match share parts of values of
+# two columns, which few other rows have. So few candidates are enough.
+_MIN_COLUMNS = 3
 _MAX_SMALL = 30_000
-_FEW_CANDIDATES = 10
-_FEW_POSTINGS = 1000
-# Rows that share a key of two halves at most, and its weight next to that of a value.
+_FEW_CANDIDATES = 8
+# Such columns have short values, and tell so much, in nats: 150 equally frequent values do.
+_WITH_PARTS = ("code", "date", "name")
+_MIN_TOLD = 5.0
+# Letters at both ends of a value, if it is short and if it is longer: a multiple of this. An edit
+# leaves one of both as it is, and most values that differ in length by an edit have as many.
+_SHORT_PART = 3
+_PART = 4
+# Rows that share a key of parts at most.
 _MAX_SHARED = 30
-_HALVES_WEIGHT = 0.3
-# Two halves that more rows have count only if these are of one thing: so many times as many rows as
+# Two parts that more rows have count only if these are of one thing: so many times as many rows as
 # by chance.
-_MIN_RATIO = 10
-# Letters of a half of a value, at least.
-_MIN_HALF = 3
+_MIN_RATIO = 3
 # Left rows whose candidates are in memory at the same time.
 _BATCH = 2000
 
@@ -73,10 +76,13 @@ def candidate_pairs(columns: Sequence[Column], k: int | None = None, first: int 
     num_rows = num_left - first
     max_postings = _share(_ALL_POSTINGS, num_rows, _MIN_POSTINGS, _MAX_POSTINGS)
     num_candidates = _share(_ALL_CANDIDATES, num_rows, _MIN_CANDIDATES, _MAX_CANDIDATES)
-    keys = _keys(columns)
-    if len(columns) >= _MIN_COLUMNS and num_rows > _MAX_SMALL:
-        max_postings, num_candidates = _FEW_POSTINGS, _FEW_CANDIDATES
-        keys = sparse.hstack([keys, _keys_of_two(columns)], format="csr")
+    telling = [column for column in columns if column.told >= _MIN_TOLD]
+    num_short = sum(column.kind.name in _WITH_PARTS for column in telling)
+    if num_short >= _MIN_COLUMNS and num_rows > _MAX_SMALL:
+        num_candidates = _FEW_CANDIDATES
+        keys = _keys_of_parts(telling)
+    else:
+        keys = _keys(columns)
     k = k or num_candidates
     if columns[0].is_one_table:
         pairs = _pairs_in_one_table(columns, keys, k, first, max_postings)
@@ -160,50 +166,55 @@ def _keys(columns: Sequence[Column]) -> sparse.csr_array:
     return sparse.csr_array(sparse.hstack(blocks, format="csr"), dtype=np.float32)
 
 
-def _keys_of_two(columns: Sequence[Column]) -> sparse.csr_array:
-    """Returns the weights of pairs of halves of values, float32 `(num_rows, num_keys)`.
+def _keys_of_parts(columns: Sequence[Column]) -> sparse.csr_array:
+    """Returns the weights of values, and of parts of two values, float32 `(num_rows, num_keys)`.
 
-    An error in a value leaves one of its halves as it is. Left rows come first.
+    Left rows come first.
     """
-    halves = [_halves(column) for column in columns]
-    num_rows = len(halves[0][0])
+    parts = [_parts(column) for column in columns]
+    num_rows = len(parts[0][0])
+    every = np.zeros(num_rows, np.int64)
+    both = [(np.concatenate(column.tables), every) for column in columns]
+    for one, other in combinations(parts, 2):
+        both.extend(product(one, other))
     num_keys = 0
     rows, keys, weights = [], [], []
-    for one, other in combinations(halves, 2):
-        for first, second in product(one, other):
-            present = np.flatnonzero((first >= 0) & (second >= 0))
-            both = first[present] * (second.max(initial=0) + 1) + second[present]
-            order = stable_order(both)
-            starts, ends = runs_of(both[order])
-            sizes = ends - starts
-            heads = present[order[starts]]
-            first_counts = np.bincount(first[present])[first[heads]]
-            second_counts = np.bincount(second[present])[second[heads]]
-            by_chance = first_counts * second_counts / num_rows
-            is_shared = (sizes <= _MAX_SHARED) | (sizes > _MIN_RATIO * by_chance)
-            is_shared &= sizes > 1
-            shared = sizes[is_shared]
-            rows.append(present[order[np.repeat(is_shared, sizes)]])
-            # Rows of a large group share a key with their neighbours in the group.
-            places = np.arange(shared.sum()) - np.repeat(splits_of(shared)[:-1], shared)
-            is_new = places % _MAX_SHARED == 0
-            keys.append(num_keys + np.cumsum(is_new) - 1)
-            of_key = _HALVES_WEIGHT * np.log1p(num_rows / shared)
-            weights.append(np.repeat(of_key.astype(np.float32), shared))
-            num_keys += is_new.sum()
+    for number, (first, second) in enumerate(both):
+        present = np.flatnonzero((first >= 0) & (second >= 0))
+        numbers = keys_of_pairs(paired(first, second)[present], second.max(initial=0) + 1)
+        order = stable_order(numbers)
+        starts, ends = runs_of(numbers[order])
+        sizes = ends - starts
+        heads = present[order[starts]]
+        first_counts = np.bincount(first[present])[first[heads]]
+        second_counts = np.bincount(second[present])[second[heads]]
+        by_chance = first_counts * second_counts / num_rows
+        is_shared = (sizes <= _MAX_SHARED) | (sizes > _MIN_RATIO * by_chance)
+        is_shared &= sizes > 1
+        shared = sizes[is_shared]
+        rows.append(present[order[np.repeat(is_shared, sizes)]])
+        # Rows of a large group share a key with their neighbours in the group, which is divided
+        # elsewhere by each two columns, or its parts would not be connected.
+        places = np.arange(shared.sum()) - np.repeat(splits_of(shared)[:-1], shared)
+        is_new = places % (_MAX_SHARED + number % _MAX_SHARED) == 0
+        keys.append(num_keys + np.cumsum(is_new) - 1)
+        of_key = np.log1p(num_rows / shared)
+        weights.append(np.repeat(of_key.astype(np.float32), shared))
+        num_keys += is_new.sum()
     places = np.concatenate(rows), np.concatenate(keys)
     return sparse.csr_array((np.concatenate(weights), places), (num_rows, num_keys))
 
 
-def _halves(column: Column) -> list[Ids]:
-    """Returns the numbers of both halves of the value of each row, negative without a value."""
+def _parts(column: Column) -> list[Ids]:
+    """Returns the numbers of both ends of the value of each row, negative without a value."""
     ids = np.concatenate(column.tables)
-    sizes = [max((len(value) + 1) // 2, _MIN_HALF) for value in column.values]
-    sized = list(zip(column.values, sizes, strict=True))
-    _, starts = distinct([value[:size] for value, size in sized])
-    _, ends = distinct([value[-size:] for value, size in sized])
+    heads, tails = [], []
+    for value in column.values:
+        size = max(len(value) // (2 * _PART) * _PART, _SHORT_PART)
+        heads.append(value[:size])
+        tails.append(value[-size:])
     # The last one is of rows without a value.
-    return [np.append(numbers, MISSING)[ids] for numbers in (starts, ends)]
+    return [np.append(distinct(ends)[1], MISSING)[ids] for ends in (heads, tails)]
 
 
 def _with_forms(value: str) -> str:

@@ -56,7 +56,7 @@ def telling_text(columns: Sequence[Column], fitted: Mixture | TextOdds | None = 
         return fitted.number if isinstance(fitted, TextOdds) else None
     if len(columns) == 1:
         return 0 if columns[0].is_whole else None
-    told = list(map(_told_by, columns))
+    told = [0.0 if are_row_numbers(column) else column.told for column in columns]
     number = int(np.argmax(told))
     column = columns[number]
     rest = sum(told) - told[number]
@@ -79,20 +79,6 @@ def _names_things(column: Column) -> bool:
     return bool(max(num_rows) < _MANY)
 
 
-def _told_by(column: Column) -> float:
-    """Returns the mean evidence of equal values in nats: their entropy, where values are there."""
-    if are_row_numbers(column):
-        return 0.0
-    present = [(rows >= 0).mean() for rows in column.tables if len(rows)]
-    return float(min(present, default=0) * _entropy(column))
-
-
-def _entropy(column: Column) -> float:
-    counts = column.counts[column.counts > 0]
-    shares = counts / counts.sum()
-    return float(-(shares * np.log(shares)).sum())
-
-
 def as_list(columns: Sequence[Column], number: int) -> Column:
     """Returns a column of texts in the form in which lists are compared."""
     column = columns[number]
@@ -106,7 +92,7 @@ def as_list(columns: Sequence[Column], number: int) -> Column:
 def least_probability(columns: Sequence[Column], number: int, threshold: float) -> float:
     """Returns the probability by a column of texts that pairs need for a threshold."""
     others = [column for other, column in enumerate(columns) if other != number]
-    return lowest_text(threshold, sum(map(_entropy, others)))
+    return lowest_text(threshold, sum(column.entropy for column in others))
 
 
 def links_by_texts(

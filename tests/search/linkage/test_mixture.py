@@ -37,10 +37,19 @@ def test_trigrams():
     assert len(trigrams([])[0]) == 0
 
 
-@pytest.mark.parametrize("max_small", [30_000, 0])
+@pytest.fixture(name="by_parts")
+def candidates_by_parts(monkeypatch):
+    """Finds candidates of small tables as of large ones."""
+    monkeypatch.setattr(blocking, "_MAX_SMALL", 0)
+    monkeypatch.setattr(blocking, "_MIN_TOLD", 4.0)
+    monkeypatch.delattr(blocking, "_keys")
+
+
+@pytest.mark.parametrize("fixture", [None, "by_parts"])
 @pytest.mark.parametrize("seed", range(3))
-def test_candidates_have_all_equal_and_misspelled_rows(seed, max_small, monkeypatch):
-    monkeypatch.setattr(blocking, "_MAX_SMALL", max_small)
+def test_candidates_have_all_equal_and_misspelled_rows(seed, fixture, request):
+    if fixture:
+        request.getfixturevalue(fixture)
     left, right, truth = people(seed)
     pairs = candidate_pairs(read_columns(left, right, COLUMNS), k=10)
     assert truth <= set(map(tuple, pairs.tolist()))
@@ -52,9 +61,7 @@ def test_candidates_have_all_equal_and_misspelled_rows(seed, max_small, monkeypa
     assert (pairs[:, 0] < pairs[:, 1]).all()
 
 
-def test_candidates_connect_the_rows_of_a_large_group(monkeypatch):
-    monkeypatch.setattr(blocking, "_MAX_SMALL", 0)
-    monkeypatch.setattr(blocking, "_FEW_POSTINGS", 50)
+def test_candidates_connect_the_rows_of_a_large_group(by_parts):
     draw = np.random.default_rng(0)
     names = words(120, 0)
     rows = [person(draw, names) for _ in range(2000)]
