@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from tf_charagram.search.linkage._columns.kinds import Kind
-from tf_charagram.search.linkage._columns.values import sampled
+from tf_charagram.search.linkage._columns.values import abbreviates, sampled
 
 _KINDS = ("name", "text")
 # Words that so many values of a table have are looked at. More than this are no information.
@@ -87,7 +87,7 @@ def _short_forms(longs: Collection[str], shorts: Collection[str]) -> dict[str, s
     """
     found, unsure = {}, set()
     for word in longs:
-        candidates = [short for short in shorts if _abbreviates(short, word)]
+        candidates = [short for short in shorts if abbreviates(short, word)]
         starts = sorted(filter(word.startswith, candidates), key=len)
         if len(candidates) > 1:
             unsure.add(word)
@@ -97,11 +97,3 @@ def _short_forms(longs: Collection[str], shorts: Collection[str]) -> dict[str, s
             found[word] = candidates[0]
     uses = Counter(found.values())
     return {word: short for word, short in found.items() if uses[short] == 1 or word not in unsure}
-
-
-def _abbreviates(short: str, word: str) -> bool:
-    """Tells whether a word has the letters of another one in order, first letter included."""
-    if len(short) >= len(word) or short[0] != word[0]:
-        return False
-    letters = iter(word)
-    return all(letter in letters for letter in short)

@@ -26,7 +26,7 @@ from tf_charagram.search._pairs.flat_arrays import (
 from tf_charagram.search._pairs.similarities import MAX_SPELLED_WORDS
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import COLORS
-from tf_charagram.search.linkage._columns.values import folded, has_digit
+from tf_charagram.search.linkage._columns.values import abbreviates, folded, has_digit
 from tf_charagram.text._algorithm.arrays import positions
 
 # Sizes, numerals, types, and words with digits: texts that differ in these are different things.
@@ -168,24 +168,30 @@ class OtherWords:
         differ_in_codes &= ~self._have(~is_code)
         return differ_in_codes | self._have(self._are(is_telling))
 
-    def are_alike(self) -> Flags:
-        """Finds pairs for which `are_all_alike` is surely true, as flags `(num_pairs,)`."""
+    def are_unlike(self) -> tuple[Flags, Flags]:
+        """Finds texts with a word that is like no word of the other text, `(num_pairs,)` each.
+
+        Words are alike if most letters are equal, or one has the letters of the other one.
+        """
         lefts = np.flatnonzero(~self._is_right)
         rights = np.flatnonzero(self._is_right)
         starts = self._owners[rights].searchsorted(self._owners[lefts])
         stops = self._owners[rights].searchsorted(self._owners[lefts], "right")
-        is_few = stops - starts <= _MAX_OTHERS
-        lefts, starts, stops = lefts[is_few], starts[is_few], stops[is_few]
         # One item for each left and right word of each pair.
         lefts = lefts.repeat(stops - starts)
         rights = rights[positions(starts, stops)]
-        strings = np.array(self._words, object)[self._places]
-        are_alike = cpdist(strings[lefts].tolist(), strings[rights].tolist(), scorer=ratio)
+        num_words = max(len(self._words), 1)
+        keys, places = numbered(self._places[lefts] * num_words + self._places[rights])
+        words = np.array(self._words, object)
+        own, others = (words[side].tolist() for side in np.divmod(keys, num_words))
+        are_alike = cpdist(own, others, scorer=ratio) >= _MIN_ALIKE
+        has_digit = self._has_digit[lefts] | self._has_digit[rights]
+        are_parts = np.array([*map(_is_part, own, others)], bool)
+        are_alike = are_alike[places] & ~has_digit | are_parts[places]
         is_alike = np.zeros(len(self._owners), bool)
         for items in (lefts, rights):
-            is_alike[items[are_alike >= _MIN_ALIKE]] = True
-        is_alike &= ~self._has_digit
-        return ~self._have(~is_alike)
+            is_alike[items[are_alike]] = True
+        return self._have(~is_alike & ~self._is_right), self._have(~is_alike & self._is_right)
 
 
 def are_sized(lists: WordLists) -> Flags:
@@ -284,6 +290,14 @@ def pairs_that(
     # A text is in many pairs.
     words = {place: folded(texts[place]) for place in {*pairs.ravel().tolist()}}
     return np.array([test(words[left], words[right]) for left, right in pairs.tolist()], bool)
+
+
+def _is_part(left: str, right: str) -> bool:
+    """Tells whether the letters of one word are in the other one, next to each other, or in order.
+
+    A space may be missing, or the word abbreviated.
+    """
+    return left in right or right in left or abbreviates(left, right) or abbreviates(right, left)
 
 
 def _others(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -107,3 +107,11 @@ def number_of(text: str) -> float | None:
 def _is_thousands(whole: str, decimals: str, mark: str) -> bool:
     """Tells whether a mark separates thousands: `1,200`, but `1.200` is a decimal."""
     return mark == "," and len(decimals) == 3 and 0 < len(whole.lstrip("+-")) <= 3
+
+
+def abbreviates(short: str, word: str) -> bool:
+    """Tells whether a word has the letters of another one in order, first letter included."""
+    if len(short) >= len(word) or short[0] != word[0]:
+        return False
+    letters = iter(word)
+    return all(letter in letters for letter in short)

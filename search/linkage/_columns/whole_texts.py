@@ -32,7 +32,6 @@ from tf_charagram.search.linkage._columns.names import (
 )
 from tf_charagram.search.linkage._columns.shared_words import (
     OtherWords,
-    are_all_alike,
     are_sized,
     contradict,
     pairs_that,
@@ -68,6 +67,11 @@ _MAX_CHECKED = 2.0
 # of a single text is; and up to so many times as rare.
 _TYPOS = 0.7
 _MAX_TOGETHER = 1.5
+# Log-odds against texts that both have a word like none of the other one, if their equal words are
+# less rare together than these are, for each time as rare as a word of a single text: two dishes of
+# one vegetable. Fitted to firms, products and papers.
+_OTHER_WORDS = 2.0
+_RARE_TOGETHER = 2.0
 # Pairs whose words are in memory at the same time.
 _MAX_PAIRS = 100_000
 
@@ -114,15 +118,13 @@ class WholeTexts:
     Args:
         scorer: Scores pairs of texts.
         texts: The distinct texts.
-        contradiction: Log-odds of texts that contradict each other.
+        is_list: Whether the texts are a list: nothing else tells which of them match.
     """
 
-    def __init__(
-        self, scorer: TextScorer, texts: Texts, contradiction: float = _CONTRADICTION
-    ) -> None:
+    def __init__(self, scorer: TextScorer, texts: Texts, *, is_list: bool = True) -> None:
         self._scorer = scorer
         self._texts = texts
-        self._contradiction = contradiction
+        self._is_list = is_list
         # Pairs that were compared before, as one integer each, ascending.
         self._keys = NO_IDS
         self._known = NO_FLOATS
@@ -140,7 +142,7 @@ class WholeTexts:
             counted: Counts of words in other texts. Default: words are counted in `values`.
         """
         scorer = TextScorer(values, None, statistics=counted)
-        return cls(scorer, scorer.prepare(values), _CONTRADICTION_OF_COLUMNS)
+        return cls(scorer, scorer.prepare(values), is_list=False)
 
     def remember(self, pairs: NDArray[np.integer], evidence: PairEvidence) -> None:
         """Keeps the probabilities of pairs for `similarities`.
@@ -219,14 +221,17 @@ class WholeTexts:
         may_differ = others.may_contradict() | (self._are_sized[left] & self._are_sized[right])
         may_be_different = checked[may_differ]
         is_different = may_be_different[pairs_that(contradict, texts, pairs[may_be_different])]
-        log_odds[is_different] += self._contradiction
+        log_odds[is_different] += _CONTRADICTION if self._is_list else _CONTRADICTION_OF_COLUMNS
+        left_unlike, right_unlike = others.are_unlike()
         is_unsure = log_odds < _MAX_CHECKED
         is_unsure[is_different] = False
-        are_alike = others.are_alike()
-        sure = checked[are_alike & is_unsure[checked]]
-        rest = checked[~are_alike & is_unsure[checked]]
-        with_typos = np.append(sure, rest[pairs_that(are_all_alike, texts, pairs[rest])])
-        log_odds[with_typos] += _TYPOS * self._rarity_together(pairs[with_typos])
+        with_typos = checked[is_unsure[checked] & ~(left_unlike | right_unlike)]
+        rarity = self._rarity_together(pairs[with_typos])
+        log_odds[with_typos] += _TYPOS * np.minimum(rarity, _MAX_TOGETHER)
+        if self._is_list:
+            have_others = checked[left_unlike & right_unlike]
+            rarity = self._rarity_together(pairs[have_others])
+            log_odds[have_others] -= _OTHER_WORDS * np.maximum(_RARE_TOGETHER - rarity, 0)
         return log_odds
 
     @cached_property
@@ -246,7 +251,7 @@ class WholeTexts:
         # Weights are 1 for words that all texts have.
         sums = common @ (self._texts.weights - 1)
         of_single = np.log((1 + self._scorer.statistics.num_texts) / 2)
-        return np.minimum(sums / max(of_single, 1e-6), _MAX_TOGETHER)
+        return sums / max(of_single, 1e-6)
 
 
 class WholeRows:
@@ -278,7 +283,7 @@ class WholeRows:
         if scorer is None:
             scorer = TextScorer(self._values, model)
         prepared = scorer.prepare(self._values)
-        self._texts = WholeTexts(scorer, prepared, _CONTRADICTION_OF_COLUMNS)
+        self._texts = WholeTexts(scorer, prepared, is_list=False)
         self.texts = text_of_row[: len(left)], text_of_row[len(left) :]
         self.of_matches = np.zeros(0)
 

@@ -212,8 +212,10 @@ def test_pairs_are_decided_by_numbers_as_by_strings():
     differ = np.array([*map(contradict, *sides)])
     assert not (differ & ~may_differ).any() and (~differ & ~may_differ).sum() > 1000
     are_alike = np.array([*map(are_all_alike, *sides)])
-    is_sure = others.are_alike()
-    assert not (is_sure & ~are_alike).any() and is_sure.sum() > 100
+    left_unlike, right_unlike = others.are_unlike()
+    is_unlike = left_unlike | right_unlike
+    assert not (is_unlike & are_alike).any() and (~is_unlike & are_alike).sum() > 100
+    assert (left_unlike & ~right_unlike).sum() > 100 and (left_unlike & right_unlike).sum() > 100
     chosen = may_be_aliases(lists, pairs)
     are_other = np.array([*map(are_aliases, *sides)])
     assert np.isin(np.flatnonzero(are_other), chosen).all()
