@@ -134,4 +134,4 @@ class TestLaterTables:
         alone = GroupedRows(things, None).add(copies)
         same = np.equal(added.groups, grouped.groups[:NUM_COPIES]).mean()
         of_list = np.equal(alone.groups, range(1, NUM_COPIES + 1)).mean()
-        assert same > of_list > 0.4
+        assert same >= of_list > 0.4
