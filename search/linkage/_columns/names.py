@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids, numbered
+from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.text._algorithm.arrays import positions
 
@@ -91,9 +91,12 @@ def may_be_aliases(lists: WordLists, pairs: NDArray[np.integer]) -> Ids:
     same = np.flatnonzero(may_be)
     left, right = (lists.ids[positions(starts[same, side], stops[same, side])] for side in (0, 1))
     different = np.flatnonzero(left != right)
-    used, words = numbered(np.append(left[different], right[different]))
-    ways = np.array([_num_ways(lists.words[word]) for word in used.tolist()], np.int64)
-    are_words = ways[words].reshape(2, -1).sum(axis=0) < _NUM_FORMS
+    left, right = left[different], right[different]
+    is_used = np.zeros(len(lists.words), bool)
+    is_used[left] = is_used[right] = True
+    ways = np.zeros(len(lists.words), np.int8)
+    ways[is_used] = [_num_ways(lists.words[word]) for word in np.flatnonzero(is_used).tolist()]
+    are_words = ways[left] + ways[right] < _NUM_FORMS
     may_be[same.repeat(left_counts[same])[different[are_words]]] = False
     # Initials of several words.
     counts = [left_counts, right_counts]
@@ -108,7 +111,8 @@ def may_be_aliases(lists: WordLists, pairs: NDArray[np.integer]) -> Ids:
 
 def _num_ways(word: str) -> int:
     """Returns 2 if a word may be a form of any name, 1 if only of a known one, else 0."""
-    if len(word) == 1 or _without_umlauts(word) != word:
+    # Most words end here; a loop over the umlauts would take five times as long.
+    if len(word) == 1 or "ae" in word or "oe" in word or "ue" in word:
         return _NUM_FORMS
     return int(word in _KNOWN)
 
