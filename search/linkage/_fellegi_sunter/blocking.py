@@ -41,7 +41,7 @@ _ALL_POSTINGS = 80_000_000
 # two columns, which few other rows have. So few candidates are enough.
 _MIN_COLUMNS = 3
 _MAX_SMALL = 30_000
-_FEW_CANDIDATES = 8
+_FEW_CANDIDATES = 10
 # Such columns have short values, and tell so much, in nats: 150 equally frequent values do.
 _WITH_PARTS = ("code", "date", "name")
 _MIN_TOLD = 5.0
