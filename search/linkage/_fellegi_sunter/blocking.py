@@ -37,21 +37,21 @@ _ALL_CANDIDATES = 400_000
 _MAX_POSTINGS = 5000
 _MIN_POSTINGS = 2000
 _ALL_POSTINGS = 80_000_000
-# In large tables with so many columns that tell something, rows that match share parts of values of
+# In large tables with so many columns that tell something, rows that match share ends of values of
 # two columns, which few other rows have. So few candidates are enough.
 _MIN_COLUMNS = 3
 _MAX_SMALL = 30_000
 _FEW_CANDIDATES = 10
 # Such columns have short values, and tell so much, in nats: 150 equally frequent values do.
-_WITH_PARTS = ("code", "date", "name")
+_SHORT_KINDS = ("code", "date", "name")
 _MIN_TOLD = 5.0
 # Letters at both ends of a value, if it is short and if it is longer: a multiple of this. An edit
 # leaves one of both as it is, and most values that differ in length by an edit have as many.
-_SHORT_PART = 3
-_PART = 4
-# Rows that share a key of parts at most.
+_SHORT_END = 3
+_END = 4
+# Rows that share a key of two ends at most.
 _MAX_SHARED = 30
-# Two parts that more rows have count only if these are of one thing: so many times as many rows as
+# Two ends that more rows have count only if these are of one thing: so many times as many rows as
 # by chance.
 _MIN_RATIO = 3
 # Left rows whose candidates are in memory at the same time.
@@ -77,10 +77,10 @@ def candidate_pairs(columns: Sequence[Column], k: int | None = None, first: int 
     max_postings = _share(_ALL_POSTINGS, num_rows, _MIN_POSTINGS, _MAX_POSTINGS)
     num_candidates = _share(_ALL_CANDIDATES, num_rows, _MIN_CANDIDATES, _MAX_CANDIDATES)
     telling = [column for column in columns if column.told >= _MIN_TOLD]
-    num_short = sum(column.kind.name in _WITH_PARTS for column in telling)
+    num_short = sum(column.kind.name in _SHORT_KINDS for column in telling)
     if num_short >= _MIN_COLUMNS and num_rows > _MAX_SMALL:
         num_candidates = _FEW_CANDIDATES
-        keys = _keys_of_parts(telling)
+        keys = _keys_of_ends(telling)
     else:
         keys = _keys(columns)
     k = k or num_candidates
@@ -166,16 +166,15 @@ def _keys(columns: Sequence[Column]) -> sparse.csr_array:
     return sparse.csr_array(sparse.hstack(blocks, format="csr"), dtype=np.float32)
 
 
-def _keys_of_parts(columns: Sequence[Column]) -> sparse.csr_array:
-    """Returns the weights of values, and of parts of two values, float32 `(num_rows, num_keys)`.
+def _keys_of_ends(columns: Sequence[Column]) -> sparse.csr_array:
+    """Returns the weights of pairs of ends of values, float32 `(num_rows, num_keys)`.
 
-    Left rows come first.
+    Each pair is of one value, or of the values of two columns. Left rows come first.
     """
-    parts = [_parts(column) for column in columns]
-    num_rows = len(parts[0][0])
-    every = np.zeros(num_rows, np.int64)
-    both = [(np.concatenate(column.tables), every) for column in columns]
-    for one, other in combinations(parts, 2):
+    ends = [_ends(column) for column in columns]
+    num_rows = len(ends[0][0])
+    both = list(ends)
+    for one, other in combinations(ends, 2):
         both.extend(product(one, other))
     num_keys = 0
     rows, keys, weights = [], [], []
@@ -183,8 +182,8 @@ def _keys_of_parts(columns: Sequence[Column]) -> sparse.csr_array:
         present = np.flatnonzero((first >= 0) & (second >= 0))
         numbers = keys_of_pairs(paired(first, second)[present], second.max(initial=0) + 1)
         order = stable_order(numbers)
-        starts, ends = runs_of(numbers[order])
-        sizes = ends - starts
+        starts, stops = runs_of(numbers[order])
+        sizes = stops - starts
         heads = present[order[starts]]
         first_counts = np.bincount(first[present])[first[heads]]
         second_counts = np.bincount(second[present])[second[heads]]
@@ -205,16 +204,19 @@ def _keys_of_parts(columns: Sequence[Column]) -> sparse.csr_array:
     return sparse.csr_array((np.concatenate(weights), places), (num_rows, num_keys))
 
 
-def _parts(column: Column) -> list[Ids]:
+def _ends(column: Column) -> tuple[Ids, Ids]:
     """Returns the numbers of both ends of the value of each row, negative without a value."""
     ids = np.concatenate(column.tables)
     heads, tails = [], []
     for value in column.values:
-        size = max(len(value) // (2 * _PART) * _PART, _SHORT_PART)
+        size = max(len(value) // (2 * _END) * _END, _SHORT_END)
         heads.append(value[:size])
         tails.append(value[-size:])
     # The last one is of rows without a value.
-    return [np.append(distinct(ends)[1], MISSING)[ids] for ends in (heads, tails)]
+    return (
+        np.append(distinct(heads)[1], MISSING)[ids],
+        np.append(distinct(tails)[1], MISSING)[ids],
+    )
 
 
 def _with_forms(value: str) -> str:

@@ -37,15 +37,15 @@ def test_trigrams():
     assert len(trigrams([])[0]) == 0
 
 
-@pytest.fixture(name="by_parts")
-def candidates_by_parts(monkeypatch):
+@pytest.fixture(name="by_ends")
+def candidates_by_ends(monkeypatch):
     """Finds candidates of small tables as of large ones."""
     monkeypatch.setattr(blocking, "_MAX_SMALL", 0)
     monkeypatch.setattr(blocking, "_MIN_TOLD", 4.0)
     monkeypatch.delattr(blocking, "_keys")
 
 
-@pytest.mark.parametrize("fixture", [None, "by_parts"])
+@pytest.mark.parametrize("fixture", [None, "by_ends"])
 @pytest.mark.parametrize("seed", range(3))
 def test_candidates_have_all_equal_and_misspelled_rows(seed, fixture, request):
     if fixture:
@@ -61,7 +61,7 @@ def test_candidates_have_all_equal_and_misspelled_rows(seed, fixture, request):
     assert (pairs[:, 0] < pairs[:, 1]).all()
 
 
-def test_candidates_connect_the_rows_of_a_large_group(by_parts):
+def test_candidates_connect_the_rows_of_a_large_group(by_ends):
     draw = np.random.default_rng(0)
     names = words(120, 0)
     rows = [person(draw, names) for _ in range(2000)]
