@@ -30,9 +30,12 @@ _RIVAL_WEIGHT = 0.6
 #: Rivals change nothing about less probable pairs.
 MIN_WITH_RIVALS = 1 - _MAX_TEXT
 # Log-odds of a pair that is the best one of both of its rows, for each unit of the log-odds that a
-# row has a partner; and their limit. Chosen on products, firms and papers.
+# row has a partner. Chosen on products, firms and papers.
 _MUTUAL = 1.5
-_MAX_MUTUAL = 3.0
+# The shares of rows with a partner that count. Where fewer have one, most pairs are no matches:
+# chosen on made-up titles and names.
+_MIN_SHARE = 0.2
+_MAX_SHARE = 0.88
 
 
 @dataclass
@@ -135,7 +138,8 @@ def lowest_text(threshold: float, gain: float) -> float:
 def mutual_evidence(pairs: Ids, probabilities: Array, present: Sequence[Ids]) -> float:
     """Returns the evidence for pairs that are the best ones of both of their rows.
 
-    Where most rows of one of two tables have a partner, the best one is likely to be it.
+    Where most rows of one of two tables have a partner, the best one is likely to be it. Where
+    few have one, it is negative, and counts for all pairs.
 
     Args:
         pairs: Rows, or texts, of both tables, `(num_pairs, 2)`.
@@ -147,8 +151,8 @@ def mutual_evidence(pairs: Ids, probabilities: Array, present: Sequence[Ids]) ->
         best = np.zeros(known.max(initial=-1) + 1)
         np.maximum.at(best, rows, probabilities)
         shares.append(best[known].mean() if len(known) else 0.0)
-    share = np.clip(max(shares), 0.5, 0.9)
-    return min(_MUTUAL * float(logit(share)), _MAX_MUTUAL)
+    share = np.clip(max(shares), _MIN_SHARE, _MAX_SHARE)
+    return _MUTUAL * float(logit(share))
 
 
 def rival_evidence(log_odds: Array, rivals: NDArray[np.floating], mutual: float) -> Array:
@@ -163,4 +167,5 @@ def rival_evidence(log_odds: Array, rivals: NDArray[np.floating], mutual: float)
     """
     best = np.clip(rivals.max(axis=1), 1 - _MAX_TEXT, _MAX_TEXT)
     gains = np.maximum(log_odds - logit(best), 0)
-    return _RIVAL_WEIGHT * gains + mutual * (gains > 0)
+    are_best = gains > 0 if mutual > 0 else np.ones(len(gains), bool)
+    return _RIVAL_WEIGHT * gains + mutual * are_best
