@@ -146,11 +146,15 @@ class TextReader(EmbeddingAnswers):
             ConfigError: `texts` is a single string, a mapping or a data frame, or has a row that is
                 missing or of another type.
         """
-        # An empty array first, because NumPy cannot concatenate an empty list.
-        vectors = [np.zeros((0, self.dim), np.float32)]
-        for _, embedded in self.encode_batches(texts):
-            vectors.append(unit_rows(embedded) if normalize else embedded)
-        return np.concatenate(vectors)
+        texts = list(texts_of(texts, "texts"))
+        # One array: joining those of all batches would take the memory twice.
+        vectors = np.empty((len(texts), self.dim), np.float32)
+        start = 0
+        for batch, embedded in self.encode_batches(texts):
+            stop = start + len(batch)
+            vectors[start:stop] = unit_rows(embedded) if normalize else embedded
+            start = stop
+        return vectors
 
     def encode_batches(self, texts: Iterable[T]) -> Iterator[tuple[list[T], NDArray[np.float32]]]:
         """Embeds a stream of texts on all cores.

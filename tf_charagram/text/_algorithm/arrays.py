@@ -297,14 +297,13 @@ def decode(texts: Sequence[str | bytes]) -> tuple[Array, Array]:
     Returns:
         Code points, int32 `(num_symbols,)`, and the positions of those spaces `(batch + 1,)`.
     """
-    strings = [decoded(text) for text in texts]
     try:
-        return _joined(strings)
-    except UnicodeEncodeError:  # A lone surrogate.
+        return _joined(texts)  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):  # Bytes, or a lone surrogate.
         return _joined([decoded(to_bytes(text)) for text in texts])
 
 
-def _joined(strings: list[str]) -> tuple[Array, Array]:
+def _joined(strings: Sequence[str]) -> tuple[Array, Array]:
     # A space before each text, and one at the end; without texts, only that.
     spaced = " ".join(["", *strings, ""]) if strings else " "
     codes = np.frombuffer(spaced.encode("utf-32-le"), np.int32)

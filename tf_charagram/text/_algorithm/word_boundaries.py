@@ -83,8 +83,8 @@ def words_of(texts: Iterable[str | bytes]) -> Iterator[str]:
 def tokens_of(texts: Iterable[str | bytes]) -> Iterator[str]:
     """Yields the lowercased words and numbers of texts."""
     # Calls for each text would take most of the time.
-    for batch in bounded_batches(map(decoded, texts)):
-        for is_ascii, group in groupby(batch, str.isascii):
+    for batch in bounded_batches(texts):
+        for is_ascii, group in groupby(map(decoded, batch), str.isascii):
             text = "\n".join(group)
             if is_ascii:
                 # Most texts are, and a regular expression is faster than a look at each character.
@@ -296,7 +296,9 @@ def _compiled(char: str, word: str, signs: str, hyphens: str, flags: int) -> _Pa
         hyphens: Hyphens and minus signs, escaped for a set.
         flags: Flags of `re`.
     """
-    any_sign = rf"[{signs}]|(?<=\w)[{hyphens}](?!\w)|(?<!\w)[{hyphens}](?=\d)"
+    # Begins with a set, which Python looks for eight times as fast as for alternatives.
+    any_sign = rf"[{signs}{hyphens}]"
+    any_sign += rf"(?:(?<=[{signs}])|(?<=\w[{hyphens}])(?!\w)|(?<!\w[{hyphens}])(?=\d))"
     before = rf"(?<!{char})(?<![{signs}{hyphens}])[{hyphens}{signs}]+?(?=[0-9])"
     # A plus or number sign before a number says nothing.
     before += r"(?<![+#*\uff0b\uff03])"

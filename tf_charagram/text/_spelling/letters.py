@@ -63,7 +63,7 @@ def spelled(words: list[str], code_points: np.ndarray) -> tuple[np.ndarray, np.n
     [symbols] = np.nonzero(code_points >= 0)
     symbol_of[code_points[symbols]] = symbols
     letters = symbol_of[codes]
-    lengths = np.array([len(word) for word in words])
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
     starts = np.cumsum(lengths) - lengths
     # All letters of a kept word have symbols.
     min_symbols = np.minimum.reduceat(letters, starts)
