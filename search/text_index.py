@@ -22,13 +22,12 @@ from tf_charagram._files.writing import (
 from tf_charagram.errors import ConfigError, RunError, check_fraction, check_positive
 from tf_charagram.models._storage.choice import Embedder
 from tf_charagram.search._pairs.candidates import best_pairs
-from tf_charagram.search._pairs.flat_arrays import Floats, Ids, blocks, ranks, rows_by_number
+from tf_charagram.search._pairs.flat_arrays import Floats, Ids, blocks, rows_by_number
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.scoring import TextScorer
 from tf_charagram.search.statistics import TextStatistics
 from tf_charagram.text._algorithm.arguments import distinct, strings_of
-from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.flat import Rows
 
 #: File of a saved index with the settings of its scorer and the checksums of the other files.
@@ -246,20 +245,21 @@ class TextIndex:
         prepared = searched.scorer.prepare(queries)
         pairs, evidence = best_pairs(searched.scorer, prepared, searched.prepared, k, min_score)
         query_rows, text_rows = pairs.T
-        starts = searched.rows.splits[text_rows]
-        stops = np.minimum(searched.rows.splits[text_rows + 1], starts + k)
-        # A text may have several rows, which come between those of other texts with its score.
-        query_of_row = query_rows.repeat(stops - starts)
-        scores = evidence.scores.repeat(stops - starts)
         is_other = prepared.text_hashes[query_rows] != searched.prepared.text_hashes[text_rows]
-        rows = searched.rows.values[positions(starts, stops)]
-        order = np.lexsort((rows, is_other.repeat(stops - starts), -scores, query_of_row))
-        order = order[ranks(query_of_row[order]) < k]
-        found = (values[order].tolist() for values in (query_of_row, rows, scores))
-        hits: list[list[Hit]] = [[] for _ in queries]
-        for query, row, score in zip(*found, strict=True):
-            hits[query].append(Hit(row, score, searched.texts[row]))
-        return hits
+        starts = searched.rows.splits[text_rows]
+        stops = searched.rows.splits[text_rows + 1]
+        found: list[list[tuple[float, bool, int]]] = [[] for _ in queries]
+        columns = (query_rows, -evidence.scores, is_other, starts, stops)
+        lists = (column.tolist() for column in columns)
+        for query, negative, other, start, stop in zip(*lists, strict=True):
+            for row in searched.rows.values[start:stop][:k].tolist():
+                found[query].append((negative, other, row))
+        texts = searched.texts
+        # A text may have several rows, which come between those of other texts with its score.
+        return [
+            [Hit(row, -negative, texts[row]) for negative, _, row in sorted(own)[:k]]
+            for own in found
+        ]
 
     def add(self, texts: Iterable[str | bytes]) -> None:
         """Adds texts after the others. Only new texts are embedded and read.

@@ -16,11 +16,11 @@ from tf_charagram.search._pairs.flat_arrays import (
 from tf_charagram.search._pairs.prepared import Texts
 from tf_charagram.search._pairs.rare_keys import (
     entries,
-    product,
     rare_keys,
     row_numbers,
     row_products,
     row_sums,
+    sums,
 )
 from tf_charagram.text._algorithm.arrays import positions
 from tf_charagram.text._algorithm.batches import in_threads
@@ -65,8 +65,6 @@ def alike_words(
     """
     num_left = len(left.lists.words)
     num_right = len(right.lists.words)
-    if least is None:
-        least = np.zeros(num_left, np.float32)
     share = min(num_right / _MANY_WORDS, 1)
     max_postings = part * max(
         _POSTINGS * num_right**0.5,
@@ -77,30 +75,35 @@ def alike_words(
         batch = left.word_ngrams
         if num_left > _BATCH:
             batch = matrix_of(batch)[start : start + _BATCH]
-        words = np.arange(start, start + batch.shape[0])
-        are_needed = np.isfinite(least[words])
-        if not are_needed.all():
+        num_words = batch.shape[0]
+        words = needed = np.arange(start, start + num_words)
+        if least is not None:
+            are_needed = np.isfinite(least[words])
+            needed = words[are_needed]
             batch = entries(batch, np.flatnonzero(are_needed[row_numbers(batch)]))
         # Frequent n-grams are missing on the left.
         rare = rare_keys(batch, right.num_words_of_ngram, int(max_postings))
-        found = product(rare, right.by_ngram)
+        found = sums(rare, right.by_ngram)
         rows = row_numbers(found)
         rare_lengths = np.sqrt(row_sums(rare, rare.data**2))
-        min_products = _MIN_COSINE * share * rare_lengths[rows] * right.word_lengths[found.indices]
-        is_alike = found.data >= np.maximum(min_products, _PART_OF_PRODUCT * least[words][rows])
-        keys = rows[is_alike] * num_right + found.indices[is_alike]
-        keys = np.concatenate(
-            [keys, _one_letter_apart(left, right, words[are_needed]) - start * num_right]
-        )
-        left_words, right_words = np.divmod(distinct_integers(keys), max(num_right, 1))
+        min_products = rare_lengths.take(rows) * right.word_lengths.take(found.indices)
+        min_products *= _MIN_COSINE * share
+        if least is not None:
+            min_products = np.maximum(min_products, _PART_OF_PRODUCT * least[words][rows])
+        places = (found.data >= min_products).nonzero()[0]
+        keys = rows[places] * num_right + found.indices[places]
+        others = _one_letter_apart(left, right, needed) - start * num_right
+        distinct_keys = distinct_integers(np.concatenate([keys, others]))
+        left_words, right_words = np.divmod(distinct_keys, max(num_right, 1))
         products = row_products(batch, left_words, right.word_ngrams, right_words)
         lengths = left.word_lengths[words][left_words] * right.word_lengths[right_words]
-        is_alike = products > np.maximum(
-            _MIN_ONE_LETTER * share * lengths, least[words][left_words]
-        )
-        splits = left_words[is_alike].searchsorted(np.arange(len(words) + 1))
-        parts = products[is_alike], right_words[is_alike].astype(np.int32), splits.astype(np.int32)
-        return SparseRows(*parts, (len(words), num_right))
+        min_products = _MIN_ONE_LETTER * share * lengths
+        if least is not None:
+            min_products = np.maximum(min_products, least[words][left_words])
+        places = (products > min_products).nonzero()[0]
+        splits = left_words[places].searchsorted(np.arange(num_words + 1))
+        parts = products[places], right_words[places].astype(np.int32), splits.astype(np.int32)
+        return SparseRows(*parts, (num_words, num_right))
 
     if num_left <= _BATCH:
         # Threads would take longer to start than a query takes.

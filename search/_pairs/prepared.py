@@ -16,7 +16,6 @@ from tf_charagram.search._pairs.flat_arrays import (
     Floats,
     Ids,
     SparseRows,
-    distinct_integers,
     joined_rows,
     lengths_of,
     matrix_of,
@@ -199,17 +198,16 @@ class Texts:
     def letters(self, rows: NDArray[np.integer]) -> list[str]:
         """Returns the first words of some texts as they are written, with spaces between them."""
         known = self._known_letters
-        new = rows[known[rows] == ""]
-        if len(new):
-            new = distinct_integers(new)
-            for row, words in zip(new.tolist(), self.written.strings(new), strict=True):
-                known[row] = " ".join(words)
-        return known[rows].tolist()
+        places = rows.tolist()
+        new = sorted({row for row in places if not known[row]})
+        for row, words in zip(new, self.written.strings(new), strict=True):
+            known[row] = " ".join(words)
+        return [known[row] for row in places]
 
     @cached_property
-    def _known_letters(self) -> NDArray[np.object_]:
+    def _known_letters(self) -> list[str]:
         """Strings of `letters`, empty until they are needed: a query needs those of few texts."""
-        return np.full(len(self), "", object)
+        return [""] * len(self)
 
     @cached_property
     def num_letters(self) -> Ids:

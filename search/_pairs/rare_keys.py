@@ -46,7 +46,7 @@ def nearest_pairs(
         faster than distinct rows of an array.
     """
     num_right = by_key.shape[1]
-    products = _sums(left, by_key)
+    products = sums(left, by_key)
     values = products.data
     splits = products.indptr
     lengths = lengths_of(splits)
@@ -66,13 +66,13 @@ def nearest_pairs(
 
 def product(left: Matrix, by_key: Matrix) -> Matrix:
     """Multiplies two matrices; fast for few rows, too, whose columns are in any order then."""
-    sums = _sums(left, by_key)
+    products = sums(left, by_key)
     if left.shape[0] > _FEW_ROWS:
-        return sums
-    return entries(sums, sums.data.nonzero()[0])
+        return products
+    return entries(products, products.data.nonzero()[0])
 
 
-def _sums(left: Matrix, by_key: Matrix) -> Matrix:
+def sums(left: Matrix, by_key: Matrix) -> Matrix:
     """Multiplies two matrices of positive entries; columns may repeat with products of 0."""
     num_rows = left.shape[0]
     num_right = by_key.shape[1]
@@ -88,13 +88,12 @@ def _sums(left: Matrix, by_key: Matrix) -> Matrix:
     keys = firsts.repeat(lengths) + found
     # Each pair of a row and a column is summed up at its last place; others stay 0.
     table = np.empty(num_rows * num_right, np.int32)
-    every = np.arange(len(keys), dtype=np.int32)
-    table[keys] = every
-    sums = np.zeros(len(keys), np.float32)
+    table[keys] = np.arange(len(keys), dtype=np.int32)
+    totals = np.zeros(len(keys), np.float32)
     # In the order and the precision of SciPy.
-    np.add.at(sums, table[keys], left.data.repeat(lengths) * by_key.data.take(places))
+    np.add.at(totals, table.take(keys), left.data.repeat(lengths) * by_key.data.take(places))
     splits = splits_of(lengths)[left.indptr]
-    return SparseRows(sums, found, splits, (num_rows, num_right))
+    return SparseRows(totals, found, splits, (num_rows, num_right))
 
 
 def row_products(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count, islice, pairwise
+from itertools import chain, count, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from tf_charagram.search._pairs.flat_arrays import (
     lengths_of,
     list_numbers,
 )
-from tf_charagram.search._pairs.flat_arrays import numbered as numbered_integers
 from tf_charagram.text._algorithm.arrays import positions, splits_of
 from tf_charagram.text._algorithm.flat import Rows
 from tf_charagram.text._algorithm.word_boundaries import bags_of_words
@@ -72,13 +71,14 @@ class WordLists(NamedTuple):
 
     def strings(self, rows: Sequence[int] | NDArray[np.integer]) -> list[list[str]]:
         """Returns the words of some texts."""
-        rows = np.asarray(rows, np.intp)
-        starts = self.splits[rows]
-        stops = self.splits[rows + 1]
-        ids = self.ids[positions(starts, stops)]
-        words = list(map(self.words.__getitem__, ids.tolist()))
-        splits = splits_of(stops - starts)
-        return [words[start:stop] for start, stop in pairwise(splits.tolist())]
+        places = np.asarray(rows, np.intp)
+        starts = self.splits[places].tolist()
+        stops = self.splits[places + 1].tolist()
+        bags = []
+        for start, stop in zip(starts, stops, strict=True):
+            ids = self.ids[start:stop].tolist()
+            bags.append([self.words[number] for number in ids])
+        return bags
 
     def extended(self, others: WordLists) -> WordLists:
         """Appends the words of other texts."""
@@ -108,14 +108,14 @@ class WordLists(NamedTuple):
 
     def only(self, are_kept: Flags) -> WordLists:
         """Keeps some distinct words, each once in a text."""
-        num_words = max(len(self.words), 1)
-        are_kept = are_kept[self.ids]
-        keys = distinct_integers(self.rows()[are_kept] * num_words + self.ids[are_kept])
-        rows, ids = np.divmod(keys, num_words)
-        used, numbers = numbered_integers(ids)
+        words = [self.words[place] for place in np.flatnonzero(are_kept).tolist()]
+        numbers = np.cumsum(are_kept) - 1
+        places = np.flatnonzero(are_kept[self.ids])
+        num_words = max(len(words), 1)
+        keys = self.rows()[places] * num_words + numbers[self.ids[places]]
+        rows, ids = np.divmod(distinct_integers(keys), num_words)
         splits = rows.searchsorted(np.arange(len(self) + 1))
-        words = list(map(self.words.__getitem__, used.tolist()))
-        return WordLists(words, numbers.astype(np.int32), splits)
+        return WordLists(words, ids.astype(np.int32), splits)
 
     def replaced(self, bags: Mapping[int, Sequence[str]]) -> WordLists:
         """Replaces the words of some texts.
