@@ -286,9 +286,10 @@ def _special_keys(slots: _Rarest, num_rows: int) -> _Keys:
     for one, other in combinations(range(_MAX_SLOTS), 2):
         found.append(_keys_of_two(slots, one, other, is_covered, max_expected, num_rows))
     num_keys = np.bincount(np.concatenate([each.rows for each in found]), minlength=len(atoms))
-    few = np.flatnonzero(num_keys < _FEW_KEYS)
-    own = _keys_of_frequent(slots.at(few), max_expected, num_rows)
-    found.append(own._replace(rows=few[own.rows]))
+    own = _keys_of_frequent(slots, max_expected, num_rows)
+    is_frequent = own.expected > max_expected
+    is_needed = (ranks(own.rows) < _NUM_FREQUENT) & (num_keys[own.rows] < _FEW_KEYS)
+    found.append(_Keys(*taken(own, is_needed | ~is_frequent)))
     return _Keys.best(found, _MAX_KEYS)
 
 
@@ -296,7 +297,7 @@ def _keys_of_frequent(slots: _Rarest, max_expected: float, num_rows: int) -> _Ke
     """Returns keys of up to three values or words that are frequent, alone and two together.
 
     Rows with such values only have no other keys. Of the rows that share a key which is still
-    frequent, each is paired with the next ones.
+    frequent, each is paired with the next ones. Lists of frequent words are told by three of them.
     """
     expected = slots.expected[..., _WHOLE]
     atoms = slots.atoms[..., _WHOLE]
@@ -317,7 +318,7 @@ def _keys_of_frequent(slots: _Rarest, max_expected: float, num_rows: int) -> _Ke
             rows = rows[is_frequent]
             keys = atoms[rows][:, places].sum(axis=1, dtype=np.uint64)
             found.append(_Keys(rows, keys, numbers[is_frequent]))
-    return _Keys.best(found, _NUM_FREQUENT)
+    return _Keys.best(found, _MAX_KEYS)
 
 
 def _is_part(slots: _Rarest, one: int, other: int) -> Flags:
