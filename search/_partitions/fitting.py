@@ -60,7 +60,11 @@ def _fit_columns(job: Job, comparison: ColumnComparison) -> list[str]:
     num_equal = np.bincount(first_rows_of(job), minlength=job.num_rows)
     of_tables = np.split(num_equal[np.unique(pairs)], [chunk.num_left or 0])
     is_own = is_chosen[pairs[:, 0]]
-    sample = Sample(is_own, [distinct_integers(chunk.pairs[is_own, 0])], of_tables)
+    left, right = chunk.pairs[is_own].T
+    fitted = [distinct_integers(left)]
+    if chunk.num_left is not None:
+        fitted.append(distinct_integers(right) - chunk.num_left)
+    sample = Sample(is_own, fitted, of_tables, 1)
     notes = comparison.fit(chunk, counts_of(job), int(is_chosen.sum()), num_others, sample)
     if num_left is None and not comparison.telling and comparison.unseen is not None:
         # Rows that have candidates have rarer values than others.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids, are_first, paired
+from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.shared_words import differ_by_typos, pairs_that
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
@@ -39,11 +39,11 @@ from tf_charagram.search.linkage._fellegi_sunter.rival_classes import (
 
 # A better pair is better by so much.
 _MARGIN = 1.0
-# A table has copies if so many of the rows with a partner have two, which are as alike as the
-# partners are. In made-up and real tables with copies it is half of the rows, in others a tenth.
-_MAX_COPIES = 0.3
-# A table has copies, too, if so many of its pairs that look like matches differ by typos only.
+# A table has copies if so many of its pairs that look like matches differ by typos only, of those
+# without missing values: in made-up tables with copies 18 to 90 %, in others none.
 _MAX_TYPOS = 0.05
+# Of a few pairs, one is no sign.
+_PSEUDO_PAIRS = 20
 # Of so few rows, some are equal by chance.
 _MAX_EQUAL = 0.01
 # If most of them do, two alike rows are more probably copies than rivals.
@@ -67,21 +67,24 @@ class Sample(NamedTuple):
 
     Attributes:
         is_own: The pairs to fit to, `(num_pairs,)`: all candidates of both of their rows are there.
-        rows: Rows of the left table, or of both, that look like all rows of it. Right rows of a
-            part are those that look like left rows, which are not compared.
+        rows: Rows of each table. Right rows of a part are those that look like left rows: they
+            show whether there are copies, but no rivals.
         num_equal: For each table, how many equal rows each row stands for, `(num_rows,)`.
+        num_whole: Number of tables, the first ones, of which the rows look like all rows.
     """
 
     is_own: Flags
     rows: Sequence[Ids]
     num_equal: Sequence[NDArray[np.integer]]
+    num_whole: int
 
     @classmethod
     def of_all(cls, columns: Sequence[Column], num_pairs: int) -> Sample:
         """Returns the sample that has all rows."""
         sizes = [len(ids) for ids in columns[0].tables]
         rows = [np.arange(size) for size in sizes]
-        return cls(np.ones(num_pairs, bool), rows, [np.ones(size, np.int64) for size in sizes])
+        num_equal = [np.ones(size, np.int64) for size in sizes]
+        return cls(np.ones(num_pairs, bool), rows, num_equal, len(rows))
 
 
 class _Outdone(NamedTuple):
@@ -119,26 +122,29 @@ def learn_rivals(
         Whether most of the alike rows of each table are copies.
     """
     is_own = sample.is_own
-    num_equal = sample.num_equal
     own = [agreement.of(is_own) for agreement in agreements]
     is_weak = np.array(
         [column.kind.name == "text" or not column.is_identifying for column in columns]
     )
+    tables = _rows_of_tables(columns, sample)
+    have_copies = [table.copies(mixture).are_there for table in tables]
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements, any_relation=True)
-        outdone = _outdone(mixture, columns, pairs, log_odds, num_equal)
+        outdone = _outdone(pairs, log_odds, have_copies)
         if outdone is None:
             break
         is_outdone = outdone.is_outdone[is_own]
         if not drop_supported(mixture, own, is_outdone, is_weak, num_all_pairs):
             break
-    inner, are_mostly_copies = _inner_pairs(mixture, columns, sample)
+    found = [table.copies(mixture) for table in tables]
+    have_copies = [copies.are_there for copies in found]
+    inner = _inner_pairs(tables[: sample.num_whole], found)
     if inner is not None:
         fit_inner_rivals(mixture, inner, own, num_all_pairs)
     num_inner = len(mixture.log_rivals)
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements)
-        outdone = _outdone(mixture, columns, pairs, log_odds, num_equal, are_mostly_copies)
+        outdone = _outdone(pairs, log_odds, have_copies)
         if outdone is None:
             break
         is_outdone = outdone.is_outdone[is_own]
@@ -149,51 +155,85 @@ def learn_rivals(
         # Of the pairs that are no matches, so many are known to be none.
         known = float(is_outdone.sum() / (len(is_outdone) - num_free))
         fit_outdone_rivals(mixture, own, is_outdone, log_kept, num_all_pairs, known, num_inner)
-    return are_mostly_copies
+    return [copies.are_most for copies in found]
 
 
-def _inner_pairs(
-    mixture: Mixture, columns: Sequence[Column], sample: Sample
-) -> tuple[InnerPairs | None, list[bool]]:
-    """Compares rows within each table that has no copies; `None` if both have.
+class _Copies(NamedTuple):
+    """Copies among the pairs of a table.
 
-    Args:
-        mixture: A fitted mixture.
-        columns: The columns of two tables.
-        sample: The rows that are compared.
-
-    Returns:
-        The pairs, and whether most of the pairs of each table that look like matches are copies.
+    Attributes:
+        is_copy: Pairs that differ by typos only, `(num_pairs,)`.
+        are_there: Whether the table has copies.
+        are_most: Whether most of the pairs that look like matches are copies.
     """
+
+    is_copy: Flags
+    are_there: bool
+    are_most: bool
+
+
+class _RowsOfTable(NamedTuple):
+    """Rows of a table, and their pairs.
+
+    Attributes:
+        columns: The columns of these rows alone.
+        pairs: Candidate pairs, `(num_pairs, 2)`.
+        agreements: Their agreements, one per column.
+        num_equal: How many equal rows each row stands for, `(num_rows,)`.
+    """
+
+    columns: Sequence[Column]
+    pairs: Ids
+    agreements: Sequence[Agreement]
+    num_equal: NDArray[np.integer]
+
+    def copies(self, mixture: Mixture) -> _Copies:
+        """Finds the copies among the pairs that a fitted mixture takes for matches."""
+        is_alike = mixture.log_odds(self.agreements) > 0
+        is_copy = _are_copies(mixture, self.columns, self.pairs, self.agreements, is_alike)
+        num_equal = _num_equal(mixture, self.columns, self.num_equal)
+        num_copies = is_copy.sum() + num_equal
+        num_alike = is_alike.sum() + num_equal
+        # A missing value may be the one that tells two things apart.
+        is_whole = np.all([agreement.levels != ABSENT for agreement in self.agreements], axis=0)
+        num_whole = (is_alike & is_whole).sum() + num_equal
+        are_there = num_copies > _MAX_TYPOS * (num_whole + _PSEUDO_PAIRS)
+        least = max(_MIN_MOSTLY_TYPOS * num_alike, _MIN_OUTDONE)
+        return _Copies(is_copy, bool(are_there), bool(num_copies > least))
+
+
+def _rows_of_tables(columns: Sequence[Column], sample: Sample) -> list[_RowsOfTable]:
+    """Compares the rows of a sample within each table."""
     draw = np.random.default_rng(0)
     found = []
-    chance = []
-    are_mostly_copies = [False, False]
-    num_pairs = 0.0
     for side, rows in enumerate(sample.rows):
         if len(rows) > _MAX_INNER_ROWS:
             rows = np.sort(draw.choice(rows, _MAX_INNER_ROWS, replace=False))
         inner = [_within(column, column.tables[side][rows]) for column in columns]
-        inner_pairs = candidate_pairs(inner)
-        agreements = compare_columns(inner, inner_pairs)
-        is_alike = mixture.log_odds(agreements) > 0
-        is_copy = _are_copies(mixture, inner, inner_pairs, agreements, is_alike)
-        num_equal = _num_equal(mixture, inner, sample.num_equal[side][rows])
-        num_copies = is_copy.sum() + num_equal
-        num_alike = is_alike.sum() + num_equal
-        least = max(_MIN_MOSTLY_TYPOS * num_alike, _MIN_OUTDONE)
-        are_mostly_copies[side] = bool(num_copies > least)
-        if num_copies <= _MAX_TYPOS * num_alike:
-            found.append([agreement.of(~is_copy) for agreement in agreements])
-            samples = random_pairs(inner)
-            chance.append(chances(inner, samples))
-            num_pairs += len(rows) * (len(rows) - 1) / 2
+        pairs = candidate_pairs(inner)
+        agreements = compare_columns(inner, pairs)
+        found.append(_RowsOfTable(inner, pairs, agreements, sample.num_equal[side][rows]))
+    return found
+
+
+def _inner_pairs(
+    tables: Sequence[_RowsOfTable], copies_of_tables: Sequence[_Copies]
+) -> InnerPairs | None:
+    """Returns the pairs of rows within each table that has no copies; `None` if both have."""
+    found = []
+    chance = []
+    num_pairs = 0.0
+    for table, copies in zip(tables, copies_of_tables, strict=False):
+        if not copies.are_there:
+            found.append([agreement.of(~copies.is_copy) for agreement in table.agreements])
+            chance.append(chances(table.columns, random_pairs(table.columns)))
+            num_rows = len(table.columns[0].left)
+            num_pairs += num_rows * (num_rows - 1) / 2
     if not found:
-        return None, are_mostly_copies
+        return None
     agreements = [together(parts) for parts in zip(*found, strict=True)]
     of_columns = [np.mean(parts, axis=0) for parts in zip(*chance, strict=True)]
-    are_seen = len(found) == len(sample.rows)
-    return InnerPairs(agreements, of_columns, num_pairs, are_seen), are_mostly_copies
+    return InnerPairs(agreements, of_columns, num_pairs, len(found) == len(tables))
 
 
 def _num_equal(mixture: Mixture, columns: Sequence[Column], num_rows: NDArray[np.integer]) -> int:
@@ -255,81 +295,30 @@ def _are_copies(
     return are_copies
 
 
-def _outdone(
-    mixture: Mixture,
-    columns: Sequence[Column],
-    pairs: Ids,
-    log_odds: Array,
-    num_equal: Sequence[NDArray[np.integer]],
-    are_mostly_copies: Sequence[bool] = (False, False),
-) -> _Outdone | None:
-    """Finds pairs of which a row has a better partner; `None` if both tables have copies."""
-    is_outdone = np.zeros(len(pairs), bool)
-    log_kept = np.zeros(len(pairs))
-    num_sides = 0
-    for side in (0, 1):
-        rows = pairs[:, side]
-        partners = pairs[:, 1 - side]
-        best, second = _best_two(rows, log_odds)
-        is_copy = _have_copies(
-            mixture, columns, side, partners, log_odds, best, second, are_mostly_copies[1 - side]
-        )
-        has_partner = log_odds[best] > 0
-        is_copy |= has_partner & (num_equal[1 - side][partners[best]] > 1)
-        num_rows = num_equal[side][rows[best]]
-        if num_rows[is_copy].sum() > _MAX_COPIES * num_rows[has_partner].sum():
-            continue
-        num_sides += 1
-        best_of_row = np.full(rows.max(initial=0) + 1, -np.inf)
-        best_of_row[rows[best]] = np.where(is_copy, -np.inf, log_odds[best])
-        least = np.maximum(log_odds + _MARGIN, 0)
-        is_outdone |= best_of_row[rows] > least
-        bests = np.sort(best_of_row[rows[best]])
-        num_kept = np.searchsorted(bests, least, side="right")
-        log_kept += np.log(np.maximum(num_kept / len(bests), _MIN_KEPT))
-    return _Outdone(is_outdone, log_kept) if num_sides else None
-
-
-def _best_two(rows: Ids, log_odds: Array) -> tuple[Ids, Ids]:
-    """Returns the best pair of each row, and the next one, or the best one again."""
-    order = np.lexsort((-log_odds, rows))
-    is_best = are_first(rows[order])
-    best = order[is_best]
-    after = np.append(order[1:], order[-1:])[is_best]
-    return best, np.where(rows[after] == rows[best], after, best)
-
-
-def _have_copies(
-    mixture: Mixture,
-    columns: Sequence[Column],
-    side: int,
-    partners: Ids,
-    log_odds: Array,
-    best: Ids,
-    second: Ids,
-    are_mostly_copies: bool,
-) -> Flags:
-    """Tells rows whose two best partners are as alike as the row and its partner.
+def _outdone(pairs: Ids, log_odds: Array, have_copies: Sequence[bool]) -> _Outdone | None:
+    """Finds pairs of which a row has a better partner; `None` if both tables have copies.
 
     Args:
-        mixture: A fitted mixture.
-        columns: The columns of two tables.
-        side: 0 for left rows, 1 for right rows.
-        partners: Rows of the other side, `(num_pairs,)`.
-        log_odds: Log-odds of the pairs.
-        best: The best pair of each row, `(num_rows,)`.
-        second: The next one.
-        are_mostly_copies: Whether most alike rows of the other side are copies.
+        pairs: Candidate pairs of rows, `(num_pairs, 2)`.
+        log_odds: Their log-odds, `(num_pairs,)`.
+        have_copies: Whether each table has copies: a better partner may be another copy.
     """
-    has_two = (second != best) & (log_odds[second] > 0)
-    alike_pairs = paired(partners[best], partners[second])[has_two]
-    inner = [_within(column, column.tables[1 - side]) for column in columns]
-    agreements = compare_columns(inner, alike_pairs)
-    least = 0 if are_mostly_copies else log_odds[best][has_two] - _MARGIN
-    is_alike = mixture.log_odds(agreements) > least
-    is_copy = np.zeros(len(best), bool)
-    is_copy[has_two] = is_alike | _are_near(inner, alike_pairs, agreements).all(axis=0)
-    return is_copy
+    if all(have_copies):
+        return None
+    is_outdone = np.zeros(len(pairs), bool)
+    log_kept = np.zeros(len(pairs))
+    for side in (0, 1):
+        if have_copies[1 - side]:
+            continue
+        rows = pairs[:, side]
+        best_of_row = np.full(rows.max(initial=0) + 1, -np.inf)
+        np.maximum.at(best_of_row, rows, log_odds)
+        least = np.maximum(log_odds + _MARGIN, 0)
+        is_outdone |= best_of_row[rows] > least
+        bests = np.sort(best_of_row[best_of_row > -np.inf])
+        num_kept = np.searchsorted(bests, least, side="right")
+        log_kept += np.log(np.maximum(num_kept / max(len(bests), 1), _MIN_KEPT))
+    return _Outdone(is_outdone, log_kept)
 
 
 def _are_near(columns: Sequence[Column], pairs: Ids, agreements: Sequence[Agreement]) -> Flags:

@@ -86,6 +86,40 @@ def test_copies_with_typos_in_all_columns_are_no_rivals(seed):
     assert len(np.unique(left[is_right])) > 0.95 * has_partner.sum()
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_copies_that_moved_or_lack_values_are_no_rivals(seed):
+    draw = np.random.default_rng(seed)
+    names = words(700, seed)
+    on = ["name", "street", "number", "born"]
+    tables, entities = [], []
+    for side in (range(300), range(150, 450)):
+        rows, numbers = [], []
+        for entity in side:
+            of_entity = np.random.default_rng(entity)
+            name = f"{of_entity.choice(names[:90])} {of_entity.choice(names)}"
+            street = f"{of_entity.choice(names)} {of_entity.integers(1, 99)}"
+            number = f"0{of_entity.integers(10**8, 10**9)}"
+            born = str(np.datetime64("1950-01-01") + of_entity.integers(0, 20000))
+            for _ in range(1 + (draw.random() < 0.4)):
+                row = [name, street, number, born]
+                if draw.random() < 0.3:
+                    row[1] = f"{draw.choice(names)} {draw.integers(1, 99)}"
+                if draw.random() < 0.5:
+                    row[draw.integers(2, 4)] = ""
+                if draw.random() < 0.3:
+                    row[0] = misspelled(draw, name)
+                rows.append(row)
+                numbers.append(entity)
+        tables.append(dict(zip(on, zip(*rows, strict=True), strict=True)))
+        entities.append(np.array(numbers))
+    found = match(*tables, None, on=on)
+    left, right = np.array(sorted(pairs_of(found))).T
+    is_right = entities[0][left] == entities[1][right]
+    assert is_right.mean() > 0.95
+    has_partner = np.isin(entities[0], entities[1])
+    assert len(np.unique(left[is_right])) > 0.9 * has_partner.sum()
+
+
 def _flights(days: range, seed: int) -> dict[str, list[str]]:
     """Makes twenty flights, each on six of some days."""
     draw = np.random.default_rng(seed)
