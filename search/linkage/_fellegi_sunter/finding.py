@@ -200,7 +200,7 @@ def fitted_mixture(
     for number in changed:
         chance[number] = chance_levels(translated[number], samples)
     row_share = num_rows / num_all
-    hierarchies = None if fitted is not None else Hierarchies(translated, chance)
+    hierarchies = None if fitted is not None else Hierarchies(translated, chance, samples[-1])
     hierarchy = Hierarchy([], []) if hierarchies is None else hierarchies.before_pairs()
     patterns = Patterns.of(agreements)
     variants: list[int] = []

@@ -19,6 +19,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
     EQUAL,
     Agreement,
+    compare_column,
     compare_columns,
     level_shares,
 )
@@ -30,6 +31,8 @@ _NUM_DRAWN = 10_000
 _MIN_ROWS = 8
 # Fewer pairs tell nothing.
 _MIN_PAIRS = 200
+# Kinds of columns of which rows may share a range rather than a value.
+_MEASURES = ("date", "number", "time")
 # So many of the rows with a value may match each of them.
 _MAX_PARTNERS = 2
 # If fewer of the pairs differ in what identifies, rows with the value are one thing.
@@ -39,7 +42,7 @@ _EXPECTED_PARTNERS = 0.5
 # More than any level.
 _NO_LEVEL = 127
 # Smallest information in nats that a value has about another column.
-_MIN_INFORMATION = 0.1
+_MIN_INFORMATION = 0.09
 
 
 class Hierarchies:
@@ -48,19 +51,33 @@ class Hierarchies:
     Args:
         columns: The columns of one or two tables.
         chance: Share of each level among random pairs, one per column.
+        drawn: Random pairs of rows, `(num_pairs, 2)`.
     """
 
-    def __init__(self, columns: Sequence[Column], chance: Sequence[Array]) -> None:
+    def __init__(self, columns: Sequence[Column], chance: Sequence[Array], drawn: Ids) -> None:
         self._columns = columns
         self._chance = chance
         # Agreements of pairs of rows with equal values in a column, most of which do not match.
         self._siblings: dict[int, list[Agreement]] = {}
+        # Of the rows that share a value with a row, the part that one row is.
+        self._share_of_row: dict[int, float] = {}
         for parent, column in enumerate(columns):
             if column.is_identifying:
                 continue
             pairs = _pairs_with_equal_values(column)
+            counts = column.counts / len(column.tables)
+            frequent = counts[counts >= _MIN_ROWS]
+            num_rows = frequent.mean() if len(frequent) else _MIN_ROWS
+            num_near = chance[parent][[EQUAL, EQUAL + 1]].sum() * len(column.right)
+            if column.kind.name in _MEASURES and num_near >= num_rows:
+                # Stays that begin in the same week end in the same week, too.
+                levels = compare_column(column, drawn).levels
+                is_near = (levels == EQUAL) | (levels == EQUAL + 1)
+                pairs = drawn[is_near][:_NUM_DRAWN]
+                num_rows = num_near
             if len(pairs) >= _MIN_PAIRS:
                 self._siblings[parent] = compare_columns(columns, pairs)
+                self._share_of_row[parent] = 1 / num_rows
 
     def before_pairs(self) -> Hierarchy:
         """Finds them before matches are known: most pairs differ in what identifies."""
@@ -68,8 +85,7 @@ class Hierarchies:
         given = {-1: list(self._chance)}
         information = np.zeros((num_columns, num_columns))
         for parent, agreements in self._siblings.items():
-            counts = self._columns[parent].counts / len(self._columns[parent].tables)
-            share_of_row = 1 / counts[counts >= _MIN_ROWS].mean()
+            share_of_row = self._share_of_row[parent]
             apart = self._shares_apart(agreements, _EXPECTED_PARTNERS * share_of_row)
             if apart is None:
                 continue

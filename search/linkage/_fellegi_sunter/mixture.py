@@ -33,11 +33,11 @@ _MIN_BY_CHANCE = 0.5
 _LOG_NEVER = -20.0
 #: No level is impossible.
 MIN_LEVEL = 1e-6
-# If fewer rows with equal values in one column have equal values in another, they may be matches.
+# If fewer rows with equal values in one column are equal or nearly so in another, they may match.
 _MIN_EXPLAINED = 0.1
 # A level is a difference, too, if so many rows are as near as this that are equal in the column
 # that this one follows from: names that begin with the same town.
-_MAX_SIBLINGS = 0.25
+_MAX_SIBLINGS = 0.1
 # At least so many of the matches differ in nothing, however many values of each column are
 # misspelled: rows are copied as they are, too.
 _MIN_EXACT = 0.2
@@ -277,7 +277,8 @@ def _log_explained(chance: Array, given: Array, agreement: Agreement) -> Array:
     found = explained[agreement.levels]
     # Rare values are more probable in the same way as among matches.
     share = (given[EQUAL] - chance[EQUAL]) / (1 - chance[EQUAL])
-    if share > _MIN_EXPLAINED:
+    num_near = (given - chance)[[EQUAL, EQUAL + 1]].sum()
+    if share > 0 and num_near > _MIN_EXPLAINED:
         is_equal = agreement.levels == EQUAL
         rarity = -agreement.log_frequencies[is_equal]
         found[is_equal] = np.logaddexp(np.log(share) + rarity, np.log1p(-share))

@@ -61,8 +61,9 @@ def f1_of_pairs(groups, people):
 
 def fitted(table):
     columns = read_columns(table, None, list(table))
-    chance = chances(columns, random_pairs(columns))
-    return columns, chance, Hierarchies(columns, chance).before_pairs()
+    drawn = random_pairs(columns)
+    chance = chances(columns, drawn)
+    return columns, chance, Hierarchies(columns, chance, drawn[-1]).before_pairs()
 
 
 def test_towns_and_states_follow_from_each_other(table):
@@ -150,6 +151,27 @@ def test_names_that_begin_alike_are_told_apart():
     names = ("name", "family", "status")
     table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     assert f1_of_pairs(deduplicate(table, on=list(names)).groups, np.array(species)) > 0.9
+
+
+def test_stays_of_other_guests_in_the_same_week_are_not_the_same():
+    draw = np.random.default_rng(5)
+    given, surnames = words(100, 1), words(400, 2)
+    guests = [f"{draw.choice(given)} {draw.choice(surnames)}" for _ in range(500)]
+    hotels = [f"Hotel {word}" for word in words(25, 3)]
+    rows, stays = [], []
+    for number in range(1000):
+        arrival = np.datetime64("2023-01-01") + draw.integers(0, 730)
+        departure = arrival + draw.integers(1, 9)
+        guest = draw.choice(guests)
+        row = [guest, draw.choice(hotels), str(arrival), str(departure)]
+        rows.append([*row, draw.choice(["double", "single", "twin"])])
+        stays.append(number)
+        if draw.random() < 0.3:
+            rows.append([misspelled(draw, guest), *row[1:], ""])
+            stays.append(number)
+    names = ("guest", "hotel", "arrival", "departure", "room")
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    assert f1_of_pairs(deduplicate(table, None, on=list(names)).groups, np.array(stays)) > 0.95
 
 
 def test_weights_are_saved(table, tmp_path):
