@@ -35,6 +35,12 @@ _MANIFEST = "partitions.json"
 _FEW_BYTES = 5_000_000
 # Seconds until a node of Ray must answer.
 _ANSWER_S = 5
+# The start of a connection of HTTP/2, which Ray speaks, with empty settings; a server answers with
+# its own settings (RFC 9113, section 3.4).
+_HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+# Where the kind of a frame is, and the kind of settings.
+_KIND = slice(3, 4)
+_SETTINGS = b"\x04"
 # Tasks of Ray that are started before others are done, per core.
 _AHEAD = 2
 
@@ -243,10 +249,10 @@ def _run_here(job: Job, number: int, tasks: Sequence[int]) -> Iterator[object]:
 
 
 def _check_answers(address: str) -> None:
-    """Checks that something answers at an address: Ray would try for up to two minutes.
+    """Checks that Ray may answer at an address: Ray itself would try for up to two minutes.
 
     Raises:
-        ConnectionError: Nothing does.
+        ConnectionError: Nothing does, or something else.
         ValueError: A Ray Client address has no port.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -254,9 +260,13 @@ def _check_answers(address: str) -> None:
         raise ValueError(f"its port is missing, as in {address}:10001")
     if port.isdecimal():
         try:
-            socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S).close()
+            with socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S) as connection:
+                connection.sendall(_HTTP2)
+                answer = connection.recv(9)
         except (OSError, OverflowError) as error:
             raise ConnectionError(str(error)) from error
+        if answer[_KIND] != _SETTINGS and os.environ.get("RAY_USE_TLS", "0") == "0":
+            raise ConnectionError("something else answers there")
 
 
 def _ray_runner(address: str) -> _Runner:

@@ -8,8 +8,10 @@ import json
 import random
 import re
 import shutil
+import socket
 import sys
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -652,6 +654,23 @@ class TestCommands:
         assert call(*command, "--ray", address) == 1
         assert "There is no Ray cluster" in (err := capsys.readouterr().err)
         assert message in err
+
+    @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request", b"\0\0\0\4\0\0\0\0\0", b""])
+    def test_something_else_answers(self, answer):
+        with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as pool:
+
+            def serve():
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(100)
+                    connection.sendall(answer)
+
+            served = pool.submit(serve)
+            expected = pytest.raises(ConnectionError, match="something else answers there")
+            # A frame of settings.
+            with nullcontext() if answer[3:4] == b"\4" else expected:
+                run._check_answers(f"127.0.0.1:{server.getsockname()[1]}")
+            served.result()
 
     def test_no_files(self, tmp_path):
         from tf_charagram.search._commands.files import files_of
