@@ -81,7 +81,7 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
 
     They have another value of a column that might tell variants.
     """
-    if not columns[0].is_one_table or _have_keys(columns):
+    if not columns[0].is_one_table:
         return 0.0
     shares = [0.0]
     for column, match, chance in zip(columns, mixture.match, mixture.chance, strict=True):
