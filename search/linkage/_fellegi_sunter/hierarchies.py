@@ -41,8 +41,10 @@ _MIN_APART = 0.5
 _EXPECTED_PARTNERS = 0.5
 # More than any level.
 _NO_LEVEL = 127
-# Smallest information in nats that a value has about another column.
+# Smallest information in nats that a value has about another column, in tables of so many rows. In
+# larger ones, more rows agree by chance, so less matters.
 _MIN_INFORMATION = 0.09
+_MANY_ROWS = 3000
 
 
 class Hierarchies:
@@ -79,8 +81,12 @@ class Hierarchies:
                 self._siblings[parent] = compare_columns(columns, pairs)
                 self._share_of_row[parent] = 1 / num_rows
 
-    def before_pairs(self) -> Hierarchy:
-        """Finds them before matches are known: most pairs differ in what identifies."""
+    def before_pairs(self, part: float = 1.0) -> Hierarchy:
+        """Finds them before matches are known: most pairs differ in what identifies.
+
+        Args:
+            part: Part of the information that a value needs to have about another column.
+        """
         num_columns = len(self._columns)
         given = {-1: list(self._chance)}
         information = np.zeros((num_columns, num_columns))
@@ -94,7 +100,9 @@ class Hierarchies:
                 if number != parent:
                     shares = apart[number] - _MAX_PARTNERS * share_of_row
                     information[number, parent] = _information(shares, self._chance[number])
-        parents = _best_parents(information)
+        num_rows = len(self._columns[0].right)
+        least = part * _MIN_INFORMATION * min(_MANY_ROWS / max(num_rows, 1), 1)
+        parents = _best_parents(information, least)
         found = [given[parent][number] for number, parent in enumerate(parents)]
         return Hierarchy(parents, found)
 
@@ -188,17 +196,18 @@ def _pairs_with_equal_values(column: Column) -> Ids:
     return pairs
 
 
-def _best_parents(information: NDArray[np.float64]) -> list[int]:
+def _best_parents(information: NDArray[np.float64], least: float) -> list[int]:
     """Returns the column that each column follows from, or -1, without circles.
 
     Args:
         information: What each column says about others, `(num_columns, num_parents)`.
+        least: The smallest information that counts.
     """
     num_columns = len(information)
     parents = [-1] * num_columns
     for place in np.argsort(-information, axis=None, kind="stable").tolist():
         child, parent = divmod(place, num_columns)
-        if information[child, parent] < _MIN_INFORMATION:
+        if information[child, parent] < least:
             break
         ancestor = parent
         while ancestor not in (-1, child):

@@ -135,13 +135,18 @@ def test_neighbours_in_two_tables_with_copies():
     assert np.mean(is_right_pair) > 0.95
 
 
-def test_names_that_begin_alike_are_told_apart():
+@pytest.mark.parametrize(
+    ("num_species", "num_genera", "num_families"),
+    [(900, 60, 12), (3000, 500, 12), (6000, 1500, 40)],
+)
+def test_names_that_begin_alike_are_told_apart(num_species, num_genera, num_families):
     draw = np.random.default_rng(4)
-    genera = [word.capitalize() for word in words(60, 1)]
-    families = [f"{word.capitalize()}idae" for word in words(12, 2)]
-    epithets = list(map("".join, zip(words(900, 3), words(900, 4), strict=True)))
+    genera = [word.capitalize() for word in words(num_genera, 1)]
+    families = [f"{word.capitalize()}idae" for word in words(num_families, 2)]
+    parts = words(num_species, 3), words(num_species, 4)
+    epithets = list(map("".join, zip(*parts, strict=True)))
     rows, species = [], []
-    for number in range(900):
+    for number in range(num_species):
         genus = int(len(genera) * draw.random() ** 2)
         name = f"{genera[genus]} {epithets[number]}"
         copies = [name, misspelled(draw, name)] if draw.random() < 0.3 else [name]
