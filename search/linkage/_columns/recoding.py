@@ -92,7 +92,7 @@ def written_otherwise(
             column = _left_out(column, _ROW_NUMBERS)
         elif learned is not None:
             column = learned
-        elif _agrees_rarely(levels[is_good]) and (is_guessed or _are_apart(column)):
+        elif _agrees_rarely(levels[is_good]) and (is_guessed or _may_be_apart(column)):
             # Values that are alike tell something, such as lists in another order.
             is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED
             column = column if is_alike else _left_out(column, _NEVER)
@@ -130,6 +130,14 @@ def with_notes(columns: Sequence[Column]) -> list[Column]:
             column = replace(column, note=_APART)
         found.append(column)
     return found
+
+
+def _may_be_apart(column: Column) -> bool:
+    """Tells whether a column may be left out because it never agrees.
+
+    In one table, codes may be new in each row; names are different in a table without copies.
+    """
+    return _are_apart(column) and (not column.is_one_table or column.kind.name == "code")
 
 
 def _are_apart(column: Column) -> bool:

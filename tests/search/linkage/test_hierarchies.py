@@ -124,6 +124,14 @@ def test_neighbours_are_not_the_same(table):
     assert f1_of_pairs(deduplicate(rows, on=list(rows)).groups, people) > 0.95
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_neighbours_are_not_the_same_in_a_small_table_without_copies(seed):
+    table, people = people_of_towns(np.random.default_rng(seed), 80)
+    firsts = np.unique(people, return_index=True)[1]
+    once = {name: [cells[row] for row in firsts] for name, cells in table.items()}
+    assert len(deduplicate(once, on=list(once)).groups) <= 1
+
+
 def test_neighbours_in_two_tables_with_copies():
     rows, people = people_of_towns(np.random.default_rng(3), 1500)
     is_left, is_right = people < 1000, people >= 500
