@@ -296,7 +296,7 @@ def _compiled(char: str, word: str, signs: str, hyphens: str, flags: int) -> _Pa
         hyphens: Hyphens and minus signs, escaped for a set.
         flags: Flags of `re`.
     """
-    # Begins with a set, which Python looks for eight times as fast as for alternatives.
+    # Begins with a set: Python finds one eight times as fast as alternatives.
     any_sign = rf"[{signs}{hyphens}]"
     any_sign += rf"(?:(?<=[{signs}])|(?<=\w[{hyphens}])(?!\w)|(?<!\w[{hyphens}])(?=\d))"
     before = rf"(?<!{char})(?<![{signs}{hyphens}])[{hyphens}{signs}]+?(?=[0-9])"
