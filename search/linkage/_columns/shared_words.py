@@ -48,8 +48,8 @@ _SIZES = frozenset("xs s m l xl xxl xxxl".split())
 _NUM_LAST = 3
 # Words without digits are alike if so many percent of their letters are common, in their order.
 _MIN_ALIKE = 60
-# Words of one text that are compared with each word of the other one at once.
-_MAX_OTHERS = 4
+# Words of left texts that are compared with all words of the right ones at once.
+_MAX_LEFTS = 20_000
 # Pairs whose words are compared at the same time.
 _BATCH = 50_000
 
@@ -177,21 +177,27 @@ class OtherWords:
         rights = np.flatnonzero(self._is_right)
         starts = self._owners[rights].searchsorted(self._owners[lefts])
         stops = self._owners[rights].searchsorted(self._owners[lefts], "right")
-        # One item for each left and right word of each pair.
-        lefts = lefts.repeat(stops - starts)
-        rights = rights[positions(starts, stops)]
+        is_alike = np.zeros(len(self._owners), bool)
+        for block in blocks(len(lefts), _MAX_LEFTS):
+            # One item for each left and right word of each pair.
+            own = lefts[block].repeat(stops[block] - starts[block])
+            others = rights[positions(starts[block], stops[block])]
+            are_alike = self._are_alike(own, others)
+            is_alike[own[are_alike]] = True
+            is_alike[others[are_alike]] = True
+        return self._have(~is_alike & ~self._is_right), self._have(~is_alike & self._is_right)
+
+    def _are_alike(self, lefts: Ids, rights: Ids) -> Flags:
+        """Tells whether words are alike, `(num_items,)`; each two strings are compared once."""
         num_words = max(len(self._words), 1)
         keys, places = numbered(self._places[lefts] * num_words + self._places[rights])
         words = np.array(self._words, object)
         own, others = (words[side].tolist() for side in np.divmod(keys, num_words))
-        are_alike = cpdist(own, others, scorer=ratio) >= _MIN_ALIKE
-        has_digit = self._has_digit[lefts] | self._has_digit[rights]
+        are_near = cpdist(own, others, scorer=ratio) >= _MIN_ALIKE
         are_parts = np.array([*map(_is_part, own, others)], bool)
-        are_alike = are_alike[places] & ~has_digit | are_parts[places]
-        is_alike = np.zeros(len(self._owners), bool)
-        for items in (lefts, rights):
-            is_alike[items[are_alike]] = True
-        return self._have(~is_alike & ~self._is_right), self._have(~is_alike & self._is_right)
+        has_digit = self._has_digit[lefts] | self._has_digit[rights]
+        are_alike: Flags = are_near[places] & ~has_digit | are_parts[places]
+        return are_alike
 
 
 def are_sized(lists: WordLists) -> Flags:

@@ -122,7 +122,7 @@ class Table:
         """Returns the only column, or the first of `TEXT_NAMES` that there is.
 
         Raises:
-            ConfigError: There is none.
+            ConfigError: The table has no such column.
         """
         if len(self.columns) == 1:
             return self.columns[0]
