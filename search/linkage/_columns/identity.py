@@ -11,11 +11,14 @@ from tf_charagram.search.linkage._columns.values import are_mostly, code_of, fol
 
 # Words of headers, in lowercase and without accents.
 _IDENTIFYING = frozenset(
-    "given first forename firstname givenname vorname "
-    "prenom voornaam fornamn imie born birth dob birthdate birthday "
-    "geburtsdatum geboren geburtstag naissance nacimiento nascita isbn issn ean upc gtin "
-    "sku asin serial vin imei iban ssn passport doi color colour farbe couleur size groesse grosse "
-    "taille model variant flavor flavour".split()
+    "given first forename firstname givenname vorname prenom voornaam fornamn imie isbn issn ean "
+    "upc gtin sku asin serial vin imei ssn passport doi color colour farbe couleur size groesse "
+    "grosse taille model variant flavor flavour".split()
+)
+# Days and years of birth, and of nothing else.
+_BIRTH = frozenset(
+    "born birth dob birthdate birthday birthyear yob geburtsdatum geboren geburtstag geburtsjahr "
+    "jahrgang naissance nacimiento nascita".split()
 )
 # Numbers of things, unless they repeat as much as those of shirts and rooms do.
 _NUMBERING = frozenset("number id ref reference invoice order".split())
@@ -40,6 +43,8 @@ _SIZE = re.compile(
     re.IGNORECASE,
 )
 _PHONE = re.compile(r"[+(]?\d[\d\s()+./x-]{5,}\d")
+# An account in a bank, which spouses share and people change.
+_IBAN = re.compile(r"[A-Za-z]{2}\d\d ?(?:[A-Za-z\d]{4} ?){2,7}[A-Za-z\d]{0,4}")
 # Dates of birth are spread over so many years.
 _MIN_YEARS = 15
 # Distinct values among all: names of things are nearly unique, towns and kinds are not.
@@ -68,9 +73,11 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
         cells: Cells that are not missing, with repetitions.
     """
     words = {folded(word) for word in _HEADER_WORDS.findall(name)}
+    if words & _BIRTH and kind in _MEASURES:
+        return True
     if words & _CHANGING or kind in ("list", "time"):
         return False
-    if words & _IDENTIFYING:
+    if words & (_IDENTIFYING | _BIRTH):
         return True
     sample = sampled(cells)
     if not sample:
@@ -121,8 +128,9 @@ def may_tell_variants(name: str, kind: str, cells: Sequence[str]) -> bool:
 
 
 def _is_contact(value: str) -> bool:
-    """Tells e-mail addresses and telephones."""
-    return "@" in value or _PHONE.fullmatch(value) is not None
+    """Tells e-mail addresses, telephones and accounts."""
+    is_number = _PHONE.fullmatch(value) or _IBAN.fullmatch(value)
+    return "@" in value or is_number is not None
 
 
 def _is_mostly(
@@ -134,6 +142,15 @@ def _is_mostly(
 def have_several_words(values: Sequence[str]) -> bool:
     """Tells full names, titles and firms from given names and colors."""
     return _is_mostly(lambda value: " " in folded(value), values)
+
+
+def are_full_names(values: Sequence[str]) -> bool:
+    """Tells given names and surnames of people, in any order, from towns and firms."""
+    return have_several_words(values) and _is_mostly(_has_given_name, values, _MIN_KNOWN)
+
+
+def _has_given_name(value: str) -> bool:
+    return not GIVEN_NAMES.isdisjoint(folded(value).split())
 
 
 def _has_dates_of_birth(cells: Sequence[str]) -> bool:
@@ -160,7 +177,7 @@ def _are_few(distinct: Sequence[str], sample: Sequence[str]) -> bool:
 
 
 def _is_code_of_thing(value: str) -> bool:
-    """Tells codes from e-mail addresses, telephones and postcodes."""
+    """Tells codes from addresses of e-mail, telephones, accounts and postcodes."""
     return len(code_of(value)) >= _MIN_CODE and not _is_contact(value)
 
 

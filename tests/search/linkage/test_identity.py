@@ -32,6 +32,7 @@ TITLES = [f"{one} query of {other} streams" for one in words(8) for other in wor
         ("code", [f"WH{number}XM" for number in range(1000, 1100)], True),
         ("code", [f"555-{number}-0{number}" for number in range(200, 300)], False),
         ("code", [f"ann{number}@example.org" for number in range(99)], False),
+        ("code", [f"DE{number} 1000 2000 3000 4000 50" for number in range(10, 99)], False),
         ("code", [str(number) for number in range(10115, 10200)], False),
         ("text", STREETS, False),
         ("text", TITLES, True),
@@ -52,6 +53,12 @@ def test_headers_decide(name, expected):
     draw = np.random.default_rng(0)
     cells = [words(50)[place] for place in draw.integers(0, 50, 200)]
     assert identifies(name, "name", cells) is expected
+
+
+@pytest.mark.parametrize("name", ["birth_year", "yearOfBirth", "Geburtsjahr"])
+def test_years_of_birth_identify(name):
+    assert identifies(name, "code", [str(year) for year in range(1930, 2000)])
+    assert not identifies("place of birth", "name", ["Rome", "Oslo", "Bern"] * 9)
 
 
 @pytest.mark.parametrize(("num_values", "expected"), [(30, False), (400, True)])
