@@ -435,7 +435,7 @@ def _highest(columns: Sequence[Column], pairs: Ids, mixture: Mixture) -> Array:
     log_priors = mixture.log_priors
     # What follows from another column has less evidence.
     evidence: Array = replace(mixture, parents=[]).column_evidence(agreements).sum(axis=1)
-    return evidence + (log_priors[0] - log_priors[-1])
+    return evidence + mixture.changes.max() + (log_priors[0] - log_priors[-1])
 
 
 def _all_alike(similarity: float, values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,21 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.search._pairs.flat_arrays import Ids
 from tf_charagram.search.linkage._columns.abbreviations import read_abbreviations
 from tf_charagram.search.linkage._columns.crossing import crossed_columns
+from tf_charagram.search.linkage._columns.dates import are_of_one_time
 from tf_charagram.search.linkage._columns.frames import names_of
-from tf_charagram.search.linkage._columns.identity import identifies, may_tell_variants
+from tf_charagram.search.linkage._columns.identity import (
+    are_full_names,
+    identifies,
+    may_tell_variants,
+)
 from tf_charagram.search.linkage._columns.inner_keys import read_inner_keys
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
 from tf_charagram.search.linkage._columns.readings import read_alike
 from tf_charagram.search.linkage._columns.units import read_units
+from tf_charagram.search.linkage._columns.value_similarities import (
+    date_similarities,
+    name_similarities,
+)
 from tf_charagram.search.linkage._columns.values import is_missing
 from tf_charagram.search.linkage._columns.whole_texts import (
     CUTOFFS,
@@ -229,12 +238,17 @@ def make_column(
     is_whole = chosen.name == "text" and (is_alone or are_long(all_distinct))
     if is_whole:
         chosen = chosen._replace(reader=lambda cells: read_whole_text, cutoffs=CUTOFFS)
+    elif chosen.name == "name" and are_full_names(all_distinct):
+        chosen = chosen._replace(similarities=partial(name_similarities, are_people=True))
     forms = [_forms(chosen, cells) for cells in distinct]
     for read in () if is_whole or isinstance(kind, ColumnKind) else _READINGS:
         chosen, note = read(chosen, forms)
         notes.append(note)
         if note:
             forms = [_forms(chosen, cells) for cells in distinct]
+    if chosen.name == "date" and not are_of_one_time([form.values() for form in forms]):
+        # The last days of May are near the first ones of June.
+        chosen = chosen._replace(similarities=partial(date_similarities, num_days=0))
     note = "; ".join(filter(None, notes))
     positions: dict[str, int] = {}
     ids = []

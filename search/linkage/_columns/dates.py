@@ -148,3 +148,18 @@ def _read_serial(cell: str) -> str:
     if not _SERIAL.fullmatch(cell):
         return "".join(filter(str.isdigit, cell))
     return (_DAY_ZERO + timedelta(days=int(float(cell)))).strftime("%Y%m%d")
+
+
+def are_of_one_time(tables: Iterable[Iterable[str]]) -> bool:
+    """Tells whether the middle date of a table is among nine tenths of those of each other one.
+
+    Args:
+        tables: Dates of each table as `date_of` returns them, or empty texts.
+    """
+    dates = [sorted(filter(None, values)) for values in tables]
+    if not all(dates):
+        return False
+    middles = [days[len(days) // 2] for days in dates]
+    firsts = max(days[len(days) // 20] for days in dates)
+    lasts = min(days[-1 - len(days) // 20] for days in dates)
+    return any(firsts <= middle <= lasts for middle in middles)

@@ -35,7 +35,7 @@ from tf_charagram.search.linkage._columns.values import (
 # Numbers of things have the same length in so many cells, at least of so many digits.
 _MIN_SHARE = 0.8
 _MIN_CODE = 4
-# Words of a name at most, on average.
+# Words of a name at most, on average, without initials.
 _MAX_NAME_WORDS = 2.0
 # Between items of a list in a cell.
 _SEPARATORS = re.compile(r"\*\*|[;|\n]")
@@ -174,7 +174,7 @@ KINDS = {
             (0.85, 0.7, 0.5, 0.3),
             (0.01, 0.03, 0.1, 0.3),
         ),
-        Kind("date", date_reader, date_similarities, (0.9, 0.7, 0.5), (0.3, 0.3, 0.3)),
+        Kind("date", date_reader, date_similarities, (0.95, 0.9, 0.7, 0.5), (0.3, 0.3, 0.3, 0.3)),
         Kind(
             "time",
             same_for_all(read_time),
@@ -207,11 +207,16 @@ def kind_of(values: Sequence[str]) -> Kind:
         return KINDS["code" if _are_codes(sample) else "number"]
     if are_mostly(_is_code, sample):
         return KINDS["code"]
-    num_words = sum(len(folded(value).split()) for value in sample)
+    num_words = sum(map(_num_long_words, sample))
     has_few_words = num_words <= _MAX_NAME_WORDS * len(sample)
     if has_few_words and are_mostly(lambda value: not has_digit(value), sample):
         return KINDS["name"]
     return KINDS["text"]
+
+
+def _num_long_words(value: str) -> int:
+    """Returns the number of words without initials."""
+    return sum(len(word) > 1 for word in folded(value).split())
 
 
 def _is_like_date(value: str) -> bool:

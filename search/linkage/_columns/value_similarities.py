@@ -15,7 +15,7 @@ from tf_charagram.search._pairs.flat_arrays import Flags, Floats, lengths_of, on
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_cosines
-from tf_charagram.search.linkage._columns.shared_words import contradict
+from tf_charagram.search.linkage._columns.shared_words import OtherWords, contradict
 
 #: Between items of a list, in the form that is compared.
 BETWEEN_ITEMS = "; "
@@ -30,12 +30,15 @@ _MIN_CODE = 4
 # Factor of the similarity of texts that contradict each other, and where it is looked for.
 _CONTRADICTION = 0.5
 _MIN_CHECKED = 0.5
+# Factor of the similarity of people who both have a name like none of the other one.
+_OTHER_WORDS = 0.5
 # Similarity of two names that are known to be forms of the same name.
 _ALIAS = 0.93
 # Similarity of two names if one has the words of the other, and more.
 _PART = np.float32(0.85)
-# Days between two dates that may be the same event in two books.
+# Days between two dates that may be the same event in two books, or in two that are kept daily.
 _NEAR_DAYS = 31
+_FEW_DAYS = 5
 
 
 def _used_values(
@@ -60,8 +63,16 @@ def _pairwise(
     return process.cpdist(left, right, scorer=scorer, score_cutoff=cutoff, dtype=np.float32)
 
 
-def name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Compares names by Jaro and Winkler; nicknames, initials and parts of names are near."""
+def name_similarities(
+    values: Sequence[str], pairs: NDArray[np.integer], *, are_people: bool = False
+) -> Floats:
+    """Compares names by Jaro and Winkler; nicknames, initials and parts of names are near.
+
+    Args:
+        values: The distinct names.
+        pairs: Their positions, `(num_pairs, 2)`.
+        are_people: Whether they are full names, of which those of a family have a word in common.
+    """
     values, pairs = _used_values(values, pairs)
     # Forename and surname may be swapped.
     ordered = [" ".join(sorted(value.split())) for value in values]
@@ -76,7 +87,13 @@ def name_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floa
     several = num_spaces.any(axis=1)
     of_ordered = _pairwise(ordered, pairs[several], JaroWinkler.similarity)
     letters[several] = np.maximum(letters[several], of_ordered)
-    return np.maximum.reduce([letters, alias_similarities(values, pairs), _PART * is_part])
+    similarities = np.maximum(letters, _PART * is_part)
+    if are_people:
+        lists = WordLists.of_bags([value.split() for value in values])
+        checked = np.flatnonzero(num_spaces.all(axis=1) & (similarities >= _MIN_CHECKED))
+        have_others = np.logical_and(*OtherWords(lists, pairs[checked]).are_unlike())
+        similarities[checked[have_others]] *= _OTHER_WORDS
+    return np.maximum(similarities, alias_similarities(values, pairs))
 
 
 def text_similarities(
@@ -169,25 +186,36 @@ def number_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Fl
     return np.clip(1 - shares, 0, 1).astype(np.float32)
 
 
-def date_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
-    """Compares dates by the digits that differ, and by days."""
+def date_similarities(
+    values: Sequence[str], pairs: NDArray[np.integer], num_days: int = _FEW_DAYS
+) -> Floats:
+    """Compares dates by the digits that differ, and by days.
+
+    Args:
+        values: Dates as `date_of` returns them.
+        pairs: Their positions, `(num_pairs, 2)`.
+        num_days: Dates that are so many days apart at most are nearer than dates with a typo.
+    """
     values, pairs = _used_values(values, pairs)
     left, right = pairs.T
     edits = _pairwise(values, pairs, OSA.distance, 2)
     similarities = np.select([edits == 1, edits == 2], [0.9, 0.5], 0.0)
     is_near = are_near_dates(values, pairs)
     similarities[is_near] = np.maximum(similarities[is_near], 0.7)
+    similarities[are_near_dates(values, pairs, num_days)] = 0.95
     # Day and month in the other order.
     swapped = np.array([value[:4] + value[6:] + value[4:6] for value in values], object)
     similarities[np.array(values, object)[left] == swapped[right]] = 0.9
     return similarities.astype(np.float32)
 
 
-def are_near_dates(values: Sequence[str], pairs: NDArray[np.integer]) -> Flags:
+def are_near_dates(
+    values: Sequence[str], pairs: NDArray[np.integer], num_days: int = _NEAR_DAYS
+) -> Flags:
     """Tells dates that are few days apart; takes values of the kind and their positions."""
     days = np.array([_day_number(value) for value in values])
     left, right = pairs.T
-    return np.abs(days[left] - days[right]) <= _NEAR_DAYS
+    return np.abs(days[left] - days[right]) <= num_days
 
 
 def _day_number(value: str) -> float:

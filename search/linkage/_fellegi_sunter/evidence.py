@@ -26,6 +26,7 @@ from tf_charagram.search._pairs.flat_arrays import (
 from tf_charagram.search.linkage._columns.columns import Column, Frequencies
 from tf_charagram.search.linkage._columns.crossing import places_in
 from tf_charagram.search.linkage._columns.identity import have_several_words
+from tf_charagram.search.linkage._columns.values import are_mostly, has_digit
 
 #: Level of pairs where a value is missing, and of equal values. The levels of the cutoffs follow,
 #: and the last level is disagreement.
@@ -44,6 +45,8 @@ _UNSEEN_ONE_TABLE = 0.1
 _PSEUDO_ROWS = 8
 # An amount has more rows elsewhere than a name.
 _PSEUDO_ROWS_OF_NUMBERS = 30
+# Texts with so many numbers are references, and no names.
+_MIN_NUMBERED = 0.5
 
 
 class Agreement(NamedTuple):
@@ -180,7 +183,7 @@ def frequencies(column: Column) -> Frequencies:
     max_share = 1.0
     if len(counts) == 1 and column.is_identifying:
         cells = list(dict.fromkeys(column.left_cells))
-        if have_several_words(cells):
+        if have_several_words(cells) and not are_mostly(has_digit, cells, _MIN_NUMBERED):
             # Rows with the name of a firm are duplicates, so each name counts once.
             max_share /= max(len(column.values), 1)
     num_rows = sum(int(side.sum()) for side in counts)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from tf_charagram.models._storage.choice import Embedder
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import Flags, Ids
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.recoding import are_best, with_notes, written_otherwise
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows, read_whole_text
@@ -35,7 +35,7 @@ from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_riv
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
 from tf_charagram.search.linkage._fellegi_sunter.text_links import links_by_texts, telling_text
 from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds
-from tf_charagram.search.linkage._fellegi_sunter.variants import variant_columns, with_companions
+from tf_charagram.search.linkage._fellegi_sunter.variants import variant_levels, with_companions
 
 # Share of the rows that have a partner, before any pair is seen.
 _EXPECTED_SHARE = 0.5
@@ -208,7 +208,7 @@ def fitted_mixture(
     hierarchies = None if fitted is not None else Hierarchies(translated, chance, samples[-1])
     hierarchy = Hierarchy([], []) if hierarchies is None else hierarchies.before_pairs()
     patterns = Patterns.of(agreements)
-    variants: list[int] = []
+    variants: list[Flags] = []
 
     def before_pairs() -> Mixture:
         mixture = Mixture.before_pairs(chance, is_identifying)
@@ -244,7 +244,7 @@ def fitted_mixture(
                 break
             mixture = again
     if fitted is None and is_one_table:
-        variants = variant_columns(translated, mixture, pairs, agreements)
+        variants = variant_levels(translated, mixture, pairs, agreements)
     if variants:
         fit_variants(mixture, patterns, variants, num_all)
         variants = with_companions(translated, mixture)

@@ -271,6 +271,7 @@ def improve(
         posteriors = softmax(every, axis=1)[:, : classes.shape[1]]
         weights = patterns.counts[:, np.newaxis] * posteriors
         _fit_matches(mixture, patterns, weights[:, 0])
+        mixture.count_changes(mixture.changed(ratios), weights[:, 0])
         # As if there were one more pair of each class.
         num_found = weights[:, :-1].sum(axis=0) + 1
         if len(mixture.log_rivals):

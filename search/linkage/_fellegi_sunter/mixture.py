@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from tf_charagram.search._pairs.flat_arrays import Array, Flags
+from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
 
 # Shares of levels among matches before any pair is seen; the others are near.
@@ -41,6 +41,13 @@ _MAX_SIBLINGS = 0.1
 # At least so many of the matches differ in nothing, however many values of each column are
 # misspelled: rows are copied as they are, too.
 _MIN_EXACT = 0.2
+# People who move have another street, city and ZIP code: each column after the first that changes
+# makes matches so much less rare than if it changed alone, before pairs are counted, and at most.
+_MAX_TOGETHER = 1.3
+# They are the same people if they agree in so many columns that identify.
+_MIN_TOLD = 2
+# Only so many columns are told to change together.
+_MAX_CHANGING = 10
 
 
 class Hierarchy(NamedTuple):
@@ -74,12 +81,14 @@ class Mixture:
             `(num_rivals, num_levels)`; empty without rivals.
         log_rivals: Logarithm of the share of each class of rivals among all pairs of rows.
         row_share: Number of rows of the smaller table over the number of all pairs of rows.
-        variant_columns: Numbers of the columns in which things of one table differ that are alike
-            in all else.
+        variant_levels: For each column, the levels at which things of one table differ that are
+            alike in all else, `(num_levels,)`; empty if no column tells them apart.
         parents: Number of the column that each column follows from, -1 if from none; empty if from
             none at all.
         given: For each column, the share of each level among random pairs that have equal values
             in the column that it follows from.
+        changes: How much the log likelihood of matches rises for each set of columns that change,
+            as `changed` numbers them, `(num_sets,)`.
     """
 
     match: list[Array]
@@ -93,9 +102,10 @@ class Mixture:
     row_share: float = 1.0
     rivals: list[Array] = field(default_factory=list)
     log_rivals: Array = field(default_factory=lambda: np.zeros(0))
-    variant_columns: list[int] = field(default_factory=list)
+    variant_levels: list[Flags] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     given: list[Array] = field(default_factory=list)
+    changes: Array = field(default_factory=lambda: np.zeros(1))
 
     def for_tables(self, row_share: float) -> Mixture:
         """Returns the same weights for tables of another size: as many matches per row.
@@ -115,12 +125,18 @@ class Mixture:
     def are_differences(self, column: int) -> Flags:
         """Tells the levels of a column at which values differ, `(num_levels,)`."""
         are_differences = self.chance[column] > _MIN_BY_CHANCE
-        are_differences |= column in self.variant_columns
+        if self.variant_levels:
+            are_differences |= self.variant_levels[column]
         if self.parents and self.parents[column] >= 0:
             are_differences |= np.cumsum(self.given[column]) > _MAX_SIBLINGS
         are_differences[: EQUAL + 1] = False
         are_differences[-1] = True
         return are_differences
+
+    @property
+    def variant_columns(self) -> list[int]:
+        """Numbers of the columns in which things differ that are alike in all else."""
+        return [number for number, levels in enumerate(self.variant_levels) if levels.any()]
 
     @property
     def max_different(self) -> float:
@@ -140,6 +156,7 @@ class Mixture:
             is_identifying: Whether matches rarely differ in a column.
         """
         num_columns = len(chance)
+        num_changing = num_columns - sum(is_identifying)
         return cls(
             [prior_shares(len(shares)) for shares in chance],
             list(chance),
@@ -148,6 +165,7 @@ class Mixture:
             np.zeros(2),
             np.zeros(num_columns),
             np.zeros(num_columns, bool),
+            changes=np.append(_most_together(_changing_sets(num_changing)), 0),
         )
 
     def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
@@ -184,11 +202,47 @@ class Mixture:
         Args:
             ratios: The result of `column_evidence`.
         """
-        classes = [ratios.sum(axis=1)]
+        classes = [ratios.sum(axis=1) + self.changes[self.changed(ratios)]]
         for shares in self.shared:
             classes.append(shared_evidence(ratios, shares).sum(axis=1))
         classes.append(np.zeros(len(ratios)))
         return np.stack(classes, axis=1) + self.log_priors
+
+    def changed(self, ratios: Array) -> Ids:
+        """Numbers the sets of columns that differ, of those that may change.
+
+        Args:
+            ratios: The result of `column_evidence`, `(num_pairs, num_columns)`.
+
+        Returns:
+            Bit `i` for the `i`-th of these columns; -1 for pairs that do not agree in what
+            identifies, `(num_pairs,)`.
+        """
+        changing = np.flatnonzero(~self.is_identifying)[:_MAX_CHANGING]
+        is_steady = self.is_identifying.copy()
+        is_steady[self.variant_columns] = True
+        steady = ratios[:, is_steady]
+        is_told = (steady >= 0).all(axis=1) & ((steady > 0).sum(axis=1) >= _MIN_TOLD)
+        sets = (ratios[:, changing] < 0) @ (1 << np.arange(len(changing)))
+        return np.where(is_told, sets, -1)
+
+    def count_changes(self, sets: Ids, weights: Array) -> None:
+        """Learns which columns change together.
+
+        Args:
+            sets: The result of `changed`, `(num_pairs,)`.
+            weights: Numbers of matches, `(num_pairs,)`.
+        """
+        is_told = sets >= 0
+        num_sets = len(self.changes) - 1
+        found = np.bincount(sets[is_told], weights[is_told], num_sets)
+        found = (found + MIN_LEVEL) / (found + MIN_LEVEL).sum()
+        changes = _changing_sets(num_sets.bit_length() - 1)
+        rates = found @ changes
+        alone = np.prod(np.where(changes, rates, 1 - rates), axis=1)
+        # Half of the counts, so that a set of columns without matches is possible.
+        together = np.log1p(found / np.maximum(alone, MIN_LEVEL * found)) - np.log(2)
+        self.changes[:-1] = np.minimum(together, _most_together(changes))
 
     def log_odds(self, agreements: Sequence[Agreement], *, any_relation: bool = False) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`.
@@ -250,6 +304,18 @@ class Mixture:
             changes[:, EQUAL:] = np.log(present)
             classes += changes.T[agreement.levels]
         return classes
+
+
+def _changing_sets(num_columns: int) -> Flags:
+    """Returns the columns of each set of columns that may change, `(num_sets, num_columns)`."""
+    num_columns = min(num_columns, _MAX_CHANGING)
+    bits = np.arange(2**num_columns)[:, np.newaxis] >> np.arange(num_columns)
+    return (bits & 1).astype(bool)
+
+
+def _most_together(sets: Flags) -> Array:
+    """Returns the bounds of `changes`, `(num_sets,)`."""
+    return _MAX_TOGETHER * np.maximum(sets.sum(axis=1) - 1, 0)
 
 
 def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:

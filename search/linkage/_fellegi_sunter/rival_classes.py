@@ -161,34 +161,35 @@ def fit_outdone_rivals(
 
 
 def fit_variants(
-    mixture: Mixture, patterns: Patterns, columns: list[int], num_all_pairs: float
+    mixture: Mixture, patterns: Patterns, levels: list[Flags], num_all_pairs: float
 ) -> None:
     """Fits a class of variants for each column that tells them, apart from the matches.
 
     Args:
         mixture: A mixture that takes variants of one table for matches, which is changed.
         patterns: Patterns of agreement of candidates.
-        columns: Numbers of the columns that tell variants.
+        levels: For each column, the levels at which variants differ, `(num_levels,)`.
         num_all_pairs: Number of pairs of rows, candidates or not.
     """
-    mixture.variant_columns = columns
+    mixture.variant_levels = levels
+    columns = mixture.variant_columns
     num_classes = len(columns)
     share = np.exp(mixture.log_priors[0]) / num_classes
     _add_classes(mixture, np.full((num_classes, 1), _SHARED), np.full(num_classes, share))
     for _ in range(_NUM_VARIANT_ROUNDS):
         for number, column in enumerate(columns):
-            # Copies are equal, so variants are not.
-            mixture.rivals[column][number, EQUAL] = MIN_LEVEL
+            # Copies are equal, or differ as copies do, so variants do not.
+            mixture.rivals[column][number, ~levels[column]] = MIN_LEVEL
         improve(mixture, patterns, num_all_pairs)
         ratios = mixture.column_evidence(patterns.agreements)
         variants = mixture.log_rival_classes(ratios, patterns.agreements)
         every = np.append(variants, mixture.log_classes(ratios), axis=1)
         posteriors = softmax(every, axis=1)[:, :num_classes]
         _count_rivals(mixture, patterns, posteriors, num_all_pairs, 0)
-        for column, levels in enumerate(mixture.rivals):
+        for column, shares in enumerate(mixture.rivals):
             if column not in columns:
-                levels[:] = _misspelled_as_copies(
-                    levels, mixture.match[column], mixture.chance[column]
+                shares[:] = _misspelled_as_copies(
+                    shares, mixture.match[column], mixture.chance[column]
                 )
 
 

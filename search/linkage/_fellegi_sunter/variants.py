@@ -1,7 +1,7 @@
 """Variants in one table: things that differ in a date, a time or a number only.
 
-Copies of a row have the same date but for typos. If most of the rows that are alike in all else
-have other dates, they are the same concert each week.
+Copies of a row have the same date but for typos, or a day later. If most of the rows that are alike
+in all else have other dates, they are the same concert each week.
 """
 
 from __future__ import annotations
@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Ids, paired
+from tf_charagram.search._pairs.flat_arrays import Flags, Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.identity import are_keys
 from tf_charagram.search.linkage._columns.value_similarities import are_near_dates
-from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.evidence import (
+    ABSENT,
+    EQUAL,
+    Agreement,
+    num_levels,
+)
 from tf_charagram.search.linkage._fellegi_sunter.fitting import MIN_MOSTLY
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 
@@ -22,6 +28,9 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 # value of a column has the density `3 * (1 - share) ** 2`, and the share of variants may be any,
 # then more than this are variants.
 _MAX_OTHERS = 0.42
+# Pairs at a level of a column are variants if they are equal in all else so many times as often as
+# pairs with equal values.
+_MIN_EXACT = 1.5
 # Pairs with equal values that are counted before any other.
 _PSEUDO_PAIRS = 10
 # Columns whose values are mostly near by chance, such as rooms of a floor, tell little.
@@ -33,10 +42,10 @@ _MAX_UNCLEAR = 2.0
 _MIN_TOGETHER = 0.5
 
 
-def variant_columns(
+def variant_levels(
     columns: Sequence[Column], mixture: Mixture, pairs: Ids, agreements: Sequence[Agreement]
-) -> list[int]:
-    """Finds the columns of a table in which things differ that are alike in all else.
+) -> list[Flags]:
+    """Finds the levels of columns at which things of a table differ that are alike in all else.
 
     Args:
         columns: The columns.
@@ -45,27 +54,73 @@ def variant_columns(
         agreements: Their agreements, one per column.
 
     Returns:
-        Their numbers.
+        For each column, flags of its levels; empty if no column tells variants.
     """
     if _have_keys(columns):
         return []
     is_alike = mixture.log_odds(agreements) > 0
     alike = pairs[is_alike]
+    levels = [agreement.levels[is_alike] for agreement in agreements]
+    is_exact = np.ones(len(alike), bool)
+    for column, own in zip(columns, levels, strict=True):
+        if not column.may_tell_variants:
+            is_exact &= own <= EQUAL
     found = []
-    for number, column in enumerate(columns):
-        levels = agreements[number].levels[is_alike]
-        apart = mixture.chance[number][-1]
-        is_other = levels == len(mixture.chance[number]) - 1
-        if column.kind.name == "date":
+    for column, own, chance in zip(columns, levels, mixture.chance, strict=True):
+        are_variants = np.zeros(len(chance), bool)
+        if column.may_tell_variants and chance[-1] > _MIN_APART:
+            are_variants = _levels_of_variants(column, alike, own, is_exact, chance[-1])
+        found.append(are_variants)
+    return found if np.concatenate(found).any() else []
+
+
+def _levels_of_variants(
+    column: Column, alike: Ids, levels: NDArray[np.int8], is_exact: Flags, apart: float
+) -> Flags:
+    """Tells the levels of a column at which variants differ, none if most alike pairs are copies.
+
+    Args:
+        column: The column.
+        alike: Pairs that are alike, `(num_pairs, 2)`.
+        levels: Their levels in the column.
+        is_exact: Whether they have no other value in columns that tell no variants.
+        apart: Share of random pairs that differ.
+    """
+    is_date = column.kind.name == "date"
+    are_variants = _are_more_exact(levels, is_exact, num_levels(column))
+    is_other = are_variants[levels]
+    if not are_variants.any():
+        are_variants = np.arange(num_levels(column)) > EQUAL
+        is_other = levels == len(are_variants) - 1
+        if is_date:
             # Most other dates are one or two digits away.
             values = paired(*(column.left[side] for side in alike.T))
             is_other = (levels > EQUAL) & ~are_near_dates(column.values, values)
-            apart = 1.0
-        num_present = (levels != ABSENT).sum() + _PSEUDO_PAIRS
-        share = is_other.sum() / (num_present * apart)
-        if column.may_tell_variants and apart > _MIN_APART and share > _MAX_OTHERS:
-            found.append(number)
-    return found
+    num_present = (levels != ABSENT).sum() + _PSEUDO_PAIRS
+    share = is_other.sum() / (num_present * (1.0 if is_date else apart))
+    return are_variants & (share > _MAX_OTHERS)
+
+
+def _are_more_exact(levels: NDArray[np.int8], is_exact: Flags, num_levels: int) -> Flags:
+    """Tells the levels whose pairs are equal in all else more often than those of equal values.
+
+    Copies are misspelled in a column whether they are in another one or not; a concert is announced
+    in the same words each evening.
+
+    Args:
+        levels: Levels of alike pairs in a column, `(num_pairs,)`.
+        is_exact: Whether they are equal in all else.
+        num_levels: Number of levels.
+    """
+    num_pairs = np.bincount(levels, minlength=num_levels)
+    num_exact = np.bincount(levels, is_exact, num_levels)
+    of_equal = (num_exact[EQUAL] + 1) / (num_pairs[EQUAL] + 2)
+    shares = (num_exact + _PSEUDO_PAIRS * of_equal) / (num_pairs + _PSEUDO_PAIRS)
+    are_more: Flags = shares > _MIN_EXACT * of_equal
+    # Values that have nothing in common are other ones if those that are near are.
+    are_more[-1] = are_more[EQUAL + 1 :].any()
+    are_more[: EQUAL + 1] = False
+    return are_more
 
 
 def _have_keys(columns: Sequence[Column]) -> bool:
@@ -105,16 +160,20 @@ def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
     return float(ratio) if ratio < _MAX_UNCLEAR else 0.0
 
 
-def with_companions(columns: Sequence[Column], mixture: Mixture) -> list[int]:
+def with_companions(columns: Sequence[Column], mixture: Mixture) -> list[Flags]:
     """Adds the columns that differ in the variants that other columns tell; returns all.
 
     Args:
         columns: The columns.
         mixture: A mixture with fitted variants.
+
+    Returns:
+        For each column, flags of the levels at which variants differ.
     """
     found = []
-    for number, column in enumerate(columns):
+    for number, (column, levels) in enumerate(zip(columns, mixture.variant_levels, strict=True)):
         is_companion = (mixture.rivals[number][:, EQUAL] < _MIN_TOGETHER).all()
-        if number in mixture.variant_columns or (column.may_tell_variants and is_companion):
-            found.append(number)
+        if column.may_tell_variants and is_companion and not levels.any():
+            levels = np.arange(len(levels)) > EQUAL
+        found.append(levels)
     return found

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tf_charagram.search.linkage._columns.columns import make_column
-from tf_charagram.search.linkage._columns.dates import date_of, date_reader
+from tf_charagram.search.linkage._columns.dates import are_of_one_time, date_of, date_reader
 from tf_charagram.search.linkage._columns.times import read_time
 from tf_charagram.search.linkage._fellegi_sunter.evidence import compare_column
 
@@ -84,3 +84,17 @@ def test_times_are_near_by_minutes():
     column = make_column("start", ["9:00", "9:05", "9:15", "10:00", "10:01"], ["9 am"])
     pairs = np.array([[row, 0] for row in range(5)])
     assert compare_column(column, pairs).levels.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_dates_of_one_time():
+    january = [f"202401{day:02}" for day in range(1, 31)]
+    february = [f"202402{day:02}" for day in range(1, 29)]
+    assert are_of_one_time([january]) and are_of_one_time([january, january[::2]])
+    assert not are_of_one_time([january, february])
+    assert are_of_one_time([january, [*january, *february]])
+    assert not are_of_one_time([january, ["", ""]])
+    # Days that are few apart are nearer than days of two months, if the tables are of one time.
+    column = make_column("day", ["20240131", *january], ["20240202", *january])
+    assert compare_column(column, np.zeros((1, 2), np.int64)).similarities == pytest.approx(0.95)
+    column = make_column("day", ["20240131", *january], ["20240202", *february])
+    assert compare_column(column, np.zeros((1, 2), np.int64)).similarities == pytest.approx(0.7)

@@ -24,6 +24,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     random_pairs,
 )
 from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 
 
 def test_trigrams():
@@ -99,6 +100,16 @@ def test_rare_values_are_more_evidence():
     assert frequencies[0] > 0.4 and (frequencies[1:] < 0.01).all()
 
 
+def test_references_count_by_their_frequency():
+    # Firms with many rows are duplicates, and standing orders are not.
+    counts = [*["Standing order 4"] * 50, *(f"Invoice no {number}" for number in range(200))]
+    column = make_column("reference", counts, None)
+    assert column.is_identifying
+    assert np.exp(log_frequency(column))[0] > 0.15
+    names = [*["Acme Trading"] * 50, *(f"{word} Trading" for word in words(200))]
+    assert np.exp(log_frequency(make_column("firm", names, None)))[0] < 0.01
+
+
 def test_names_in_the_other_order_are_near():
     left, right = {"a": ["anna"], "b": ["smith"]}, {"a": ["smith"], "b": ["anna"]}
     columns = read_columns(left, right, ["a", "b"])
@@ -159,7 +170,14 @@ def test_probabilities_are_those_of_the_classes():
         match, chance = np.array(match), np.array(chance)
         # Matches that differ in nothing are a fifth, at least.
         is_exact = all(agreement.levels[pair] <= EQUAL for agreement in agreements)
-        classes = [max(match.prod(), 0.2) if is_exact else match.prod()]
+        of_matches = max(match.prod(), 0.2) if is_exact else match.prod()
+        # Columns that change together, where two others are more probable in matches.
+        steady = mixture.is_identifying
+        num_told = (match > chance)[steady].sum()
+        if num_told >= 2 and (match >= chance)[steady].all():
+            bits = (match < chance)[~steady]
+            of_matches *= np.exp(mixture.changes[sum(1 << place for place in np.flatnonzero(bits))])
+        classes = [of_matches]
         classes += [np.prod(s * match + (1 - s) * chance) for s in mixture.shared]
         weighed = np.exp(mixture.log_priors) * [*classes, chance.prod()]
         # Missing values have no level; rivals that are equal have a value as often as all rows do.
@@ -169,6 +187,30 @@ def test_probabilities_are_those_of_the_classes():
             of_rivals = np.zeros(1)
         expected = weighed[0] / (weighed.sum() + of_rivals.sum())
         np.testing.assert_allclose(links.probabilities[pair], expected, rtol=1e-6)
+
+
+def test_columns_that_change_together_count_once():
+    columns = read_columns(*people(0)[:2], COLUMNS)
+    chance = [np.full(num_levels(column), 1 / num_levels(column)) for column in columns]
+    mixture = Mixture.before_pairs(chance, [True, True, False, False, False])
+    sets = np.array([0, 0b001, 0b010, 0b100, 0b111, -1])
+    # Of 1,000 matches, 20 change each column alone, and 240 all of them.
+    mixture.count_changes(sets, np.array([700.0, 20, 20, 20, 240, 5000]))
+    alone, together, never = mixture.changes[[0b001, 0b111, 0b110]]
+    assert alone <= 0 and never <= 0
+    # Half of what was counted and half of three independent changes, but not more than the bound.
+    rate = 0.26
+    expected = np.log(0.5 * 0.24 / rate**3 + 0.5)
+    assert together == pytest.approx(min(expected, 2 * 1.3))
+    # Pairs that do not agree in what identifies are not counted.
+    assert mixture.changes[-1] == 0
+
+
+def test_sets_of_columns_that_change():
+    mixture = Mixture.before_pairs([np.ones(5) / 5] * 4, [True, True, False, False])
+    ratios = np.array([[9, 9, 2, -1], [9, 9, -1, -1], [9, -1, -1, -1], [9, 0, -1, -1.0]])
+    # The third pair differs in what identifies, the fourth lacks a value.
+    assert mixture.changed(ratios).tolist() == [0b10, 0b11, -1, -1]
 
 
 def test_values_count_by_things():

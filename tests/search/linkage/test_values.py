@@ -22,6 +22,7 @@ from tf_charagram.search.linkage._columns.shared_words import (
     contradict,
 )
 from tf_charagram.search.linkage._columns.values import folded, is_missing, number_of
+from tf_charagram.search.linkage._fellegi_sunter.evidence import compare_column, num_levels
 
 
 @pytest.mark.parametrize("cell", ["", " ", "NULL", "N/A", "nan", "-", "None", "n.a.", "#N/A"])
@@ -96,7 +97,7 @@ def test_folded():
      ("number", ["1.50", "12", "$ 1,200.00"]), ("number", ["5.1 %", "7 %"]),
      ("code", ["2066", "3191", "4001"]), ("code", ["INV-1", "INV-22"]),
      ("code", ["a@b.c", "d@e.f"]), ("code", ["+44 20 1234 5678", "020 7946 0018"]),
-     ("name", ["Ann", "Bob Lee", "de la Cruz"]),
+     ("name", ["Ann", "Bob Lee", "de la Cruz"]), ("name", ["Lee, Ann B", "Ray, Bob T"]),
      ("text", ["51 clancy street", "3 north road"]), ("text", ["black leather shoe for men"]),
      ("text", ["Sony black\nheadphones", "Bosch drill 18V", "Makita saw with case"]),
      ("list", ["A01B; C02D", "B01", "C07"] * 2 + ["D04|E05"]),
@@ -132,11 +133,24 @@ def test_similarities():
     assert similarity("number", "100", "1000") == pytest.approx(0.1)
     assert similarity("date", "1980-01-02", "1980-02-01") == pytest.approx(0.9)
     assert similarity("date", "1980-01-02", "1980-01-30") == pytest.approx(0.7)
+    assert similarity("date", "1980-01-31", "1980-02-02") == pytest.approx(0.95)
     assert similarity("date", "1980-01-02", "1955-11-30") == 0
     # Another digit next to the same letters is another thing.
     assert similarity("code", "anna78@x.org", "anna79@x.org") < 0.7
     assert similarity("code", "anna78@x.org", "ana78@x.org") > 0.85
     assert similarity("text", "51 clancy street", "clancy street 51") > 0.8
+
+
+def test_people_of_a_family_are_not_near():
+    names = ["Garcia, Anna", "Garcia, Peter", "Garzia, Anna M", "Lindquist, Maria", "Olsen, Maria"]
+    column = make_column("name", names, None)
+    pairs = np.array([[0, 1], [0, 2], [3, 4]])
+    levels = compare_column(column, pairs).levels
+    last = num_levels(column) - 1
+    assert levels[[0, 2]].tolist() == [last, last] and levels[1] < last
+    # Words of towns change with the language.
+    towns = make_column("town", ["Lake Como", "Lago Como"], None)
+    assert compare_column(towns, pairs[:1]).levels[0] < last
 
 
 def test_legal_forms_are_no_part_of_a_name():

@@ -14,6 +14,7 @@ from tests.search.partitions.conftest import groups_in
 from tests.texts import words
 from tf_charagram.search import Linker, deduplicate, deduplicate_files
 from tf_charagram.search._partitions import in_memory
+from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL
 
 _NAMES = words(400)
 
@@ -63,6 +64,52 @@ def test_the_same_concert_on_other_days_is_another_one(share: float, seed: int):
 def test_concerts_without_copies_stay_apart():
     table, _ = _concerts(2, 0.0)
     assert len(_pairs(deduplicate(table, on=list(table)))) <= 2
+
+
+def _payments(seed: int) -> tuple[dict, list[int]]:
+    """Makes standing orders and other payments; a third of them booked again up to 3 days later."""
+    draw = np.random.default_rng(seed)
+    rows, truth = [], []
+    for number in range(150):
+        payee, account = f"{_NAMES[number]} {_NAMES[number + 200]}", f"DE{7919 * number + 10**9}"
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for month in range(int(draw.integers(2, 8)) if number % 3 == 0 else 1):
+            booked = day + timedelta(30 * month)
+            row = payee, str(booked), f"{draw.integers(9, 999)}.00", account
+            rows.append(row if month == 0 else (payee, str(booked), rows[-1][2], account))
+            truth.append(len(truth))
+            if draw.random() < 0.33:
+                again = booked + timedelta(int(draw.integers(4)))
+                rows.append((_misspelled(payee, draw), str(again), rows[-1][2], account))
+                truth.append(truth[-1])
+    columns = dict(zip(("payee", "booked", "amount", "iban"), zip(*rows, strict=True), strict=True))
+    return columns, truth
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_payment_is_booked_days_later_and_a_standing_order_each_month(seed: int):
+    table, truth = _payments(seed)
+    found = deduplicate(table, on=list(table))
+    assert f1(_pairs(found), _true_pairs(truth)) > 0.9
+    [levels] = [each for each in found.links.mixture.variant_levels if each.any()]
+    # Equal dates, and those a few days apart, are of copies.
+    assert not levels[: EQUAL + 2].any() and levels[-1]
+
+
+def test_the_same_concert_the_next_evening_is_another_one():
+    draw = np.random.default_rng(0)
+    rows, truth = [], []
+    for number in range(150):
+        band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for evening in range(int(draw.integers(1, 4))):
+            rows.append((band, str(day + timedelta(evening)), venue))
+            truth.append(number * 10 + evening)
+            if draw.random() < 0.3:
+                rows.append((_misspelled(band, draw), rows[-1][1], _misspelled(venue, draw)))
+                truth.append(truth[-1])
+    table = dict(zip(("band", "date", "venue"), zip(*rows, strict=True), strict=True))
+    assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.95
 
 
 def test_what_the_user_says_identifies_is_not_corrected():
