@@ -37,6 +37,8 @@ _PSEUDO_PAIRS = 10
 _MIN_APART = 0.5
 # Pairs that differ in one column only, for each match: if there are more, they are no copies.
 _MAX_UNCLEAR = 2.0
+# Never all matches are unclear.
+_MAX_UNCLEAR_SHARE = 0.99
 # Columns that differ in so many of the variants that another column tells are a part of it: the
 # day of a shift and its hour.
 _MIN_TOGETHER = 0.5
@@ -134,15 +136,21 @@ def _have_keys(columns: Sequence[Column]) -> bool:
 def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
     """Returns the share of the matches of a table that may be variants: too few to tell.
 
-    They have another value of a column that might tell variants.
+    They have another value of a column that might tell variants; or of any column but those that
+    identify, if there are more matches than rows: offices in the streets of a town.
     """
     if not columns[0].is_one_table:
         return 0.0
+    are_many = np.exp(mixture.log_priors[0]) > mixture.row_share
     shares = [0.0]
     for column, match, chance in zip(columns, mixture.match, mixture.chance, strict=True):
-        if column.may_tell_variants and chance[-1] > _MIN_APART:
+        if chance[-1] <= _MIN_APART:
+            continue
+        if column.may_tell_variants:
             shares.append(match[-1] / chance[-1])
-    return float(max(shares))
+        elif are_many and not column.is_identifying:
+            shares.append(match[EQUAL + 2 :].sum())
+    return float(min(max(shares), _MAX_UNCLEAR_SHARE))
 
 
 def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:

@@ -174,6 +174,26 @@ def test_bounds_say_that_copies_may_have_changed_or_be_variants(has_key: bool):
     assert bounds[1] < bounds[0] - 0.2
 
 
+def test_bounds_say_that_many_rows_of_one_name_may_be_many_things():
+    draw = np.random.default_rng(0)
+    rows, truth = [], []
+    for number in range(600):
+        # A few towns have most of the offices.
+        town = _NAMES[min(int(draw.pareto(1) * 3), 39)]
+        office = f"{town} office of {_NAMES[int(draw.integers(100, 106))]}"
+        street = f"{draw.integers(1, 400)} {_NAMES[int(draw.integers(100, 400))]} street"
+        rows.append((office, street, town))
+        truth.append(number)
+        if draw.random() < 0.4:
+            rows.append((office, _misspelled(street, draw), town))
+            truth.append(number)
+    table = dict(zip(("office", "street", "town"), zip(*rows, strict=True), strict=True))
+    found = deduplicate(table, on=list(table))
+    [lower] = [each.precision_bounds[0] for each in found.estimates if each.threshold == 0.5]
+    pairs = _pairs(found)
+    assert lower < 0.2 and len(pairs & _true_pairs(truth)) < 0.2 * len(pairs)
+
+
 def test_recall_is_not_known_where_values_are_too_frequent():
     draw = np.random.default_rng(0)
     names = words(80)
