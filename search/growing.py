@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tf_charagram._files.json_files import parse_json, read_json, write_json
 from tf_charagram._files.writing import check_free, partial_folder, whole_file
@@ -22,6 +22,11 @@ from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.columns import cells_of
 from tf_charagram.search.linkage._columns.whole_texts import WholeTexts, read_whole_text
 from tf_charagram.search.linkage._fellegi_sunter.linking import Links
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import (
+    Partners,
+    list_prior,
+    with_prior,
+)
 from tf_charagram.search.linkage.answers import checked_threshold
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.search.scoring import TextScorer
@@ -130,6 +135,8 @@ class GroupedRows:
         self._items: Any = kind.nothing()
         self._item_of_row = NO_IDS
         self._groups = NO_IDS
+        # The partners of texts so far.
+        self._partners: Partners | None = None
         self._next_id = 1
         # Groups that rows connected, and that were not merged.
         self._apart: list[tuple[int, ...]] = []
@@ -162,11 +169,13 @@ class GroupedRows:
         # Texts that came before may connect groups again.
         added = np.unique(new_rows)
         num_counted = self._num_counted
+        partners = self._partners
         if num_counted is not None and num_rows - num_counted > MAX_UNCOUNTED * num_rows:
             self._kind.fit(items, item_of_row)
             num_counted = num_rows
             # All pairs have other scores now.
             added = np.arange(self._kind.count(items))
+            partners = None
         old_groups = self._groups
         merges: list[tuple[int, ...]] = []
         if merge:
@@ -174,10 +183,11 @@ class GroupedRows:
             old_groups = as_one(old_groups, merges, self._next_id)
         groups = np.append(old_groups, np.full(self._kind.count(items) - len(old_groups), -1))
         if len(added):
-            links = self._kind.links(items, added, self.threshold)
+            links, partners = self._kind.links(items, item_of_row, added, self.threshold, partners)
             own = join_new(groups, added, links, self.threshold, self._next_id, merge=merge)
             merges = merges + [ids for ids in own if ids not in self._apart]
         self._items = items
+        self._partners = partners
         self._apart = [] if merge else sorted({*self._apart, *merges})
         self._groups = groups
         self._next_id = max(self._next_id, int(groups.max(initial=0)) + 1)
@@ -228,6 +238,7 @@ class GroupedRows:
             "next_id": self._next_id,
             "apart": self._apart,
             "num_counted": self._num_counted,
+            "partners": self._partners and list(map(np.ndarray.tolist, self._partners)),
         }
         with whole_file(folder / _ROWS, "w") as file:
             file.write(json.dumps(rows))
@@ -262,6 +273,8 @@ class GroupedRows:
             grouped._next_id = saved["next_id"]
             grouped._apart = list(map(tuple, saved["apart"]))
             grouped._num_counted = num_counted
+            if saved.get("partners"):
+                grouped._partners = Partners(*map(np.array, saved["partners"]))
             if isinstance(kind, _Texts) and num_counted is not None:
                 kind.fit(grouped._items, grouped._item_of_row[:num_counted])
             if kind.count(grouped._items) != len(grouped._groups):
@@ -329,8 +342,26 @@ class _Texts:
             numbers.append(places[text])
         return all_items, np.array(numbers, np.int64)
 
-    def links(self, items: list[str], added: Ids, threshold: float) -> NewLinks:
-        """Finds the partners of the texts in some places."""
+    def links(
+        self,
+        items: list[str],
+        rows: Ids,
+        added: Ids,
+        threshold: float,
+        known: Partners | None,
+    ) -> tuple[NewLinks, Partners]:
+        """Finds the partners of the texts in some places.
+
+        Args:
+            items: All texts.
+            rows: The place of the text of each row.
+            added: The places.
+            threshold: Minimum score.
+            known: The partners of the texts before them.
+
+        Returns:
+            The links, and the partners of all texts.
+        """
         scorer = self._scorer
         prepared = self._prepare(items)
         whole = WholeTexts(scorer, prepared)
@@ -339,9 +370,17 @@ class _Texts:
         pairs, _ = best_pairs(scorer, new, prepared, NUM_CANDIDATES + 1, least)
         pairs[:, 0] = added[pairs[:, 0]]
         is_other = pairs[:, 0] != pairs[:, 1]
-        pairs = pairs[is_other & (prepared.num_words[pairs] > 0).all(axis=1)]
-        scores_of = partial(whole.similarities, items)
-        return NewLinks(pairs, scores_of(pairs), scores_of)
+        is_text = prepared.num_words > 0
+        pairs = pairs[is_other & is_text[pairs].all(axis=1)]
+        probabilities = whole.similarities(items, pairs)
+        partners = Partners.of(len(items), pairs, probabilities, known)
+        counts = np.bincount(rows, minlength=len(items)) * is_text
+        prior = list_prior(partners, counts) if scorer.is_lexical else 0.0
+
+        def scores_of(pairs: Ids) -> NDArray[np.floating]:
+            return with_prior(whole.similarities(items, pairs), prior)
+
+        return NewLinks(pairs, with_prior(probabilities, prior), scores_of), partners
 
     def _prepare(self, items: list[str]) -> Texts:
         """Prepares texts, of which only the last ones are new."""
@@ -420,11 +459,18 @@ class _Columns:
             raise ConfigError("All columns of a table must have the same length.")
         return all_items, np.arange(self.count(items), self.count(all_items))
 
-    def links(self, items: dict[str, list[str]], added: Ids, threshold: float) -> NewLinks:
+    def links(
+        self,
+        items: dict[str, list[str]],
+        rows: Ids,
+        added: Ids,
+        threshold: float,
+        known: Partners | None,
+    ) -> tuple[NewLinks, None]:
         """Finds the partners of the last rows."""
         links = self._fitted or self._linker.links_of_new(items, int(added[0]))
         self._fitted = None
-        return NewLinks(links.pairs, links.probabilities, links.probabilities_of)
+        return NewLinks(links.pairs, links.probabilities, links.probabilities_of), None
 
     def save(self, folder: Path, *, is_fixed: bool) -> dict[str, Any]:
         """Writes weights that stay as they are; returns the settings of `load`."""

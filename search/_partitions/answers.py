@@ -38,7 +38,7 @@ from tf_charagram.search._partitions.job import (
     save_estimates,
 )
 from tf_charagram.search._partitions.pairing import scored
-from tf_charagram.search._partitions.rivals import edges_of, with_rivals
+from tf_charagram.search._partitions.rivals import edges_of, text_hashes, with_rivals
 from tf_charagram.search.linkage.answers import answers_of, group_estimates
 from tf_charagram.search.linkage.estimates import THRESHOLDS
 
@@ -174,7 +174,7 @@ def choose_partners(job: Job, number: int) -> None:
     is_same = left_cells[left] == right_cells[right]
     texts = None
     if comparison_of(job).text_number is not None:
-        hashes = load_arrays(job.files("hashes" if job.is_text else "row_hashes"), np.uint64)
+        hashes = text_hashes(job)
         _, numbers = np.unique(hashes, return_inverse=True)
         # Rows without a text.
         numbers[hashes == 0] = -1

@@ -1,4 +1,4 @@
-"""Other partners of rows: a pair is surer if neither of its rows has another good one."""
+"""What other pairs tell about a pair: other partners of its rows, and how many texts have any."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from tf_charagram.search._partitions.comparing import ColumnComparison
 from tf_charagram.search._partitions.files import PAIRS, load_arrays, pairs_in
 from tf_charagram.search._partitions.job import Job, comparison_of, first_rows_of
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals
-from tf_charagram.search.linkage._fellegi_sunter.text_odds import mutual_evidence, rival_evidence
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import (
+    Partners,
+    list_prior,
+    mutual_evidence,
+    rival_evidence,
+    with_prior,
+)
 
 # Rows that have no texts are not equal.
 _MIN_EQUAL = 0.9
@@ -30,13 +36,18 @@ def has_rivals(job: Job) -> bool:
     return bool(job.right) and job.lexical
 
 
+def text_hashes(job: Job) -> NDArray[np.uint64]:
+    """Returns the hash of the text, or of the row as a whole, of each row; 0 without one."""
+    return load_arrays(job.files("hashes" if job.is_text else "row_hashes"), np.uint64)
+
+
 def edges_of(job: Job, step: str = "edges") -> NDArray[Any]:
     """Returns the pairs that a step has compared, and their probabilities."""
     return load_arrays(job.files(step), PAIRS)
 
 
 def with_rivals(job: Job, records: NDArray[Any]) -> NDArray[Any]:
-    """Returns pairs with their probabilities, which are surer without other good partners."""
+    """Returns pairs with their probabilities, as other pairs make them more or less probable."""
     by_texts = comparison_of(job).text_number is not None
     if not (by_texts or has_rivals(job)):
         return records
@@ -46,11 +57,26 @@ def with_rivals(job: Job, records: NDArray[Any]) -> NDArray[Any]:
         log_odds = _log_odds(records)
         scores = rivals.scores(_table_pairs(job, records))
         found["value"] = expit(log_odds + rival_evidence(log_odds, scores, mutual))
+    elif not job.right:
+        found["value"] = with_prior(records["value"], prior_of(job))
     if by_texts:
         # Equal texts are the same.
         left, right = load_arrays(job.files("hashes"), np.uint64)[pairs_in(records, job.num_rows).T]
         found["value"][(left == right) & (records["value"] > _MIN_EQUAL)] = 1
     return found
+
+
+@lru_cache(maxsize=1)
+def prior_of(job: Job) -> float:
+    """Returns the log-odds that are added to all pairs of a list, once they are compared."""
+    if not job.lexical:
+        return 0.0
+    edges = edges_of(job)
+    hashes, texts, counts = np.unique(text_hashes(job), return_inverse=True, return_counts=True)
+    # Rows without words.
+    counts[hashes == 0] = 0
+    pairs = texts[pairs_in(edges, job.num_rows)]
+    return list_prior(Partners.of(len(counts), pairs, edges["value"]), counts)
 
 
 # Inner pairs of groups have the same rivals as candidates.
@@ -63,8 +89,7 @@ def _rivals_of(job: Job) -> tuple[PairRivals, float]:
     texts = np.arange(job.num_rows)
     by_texts = comparison_of(job).text_number is not None
     if not by_texts:
-        hashes = load_arrays(job.files("row_hashes"), np.uint64)
-        _, texts = np.unique(hashes, return_inverse=True)
+        _, texts = np.unique(text_hashes(job), return_inverse=True)
     tables = texts[:num_left], texts[num_left or 0 :]
     pairs = _table_pairs(job, edges)
     rivals = PairRivals(tables, pairs, edges["value"], is_one_table=num_left is None)
@@ -94,5 +119,6 @@ def _present(job: Job) -> list[Ids]:
 
 
 def forget_rivals() -> None:
-    """Drops the rivals of another run."""
+    """Drops what pairs of another run told."""
     _rivals_of.cache_clear()
+    prior_of.cache_clear()

@@ -21,10 +21,12 @@ from tf_charagram._files.identity import changes_since
 from tf_charagram._files.json_files import read_json, write_json
 from tf_charagram._files.writing import FolderLock, remove
 from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError
+from tf_charagram.search._partitions.in_memory import is_in_memory
 from tf_charagram.search._partitions.job import Job, forget
-from tf_charagram.search._partitions.rivals import forget_rivals
+from tf_charagram.search._partitions.rivals import forget_rivals, prior_of
 from tf_charagram.search._partitions.steps import Step, steps_of
 from tf_charagram.search._partitions.writing import summary_of
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds
 from tf_charagram.search.linkage.linker import Linker
 from tf_charagram.text._algorithm.batches import num_threads
 
@@ -104,7 +106,10 @@ def run_job(
         summary = {**summary_of(job), "seconds": seconds}
         if not job.is_text:
             # For rows that come later.
-            Linker.load(job.path("linker.json")).save(output / "linker.json")
+            linker = Linker.load(job.path("linker.json"))
+            if isinstance(linker.mixture, TextOdds) and not (job.right or is_in_memory(job)):
+                linker.mixture.prior = prior_of(job)
+            linker.save(output / "linker.json")
         write_json(manifest, {**identity, "is_complete": True, "summary": summary})
         _remove_steps(job)
     return summary

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from tests.search.linkage.conftest import COLUMNS, misspelled, people
+from tests.search.linkage.conftest import COLUMNS, joined_pairs, misspelled, people, species
 from tests.texts import words
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.search import GroupedRows, Linker, TextStatistics, deduplicate
@@ -202,7 +202,7 @@ def test_large_groups():
     texts = [text[:at] + letter + text[at + 1 :] for letter in "qwxyz" for at in range(30)]
     rows = [*texts[:100], *words(300)]
     statistics = TextStatistics.of_texts(rows)
-    grouped = GroupedRows(rows, None, threshold=0.1, statistics=statistics)
+    grouped = GroupedRows(rows, None, threshold=0.05, statistics=statistics)
     assert set(grouped.groups[:100]) == {1}
     assert set(grouped.add(texts[100:]).groups) == {1}
 
@@ -267,6 +267,23 @@ def test_damaged_folders(tmp_path):
             GroupedRows.load(folder)
     with pytest.raises(RunError, match=r"has no groups: it has no settings\.json"):
         GroupedRows.load(tmp_path)
+
+
+@pytest.mark.parametrize("first", [1520, 1000, 20])
+@pytest.mark.parametrize("has_statistics", [False, True])
+def test_few_copies(tmp_path, first, has_statistics):
+    texts, things = species(20)
+    order = np.random.default_rng(0).permutation(len(texts))
+    texts, things = [texts[row] for row in order], things[order]
+    statistics = TextStatistics.of_texts(texts) if has_statistics else None
+    grouped = GroupedRows(texts[:first], None, statistics=statistics)
+    grouped.save(tmp_path / "groups")
+    grouped = GroupedRows.load(tmp_path / "groups")
+    grouped.add(texts[first:])
+    right, wrong = joined_pairs(grouped.groups, things)
+    assert right >= 18
+    # With all pairs, there are 135.
+    assert wrong < 50
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_large_groups_are_whole():
     text = "honeywell laboratories amsterdam"
     texts = [f"{text[:at]}{letter}{text[at + 1 :]}" for letter in "qwxyz" for at in range(30)]
     texts += [f"{word} {word[::-1]}" for word in words(600)]
-    found = deduplicate(texts, None, threshold=0.1)
+    found = deduplicate(texts, None, threshold=0.05)
     largest = max(found.groups, key=lambda group: len(group.rows))
     assert sorted(largest.rows) == list(range(number))
     assert min(largest.scores) >= found.threshold

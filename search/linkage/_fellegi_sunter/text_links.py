@@ -23,7 +23,9 @@ from tf_charagram.search.linkage._fellegi_sunter.linking import Links
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals
 from tf_charagram.search.linkage._fellegi_sunter.text_odds import (
+    Partners,
     TextOdds,
+    list_prior,
     lowest_text,
     mutual_evidence,
 )
@@ -90,9 +92,12 @@ def as_list(columns: Sequence[Column], number: int) -> Column:
 
 
 def least_probability(columns: Sequence[Column], number: int, threshold: float) -> float:
-    """Returns the probability by a column of texts that pairs need for a threshold."""
+    """Returns the probability by a column of texts that pairs need for a threshold.
+
+    It is that for one half, if the threshold is more: these pairs tell how many there are.
+    """
     others = [column for other, column in enumerate(columns) if other != number]
-    return lowest_text(threshold, sum(column.entropy for column in others))
+    return lowest_text(min(threshold, 0.5), sum(column.entropy for column in others))
 
 
 def links_by_texts(
@@ -134,6 +139,11 @@ def links_by_texts(
             agreements = compare_columns(columns, pairs)
             odds = fitted or TextOdds.fitted(number, other_chances(columns, number), agreements)
     log_odds = odds.log_odds(agreements)
+    if lexical and column.is_one_table and fitted is None:
+        counts = np.bincount(column.left[column.left >= 0], minlength=len(column.values))
+        partners = Partners.of(len(counts), column.left[pairs], expit(log_odds))
+        odds.prior = list_prior(partners, counts)
+        log_odds += odds.prior
     links = Links(columns, odds, pairs, expit(log_odds))
     if lexical and not column.is_one_table:
         texts = column.left, column.right

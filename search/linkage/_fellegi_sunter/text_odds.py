@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids
+from tf_charagram.search._pairs.flat_arrays import (
+    Array,
+    Flags,
+    Ids,
+    distinct_integers,
+    keys_of_pairs,
+    pairs_of_keys,
+)
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
 from tf_charagram.search.linkage._fellegi_sunter.mixture import log_ratios, prior_shares
@@ -36,6 +44,19 @@ _MUTUAL = 1.5
 # chosen on made-up titles and names.
 _MIN_SHARE = 0.2
 _MAX_SHARE = 0.88
+# Log-odds of sure pairs of a list, and matches for each sure one that are not: of so many times
+# `expm1(x)`, the log-odds are from 0 to x. Pairs that are no matches are hardly ever sure, and most
+# have log-odds near 0. Chosen on made-up names and titles, whose share is 0.2, and on products.
+_SURE = 2.0
+_UNSURE_MATCHES = 0.35
+# As if so many more rows had a sure partner: a short list tells little.
+_PSEUDO_SURE = 40.0
+# Log-odds by which a limit is above those of the pairs that it excludes.
+_ABOVE = 1e-3
+# Where this share of the rows have a sure partner, most pairs are matches: nothing is taken from
+# them, and below it, so much at most for each unit of the share.
+_MANY_SURE = 0.25
+_PER_SURE = 10.0
 
 
 @dataclass
@@ -50,13 +71,18 @@ class TextOdds:
         match: For each other column, the share of each level among matches, `(num_levels,)`; empty
             for a column that tells nothing.
         chance: The same among random pairs.
+        prior: Log-odds that are added to all pairs: the result of `list_prior`.
     """
 
     number: int = 0
     match: list[Array] = field(default_factory=list)
     chance: list[Array] = field(default_factory=list)
+    prior: float = 0.0
 
-    log_priors = np.zeros(2)
+    @property
+    def log_priors(self) -> Array:
+        """The prior log-odds of matches, and those of other pairs, which are 0."""
+        return np.array([self.prior, 0.0])
 
     @classmethod
     def fitted(
@@ -111,7 +137,8 @@ class TextOdds:
 
     def log_odds(self, agreements: Sequence[Agreement]) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`."""
-        return self.column_evidence(agreements).sum(axis=1)
+        log_odds: Array = self.prior + self.column_evidence(agreements).sum(axis=1)
+        return log_odds
 
     def are_same(self, columns: Sequence[Column], pairs: Ids, log_odds: Array) -> Flags:
         """Tells pairs of equal texts whose other columns do not differ, `(num_pairs,)`."""
@@ -119,7 +146,7 @@ class TextOdds:
         left, right = pairs.T
         texts = column.left[left]
         is_equal: Flags = (texts == column.right[right]) & (texts >= 0)
-        return is_equal & (log_odds > _MIN_EQUAL) if self.has_others else is_equal
+        return is_equal & (log_odds - self.prior > _MIN_EQUAL) if self.has_others else is_equal
 
 
 def lowest_text(threshold: float, gain: float) -> float:
@@ -133,6 +160,86 @@ def lowest_text(threshold: float, gain: float) -> float:
         return threshold
     log_odds = logit(np.clip(threshold, 1e-6, 1 - 1e-6)) - gain
     return float(expit(log_odds / _SURER if log_odds < 0 else log_odds))
+
+
+class Partners(NamedTuple):
+    """The partners of the texts of a list: other texts that match more probably than not.
+
+    Attributes:
+        best: Probability of the best partner of each text, 0 without one.
+        numbers: Number of its partners.
+    """
+
+    best: Array
+    numbers: Array
+
+    @classmethod
+    def of(
+        cls,
+        num_texts: int,
+        pairs: Ids,
+        probabilities: NDArray[np.floating],
+        known: Partners | None = None,
+    ) -> Partners:
+        """Finds the partners.
+
+        Args:
+            num_texts: Number of texts.
+            pairs: Texts, `(num_pairs, 2)`, also several times.
+            probabilities: Probabilities that they match, `(num_pairs,)`.
+            known: The partners of the first texts among each other.
+        """
+        num_known = 0 if known is None else len(known.best)
+        is_partner = (pairs[:, 0] != pairs[:, 1]) & (probabilities > 0.5)
+        is_partner &= pairs.max(axis=1, initial=-1) >= num_known
+        pairs = pairs[is_partner]
+        keys = distinct_integers(keys_of_pairs(np.sort(pairs, axis=1), num_texts))
+        ends = pairs_of_keys(keys, num_texts).ravel()
+        numbers = np.bincount(ends, minlength=num_texts).astype(np.float64)
+        best = np.zeros(num_texts)
+        if known is not None:
+            numbers[:num_known] += known.numbers
+            best[:num_known] = known.best
+        for texts in pairs.T:
+            np.maximum.at(best, texts, probabilities[is_partner])
+        return cls(best, numbers)
+
+
+def list_prior(partners: Partners, counts: Ids) -> float:
+    """Returns the log-odds that are added to all pairs of a list, 0 or less.
+
+    The sure pairs tell how many of the others match. If these are far more, most are no matches:
+    the log-odds below which more pairs are wrong than right are taken from all pairs. Pairs that
+    are wrong hardly ever make groups, and a group of any size counts as one text.
+
+    Args:
+        partners: The partners of the texts.
+        counts: Number of rows that have each text, 0 for texts that do not count.
+    """
+    # Copies are sure.
+    best = np.where(counts > 1, _MAX_TEXT, np.minimum(partners.best, _MAX_TEXT))
+    texts = np.flatnonzero((best > 0) & (counts > 0))
+    texts = texts[np.argsort(best[texts], kind="stable")]
+    log_odds = logit(best[texts])
+    weights = (counts / np.maximum(partners.numbers, 1))[texts]
+    num_unsure = int(np.searchsorted(log_odds, _SURE))
+    num_sure = weights[num_unsure:].sum() + _PSEUDO_SURE
+    # All unsure texts have a partner, or all but the first one, and so on, or none of them.
+    limits = np.append(0, log_odds[:num_unsure] + _ABOVE)
+    kept = weights[:num_unsure].sum() - np.append(0, np.cumsum(weights[:num_unsure]))
+    lost = _UNSURE_MATCHES * num_sure * np.expm1(limits)
+    limit = limits[np.argmin(kept + lost)]
+    share = counts[texts[num_unsure:]].sum() / max(counts.sum(), 1)
+    return -float(min(limit, _PER_SURE * max(_MANY_SURE - share, 0)))
+
+
+def with_prior(probabilities: NDArray[np.floating], prior: float) -> NDArray[np.floating]:
+    """Returns the probabilities of pairs of a list with the result of `list_prior`."""
+    if not prior:
+        # Cosines of vectors alone are no probabilities, and may be more than 1.
+        return probabilities
+    found: Array = expit(logit(probabilities.astype(np.float64)) + prior)
+    return found
 
 
 def mutual_evidence(pairs: Ids, probabilities: Array, present: Sequence[Ids]) -> float:

@@ -20,6 +20,34 @@ def misspelled(draw, text):
     return text[:place] + text[place + 1] + text[place] + text[place + 2 :]
 
 
+def species(num_copies, number=1500):
+    """Returns names of species of which many are alike, then misspelled copies; and the things."""
+    draw = np.random.default_rng(0)
+    genera = words(number // 10)
+    epithets = words(number // 6, 1)
+    texts = {}
+    while len(texts) < number:
+        genus = draw.choice(genera) + draw.choice(["us", "a", "um"])
+        epithet = draw.choice(epithets) + draw.choice(["us", "a", "um", "ensis", "oides"])
+        texts[f"{genus} {epithet}"] = None
+    texts = list(texts)
+    copied = draw.choice(number, num_copies, replace=False)
+    copies = [misspelled(draw, texts[row]) for row in copied]
+    return [*texts, *copies], np.append(np.arange(number), copied)
+
+
+def joined_pairs(groups, things):
+    """Returns the number of right and of wrong pairs of rows in the same group."""
+
+    def num_pairs(keys):
+        sizes = np.unique(keys, return_counts=True)[1]
+        return int((sizes * (sizes - 1) // 2).sum())
+
+    groups = np.array(groups)
+    right = num_pairs(groups * (things.max() + 1) + things)
+    return right, num_pairs(groups) - right
+
+
 def person(draw, names):
     """Returns the values of a new person."""
     first, last, street = draw.choice(names, 3)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.search.linkage.conftest import f1, misspelled, pairs_of
+from tests.search.linkage.conftest import f1, joined_pairs, misspelled, pairs_of, species
 from tests.texts import words
 from tf_charagram.search import GroupedRows, Linker, deduplicate, match
+from tf_charagram.search.linkage._fellegi_sunter.text_odds import Partners, list_prior
 
 NUM_THINGS = 300
 NUM_COPIES = 150
@@ -135,3 +136,92 @@ class TestLaterTables:
         same = np.equal(added.groups, grouped.groups[:NUM_COPIES]).mean()
         of_list = np.equal(alone.groups, range(1, NUM_COPIES + 1)).mean()
         assert same >= of_list > 0.4
+
+
+def numbers_of(found):
+    """Returns the number of the group of each row."""
+    numbers = np.arange(len(found.links.columns[0].left))
+    for group in found.groups:
+        numbers[group.rows] = min(group.rows)
+    return numbers
+
+
+@pytest.mark.parametrize("num_copies", [0, 20])
+def test_few_copies(num_copies):
+    texts, things = species(num_copies)
+    found = deduplicate(texts, None)
+    right, wrong = joined_pairs(numbers_of(found), things)
+    assert right >= 0.9 * num_copies
+    # With all pairs that are more probable than not, there are 92 and 95.
+    assert wrong < 40
+    prior, *_ = found.explain(0, 1)
+    assert prior.weight == pytest.approx(found.links.mixture.prior / np.log(2))
+    # Beside a column of one value, and at any threshold.
+    table = {"name": texts, "kingdom": ["plants"] * len(texts)}
+    beside = deduplicate(table, None, on=list(table))
+    assert beside.groups == found.groups
+    for threshold in (0.3, 0.9):
+        prior, *_ = deduplicate(texts, None, threshold=threshold).explain(0, 1)
+        assert prior.weight == pytest.approx(found.links.mixture.prior / np.log(2))
+
+
+def test_many_copies():
+    texts, things = species(600)
+    found = deduplicate(texts, None)
+    right, _ = joined_pairs(numbers_of(found), things)
+    assert right >= 599
+    assert found.links.mixture.prior == 0
+
+
+def test_a_linker_keeps_the_prior(tmp_path):
+    texts, _ = species(20)
+    table = {"name": texts, "kingdom": ["plants"] * len(texts)}
+    linker = Linker(list(table), model=None).fit(table)
+    assert linker.mixture.prior < -0.5
+    linker.save(tmp_path / "linker.json")
+    loaded = Linker.load(tmp_path / "linker.json")
+    assert loaded.mixture.prior == linker.mixture.prior
+    assert loaded.deduplicate(table).groups == linker.deduplicate().groups
+    # Equal names are the same.
+    one = {name: [cells[0], cells[0]] for name, cells in table.items()}
+    assert len(loaded.deduplicate(one).groups) == 1
+    # Two tables tell by themselves how many partners there are.
+    rows = slice(0, 300)
+    part = {name: cells[rows] for name, cells in table.items()}
+    assert len(loaded.match(part, part).pairs) == 300
+
+
+def partners(*groups, probabilities):
+    """Returns the partners of texts in groups, whose pairs have some probabilities."""
+    pairs = []
+    found = []
+    for texts, probability in zip(groups, probabilities, strict=True):
+        own = [(one, other) for one in texts for other in texts if one < other]
+        pairs += own
+        found += [probability] * len(own)
+    num_texts = max(map(max, groups)) + 1
+    return Partners.of(num_texts, np.array(pairs), np.array(found)), np.ones(num_texts, np.int64)
+
+
+def test_priors():
+    texts = [(2 * pair, 2 * pair + 1) for pair in range(200)]
+    # Barely probable pairs and no sure ones are wrong.
+    barely = list_prior(*partners(*texts, (999,), probabilities=[0.6] * 200 + [0]))
+    assert -2 < barely < -np.log(0.6 / 0.4)
+    # Beside 40 sure ones, 5 may be right, and 60 are not.
+    for num_unsure, is_wrong in ((5, False), (60, True)):
+        probabilities = [0.95] * 40 + [0.6] * num_unsure
+        pairs = texts[: len(probabilities)]
+        found = list_prior(*partners(*pairs, (999,), probabilities=[*probabilities, 0]))
+        assert (found < -np.log(0.6 / 0.4)) == is_wrong
+    # Few texts with a partner tell nothing.
+    assert list_prior(*partners(*texts[:3], (999,), probabilities=[0.6] * 3 + [0])) == 0
+    # A group counts as one text.
+    assert list_prior(*partners(range(400), (999,), probabilities=[0.6, 0])) == 0
+    # Copies are sure.
+    found, counts = partners(*texts, (999,), probabilities=[0.6] * 200 + [0])
+    counts[400:] = 2
+    assert list_prior(found, counts) == 0
+    assert (
+        list_prior(Partners.of(0, np.zeros((0, 2), np.int64), np.zeros(0)), np.zeros(0, int)) == 0
+    )

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from tests.commands import call, stop_before
-from tests.search.linkage.conftest import f1, products
+from tests.search.linkage.conftest import f1, joined_pairs, products, species
 from tests.search.partitions.conftest import ENDS, GIVEN, ON, STARTS, groups_in, people, typo
 from tests.variants import some_now
 from tf_charagram.data import read_table
@@ -278,6 +278,24 @@ def lines(texts, tmp_path_factory):
     path = tmp_path_factory.mktemp("texts") / "lines.txt"
     path.write_text("\n".join(texts) + "\n")
     return path
+
+
+@pytest.mark.parametrize("others", [{}, {"kingdom": ["plants"] * 1520}])
+def test_few_copies(others, tmp_path):
+    texts, things = species(20)
+    table = {"name": texts, **others}
+    write(tmp_path / "species.csv", table)
+    deduplicate_files(tmp_path / "species.csv", tmp_path / "out", None, on=list(table))
+    column = read_table(tmp_path / "out" / "species.csv").column("group")
+    numbers = [int(group) if group else -row for row, group in enumerate(column, start=1)]
+    right, wrong = joined_pairs(numbers, things - min(numbers))
+    assert right >= 18
+    assert wrong < 40
+    if others:
+        linker = Linker.load(tmp_path / "out" / "linker.json")
+        assert linker.mixture.prior == pytest.approx(
+            deduplicate(table, None, on=list(table)).links.mixture.prior, abs=0.2
+        )
 
 
 class TestFewRows:
