@@ -302,7 +302,7 @@ class ColumnComparison:
             self.unseen = unseen_by_columns(translated, self.mixture)
         self.unclear = unclear_matches(translated, self.mixture)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
-            if number in self.mixture.variant_columns:
+            if chunk.num_left is None and number in self.mixture.variant_columns:
                 self.columns[number].is_identifying = True
             elif after is not before:
                 codes = _translated_codes(before, after)

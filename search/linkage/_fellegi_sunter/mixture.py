@@ -128,7 +128,7 @@ class Mixture:
         if self.variant_levels:
             are_differences |= self.variant_levels[column]
         if self.parents and self.parents[column] >= 0:
-            are_differences |= np.cumsum(self.given[column]) > _MAX_SIBLINGS
+            are_differences |= are_of_siblings(self.given[column])
         are_differences[: EQUAL + 1] = False
         are_differences[-1] = True
         return are_differences
@@ -304,6 +304,17 @@ class Mixture:
             changes[:, EQUAL:] = np.log(present)
             classes += changes.T[agreement.levels]
         return classes
+
+
+def are_of_siblings(shares: Array) -> Flags:
+    """Tells levels that are differences, as so many siblings are as near as this, `(num_levels,)`.
+
+    Args:
+        shares: Share of each level among siblings, such as shops of a town, `(num_levels,)`.
+    """
+    are_differences: Flags = np.cumsum(shares) > _MAX_SIBLINGS
+    are_differences[: EQUAL + 1] = False
+    return are_differences
 
 
 def _changing_sets(num_columns: int) -> Flags:

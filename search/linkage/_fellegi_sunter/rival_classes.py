@@ -35,24 +35,28 @@ _NUM_ROUNDS = 3
 _NUM_VARIANT_ROUNDS = 10
 # Share of the variants that agree as matches do in each column, before any pair is counted.
 _SHARED = 0.9
+# Levels of values that agree.
+_NEAR = [EQUAL, EQUAL + 1]
 # Of the pairs that are no matches, at least so many are taken to be outdone.
 _MIN_KNOWN = 0.05
 
 
 class InnerPairs(NamedTuple):
-    """Pairs of rows of the same table, none of which match.
+    """Pairs of rows of the same table.
 
     Attributes:
         agreements: Agreements of candidates, one per column.
         chance: Share of each level among random pairs, one per column.
         num_pairs: Number of pairs of rows, candidates or not.
         are_seen: Whether they are of all tables: none was left out because it has copies.
+        tells: Columns in which copies hardly differ, `(num_columns,)`.
     """
 
     agreements: list[Agreement]
     chance: list[Array]
     num_pairs: float
     are_seen: bool
+    tells: Flags
 
 
 def fit_inner_rivals(
@@ -65,28 +69,66 @@ def fit_inner_rivals(
 
     Args:
         mixture: The mixture, which is changed.
-        inner: The pairs of the same table.
+        inner: The pairs of the same table, none of which match.
         agreements: Agreements of candidates of two tables.
         num_all_pairs: Number of pairs of rows of two tables, candidates or not.
     """
     patterns = Patterns.of(inner.agreements)
-    ratios = mixture.column_evidence(patterns.agreements)
     across = Patterns.of(agreements)
-    gains = np.maximum(ratios, 0).sum(axis=1)
-    is_good = gains > _MIN_GAIN * np.log(max(inner.num_pairs, 1))
-    differs = (ratios < 0) & patterns.are_present()
-    shared, counts = frequent_sets(differs[is_good], patterns.counts[is_good], _NUM_INNER)
-    _add_classes(mixture, shared, (counts + 1) / inner.num_pairs)
-    _fit_classes(mixture, patterns, inner.num_pairs, 0)
+    ratios = add_inner_classes(mixture, patterns, inner.num_pairs)
+    fit_classes(mixture, patterns, inner.num_pairs)
     within = mixture.rivals
     is_missing = _are_only_across(mixture, patterns, ratios, inner.num_pairs)
     differ_in_several = (mixture.shared < MIN_MOSTLY).sum(axis=1) > 1
     # A table that was left out may have them.
     mixture.drop_relatives(is_missing & (differ_in_several | (not inner.are_seen)))
     for _ in range(_NUM_ROUNDS):
-        levels = zip(within, inner.chance, mixture.match, mixture.chance, strict=True)
-        mixture.rivals = [_across(*of_column) for of_column in levels]
-        improve(mixture, across, num_all_pairs)
+        improve_across(mixture, within, inner.chance, across, num_all_pairs)
+
+
+def add_inner_classes(
+    mixture: Mixture, patterns: Patterns, num_pairs: float, least: int = 0
+) -> Array:
+    """Adds a class for each of the most frequent sets of columns in which alike rows differ.
+
+    Args:
+        mixture: The mixture, which is changed.
+        patterns: Patterns of agreement of pairs of rows of the same table.
+        num_pairs: Number of pairs of rows, candidates or not.
+        least: Number of columns in which they differ at least.
+
+    Returns:
+        The log likelihood ratios of the patterns, `(num_patterns, num_columns)`.
+    """
+    ratios = mixture.column_evidence(patterns.agreements)
+    gains = np.maximum(ratios, 0).sum(axis=1)
+    differs = (ratios < 0) & patterns.are_present()
+    is_good = gains > _MIN_GAIN * np.log(max(num_pairs, 1))
+    is_good &= differs.sum(axis=1) >= least
+    shared, counts = frequent_sets(differs[is_good], patterns.counts[is_good], _NUM_INNER)
+    _add_classes(mixture, shared, (counts + 1) / num_pairs)
+    return ratios
+
+
+def improve_across(
+    mixture: Mixture,
+    within: Sequence[Array],
+    chance_within: Sequence[Array],
+    across: Patterns,
+    num_all_pairs: float,
+) -> None:
+    """Fits the matches of two tables beside rivals that were fitted within tables.
+
+    Args:
+        mixture: The mixture, which is changed.
+        within: For each column, the shares of levels among rivals of the same table.
+        chance_within: The shares among random pairs of the same table.
+        across: Patterns of agreement of candidates of two tables.
+        num_all_pairs: Number of pairs of rows of two tables, candidates or not.
+    """
+    levels = zip(within, chance_within, mixture.match, mixture.chance, strict=True)
+    mixture.rivals = [_across(*of_column) for of_column in levels]
+    improve(mixture, across, num_all_pairs)
 
 
 def _are_only_across(
@@ -155,7 +197,7 @@ def fit_outdone_rivals(
         shared = np.random.default_rng(0).uniform(0.3, 0.7, (_NUM_OUTDONE, 1))
         share = patterns.counts.sum() / (4 * _NUM_OUTDONE * num_all_pairs)
         _add_classes(mixture, shared, np.full(_NUM_OUTDONE, share))
-    _fit_classes(mixture, patterns, max(known, _MIN_KNOWN) * num_all_pairs, num_inner)
+    fit_classes(mixture, patterns, max(known, _MIN_KNOWN) * num_all_pairs, num_inner)
     others = Patterns.of([agreement.of(~is_outdone) for agreement in agreements])
     improve(mixture, others, num_all_pairs, log_kept[~is_outdone][others.first])
 
@@ -226,22 +268,51 @@ def _add_classes(mixture: Mixture, shared: Array, shares: Array) -> None:
     mixture.log_rivals = np.append(mixture.log_rivals, np.log(shares))
 
 
-def _fit_classes(mixture: Mixture, patterns: Patterns, num_pairs: float, first: int) -> None:
-    """Fits classes of rivals to pairs that do not match.
+def fit_classes(
+    mixture: Mixture,
+    patterns: Patterns,
+    num_pairs: float,
+    first: int = 0,
+    log_copies: float = -np.inf,
+    apart: Sequence[int] = (),
+) -> float:
+    """Fits classes of rivals to pairs that do not match, and counts copies among them.
 
     Args:
         mixture: The mixture, which is changed.
         patterns: Their patterns of agreement.
         num_pairs: Number of pairs of rows, candidates or not, that these pairs were found among.
         first: The first class that is fitted; those before it stay as they are.
+        log_copies: Logarithm of the share of copies, which agree as matches do, among all pairs.
+        apart: The column that tells each class of rivals from copies, or empty.
+
+    Returns:
+        The logarithm of the share of copies.
     """
     for _ in range(_NUM_STEPS):
+        for number, column in enumerate(apart):
+            # Copies are equal or nearly so, so rivals are only by chance.
+            near = mixture.rivals[column][number, _NEAR]
+            by_chance = np.maximum(mixture.chance[column][_NEAR], MIN_LEVEL)
+            mixture.rivals[column][number, _NEAR] = np.minimum(near, by_chance)
         ratios = mixture.column_evidence(patterns.agreements)
         classes = mixture.log_rival_classes(ratios, patterns.agreements)
-        # The last class are random pairs.
-        of_chance = np.zeros((len(classes), 1))
-        posteriors = softmax(np.append(classes, of_chance, axis=1), axis=1)
-        _count_rivals(mixture, patterns, posteriors[:, first:-1], num_pairs, first)
+        # The last classes are copies and random pairs.
+        others = [ratios.sum(axis=1) + log_copies, np.zeros(len(classes))]
+        posteriors = softmax(np.column_stack([classes, *others]), axis=1)
+        _count_rivals(mixture, patterns, posteriors[:, first:-2], num_pairs, first)
+        if log_copies > -np.inf:
+            num_copies = patterns.counts @ posteriors[:, -2]
+            log_copies = np.log((num_copies + 1) / num_pairs)
+    return log_copies
+
+
+def agreement_ratios(mixture: Mixture) -> Array:
+    """Returns how often rivals agree, for each time matches do, `(num_rivals, num_columns)`."""
+    found = []
+    for rivals, match in zip(mixture.rivals, mixture.match, strict=True):
+        found.append(rivals[:, _NEAR].sum(axis=1) / match[_NEAR].sum())
+    return np.stack(found, axis=1)
 
 
 def _count_rivals(

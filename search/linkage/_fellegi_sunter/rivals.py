@@ -9,6 +9,7 @@ flight on another day. Rows whose partner is missing look like this, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,6 +19,10 @@ from numpy.typing import NDArray
 from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.shared_words import differ_by_typos, pairs_that
+from tf_charagram.search.linkage._fellegi_sunter.beside_copies import (
+    fit_beside_copies,
+    look_like_copies,
+)
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
@@ -137,10 +142,11 @@ def learn_rivals(
         if not drop_supported(mixture, own, is_outdone, is_weak, num_all_pairs):
             break
     found = [table.copies(mixture) for table in tables]
-    have_copies = [copies.are_there for copies in found]
     inner = _inner_pairs(tables[: sample.num_whole], found)
-    if inner is not None:
-        fit_inner_rivals(mixture, inner, own, num_all_pairs)
+    have_copies = [copies.are_there for copies in found]
+    all_have_copies = all(have_copies[: sample.num_whole])
+    if _fit_inner(mixture, inner, own, num_all_pairs, all_have_copies=all_have_copies):
+        have_copies = [True, True]
     num_inner = len(mixture.log_rivals)
     for _ in range(_NUM_ROUNDS):
         log_odds = mixture.log_odds(agreements)
@@ -216,24 +222,57 @@ def _rows_of_tables(columns: Sequence[Column], sample: Sample) -> list[_RowsOfTa
     return found
 
 
-def _inner_pairs(
-    tables: Sequence[_RowsOfTable], copies_of_tables: Sequence[_Copies]
-) -> InnerPairs | None:
-    """Returns the pairs of rows within each table that has no copies; `None` if both have."""
+def _fit_inner(
+    mixture: Mixture,
+    inner: InnerPairs,
+    agreements: Sequence[Agreement],
+    num_all_pairs: float,
+    *,
+    all_have_copies: bool,
+) -> bool:
+    """Fits rivals to pairs of the same table; returns whether there are copies among these pairs.
+
+    Args:
+        mixture: The mixture, which is changed.
+        inner: The pairs of the same table.
+        agreements: Agreements of candidates of two tables.
+        num_all_pairs: Number of pairs of rows of two tables, candidates or not.
+        all_have_copies: Whether the typos in each table show that it has copies.
+    """
+    before = deepcopy(mixture)
+    if not all_have_copies:
+        fit_inner_rivals(mixture, inner, agreements, num_all_pairs)
+        if not look_like_copies(mixture, inner.num_pairs, before.num_matches(num_all_pairs)):
+            return False
+        vars(mixture).update(vars(before))
+    fit_beside_copies(mixture, inner, agreements, num_all_pairs)
+    return True
+
+
+def _inner_pairs(tables: Sequence[_RowsOfTable], copies_of_tables: Sequence[_Copies]) -> InnerPairs:
+    """Returns the pairs of rows within each table without copies, or of all if all have copies."""
+    are_clean = [not copies.are_there for copies in copies_of_tables]
     found = []
     chance = []
     num_pairs = 0.0
-    for table, copies in zip(tables, copies_of_tables, strict=False):
-        if not copies.are_there:
+    for table, copies, is_clean in zip(tables, copies_of_tables, are_clean, strict=False):
+        if is_clean:
             found.append([agreement.of(~copies.is_copy) for agreement in table.agreements])
-            chance.append(chances(table.columns, random_pairs(table.columns)))
-            num_rows = len(table.columns[0].left)
-            num_pairs += num_rows * (num_rows - 1) / 2
-    if not found:
-        return None
+        elif not any(are_clean[: len(tables)]):
+            found.append(list(table.agreements))
+        else:
+            continue
+        chance.append(chances(table.columns, random_pairs(table.columns)))
+        num_rows = len(table.columns[0].left)
+        num_pairs += num_rows * (num_rows - 1) / 2
     agreements = [together(parts) for parts in zip(*found, strict=True)]
     of_columns = [np.mean(parts, axis=0) for parts in zip(*chance, strict=True)]
-    return InnerPairs(agreements, of_columns, num_pairs, len(found) == len(tables))
+    tells = []
+    for column in tables[0].columns:
+        is_day = column.may_tell_variants and column.kind.name == "date"
+        tells.append(column.is_identifying or is_day)
+    are_seen = all(are_clean[: len(tables)])
+    return InnerPairs(agreements, of_columns, num_pairs, are_seen, np.array(tells))
 
 
 def _num_equal(mixture: Mixture, columns: Sequence[Column], num_rows: NDArray[np.integer]) -> int:
