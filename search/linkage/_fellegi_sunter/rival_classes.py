@@ -329,8 +329,10 @@ def _count_rivals(
     """
     weights = patterns.counts[:, np.newaxis] * posteriors
     for column, agreement in enumerate(patterns.agreements):
-        found = np.zeros(mixture.rivals[column][first:].shape)
-        np.add.at(found.T, agreement.levels, weights)
+        num_levels = len(mixture.match[column])
+        counts = [np.bincount(agreement.levels, own, num_levels) for own in weights.T]
+        # There may be no class.
+        found = np.reshape(counts, (-1, num_levels))
         found[:, ABSENT] = 0
         # As if there were two more pairs.
         found += mixture.match[column] + np.maximum(mixture.chance[column], MIN_SHARED)

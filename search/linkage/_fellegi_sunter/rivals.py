@@ -272,7 +272,7 @@ def _inner_pairs(tables: Sequence[_RowsOfTable], copies_of_tables: Sequence[_Cop
         is_day = column.may_tell_variants and column.kind.name == "date"
         tells.append(column.is_identifying or is_day)
     are_seen = all(are_clean[: len(tables)])
-    return InnerPairs(agreements, of_columns, num_pairs, are_seen, np.array(tells))
+    return InnerPairs(agreements, of_columns, max(num_pairs, 1.0), are_seen, np.array(tells))
 
 
 def _num_equal(mixture: Mixture, columns: Sequence[Column], num_rows: NDArray[np.integer]) -> int:

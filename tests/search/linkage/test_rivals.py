@@ -52,10 +52,15 @@ def test_copies_are_no_rivals():
     assert f1(pairs_of(found), truth) > 0.97
 
 
-def test_two_tables_with_copies_show_no_rivals():
-    left, right, _ = _songs(2)
+def test_other_songs_are_rivals_in_two_tables_with_copies():
+    left, right, truth = _songs(2)
+    num_left, num_right = len(left["song"]), len(right["song"])
     left, right = ({name: cells * 2 for name, cells in table.items()} for table in (left, right))
-    assert not len(match(left, right, None, on=list(left)).links.mixture.log_rivals)
+    found = match(left, right, None, on=list(left))
+    assert len(found.links.mixture.log_rivals)
+    # The copies of a row are one song.
+    pairs = {(row % num_left, partner % num_right) for row, partner in pairs_of(found)}
+    assert f1(pairs, truth) > 0.97
 
 
 def _tables_of(on, sides, rows_of):
@@ -131,6 +136,58 @@ def test_copies_that_moved_or_lack_values_are_no_rivals(seed):
 
     on = ["name", "street", "number", "born"]
     tables, things = _tables_of(on, (range(300), range(150, 450)), rows_of)
+    precision, recall = _shares_found(match(*tables, None, on=on), things)
+    assert precision > 0.95
+    assert recall > 0.9
+
+
+@pytest.mark.parametrize("num_common", [60, 300])
+def test_payments_of_a_customer_are_rivals_beside_copies(num_common):
+    draw = np.random.default_rng(0)
+    names = words(500)
+
+    def rows_of(payment):
+        of_payment = np.random.default_rng(payment)
+        customer = of_payment.integers(120)
+        name = f"{names[customer]} {names[customer + 120]}"
+        account = f"DE{10**15 + 7919 * customer}"
+        day = np.datetime64("2024-01-01") + of_payment.integers(500)
+        amount = f"{of_payment.integers(500, 90000) / 100:.2f}"
+        rows = []
+        for _ in range(1 + (draw.random() < 0.4)):
+            own_name = misspelled(draw, name) if draw.random() < 0.3 else name
+            own_account = "" if draw.random() < 0.3 else account
+            later = draw.integers(0, 3)
+            rows.append([own_name, own_account, str(day + later), amount])
+        return rows
+
+    on = ["customer", "account", "paid", "amount"]
+    sides = range(500), range(500 - num_common, 1000 - num_common)
+    tables, things = _tables_of(on, sides, rows_of)
+    precision, recall = _shares_found(match(*tables, None, on=on), things)
+    assert precision > 0.95
+    assert recall > 0.95
+
+
+def test_copies_that_all_changed_are_no_rivals():
+    draw = np.random.default_rng(0)
+    names = words(700)
+
+    def rows_of(invoice):
+        of_invoice = np.random.default_rng(invoice)
+        customer = " ".join(of_invoice.permutation(names[of_invoice.integers(150) :][:3]))
+        day = np.datetime64("2024-01-01") + of_invoice.integers(400)
+        amount = f"{of_invoice.integers(2000, 900000) / 100:.2f}"
+        rows = []
+        for _ in range(1 + (draw.random() < 0.4)):
+            # Each is booked on another day, and the name ends early.
+            own_day = str(day + draw.integers(1, 40))
+            number = "" if draw.random() < 0.35 else f"INV-{24000 + invoice}"
+            rows.append([number, customer.upper()[: draw.choice([8, 12, 16])], amount, own_day])
+        return rows
+
+    on = ["invoice", "customer", "amount", "date"]
+    tables, things = _tables_of(on, (range(500), range(250, 750)), rows_of)
     precision, recall = _shares_found(match(*tables, None, on=on), things)
     assert precision > 0.95
     assert recall > 0.9
