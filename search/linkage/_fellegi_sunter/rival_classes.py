@@ -332,7 +332,7 @@ def _count_rivals(
         num_levels = len(mixture.match[column])
         counts = [np.bincount(agreement.levels, own, num_levels) for own in weights.T]
         # There may be no class.
-        found = np.reshape(counts, (-1, num_levels))
+        found = np.array(counts, np.float64).reshape(-1, num_levels)
         found[:, ABSENT] = 0
         # As if there were two more pairs.
         found += mixture.match[column] + np.maximum(mixture.chance[column], MIN_SHARED)
