@@ -17,7 +17,6 @@ from tf_charagram.search.linkage._columns.recoding import are_best, with_notes, 
 from tf_charagram.search.linkage._columns.whole_texts import WholeRows, read_whole_text
 from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
-    EQUAL,
     Agreement,
     chance_levels,
     chances,
@@ -54,10 +53,6 @@ _MAX_OTHER_WORDS = 0.3
 _MIN_CHANGING = 3
 # Matches, and what follows from other columns in all other pairs, are fitted in turn.
 _NUM_ROUNDS = 3
-# If fewer of the matches agree in what identifies, and are more than the rows, they share a value
-# and another one that follows from it: columns that say so little about others follow, too.
-_MIN_AGREEING = 0.25
-_PARTS = (0.3, 0.1, 0.03)
 
 
 def find_links(
@@ -206,7 +201,7 @@ def fitted_mixture(
         chance[number] = chance_levels(translated[number], samples)
     row_share = num_rows / num_all
     hierarchies = None if fitted is not None else Hierarchies(translated, chance, samples[-1])
-    hierarchy = Hierarchy([], []) if hierarchies is None else hierarchies.before_pairs()
+    hierarchy = Hierarchy([], [], []) if hierarchies is None else hierarchies.before_pairs()
     patterns = Patterns.of(agreements)
     variants: list[Flags] = []
 
@@ -227,11 +222,6 @@ def fitted_mixture(
         return mixture
 
     mixture = fit()
-    for part in _PARTS:
-        if hierarchies is None or not _are_siblings(mixture, num_all, num_rows):
-            break
-        hierarchy = hierarchies.before_pairs(part)
-        mixture = fit()
     is_one_table = columns[0].is_one_table
     if hierarchies is not None and max(hierarchy.parents) >= 0:
         for _ in range(_NUM_ROUNDS):
@@ -257,21 +247,6 @@ def fitted_mixture(
     for number in mixture.variant_columns:
         translated[number] = replace(translated[number], is_identifying=True)
     return translated, mixture, agreements
-
-
-def _are_siblings(mixture: Mixture, num_all: int, num_rows: int) -> bool:
-    """Tells whether a mixture took more pairs than rows for matches that differ in what identifies.
-
-    Args:
-        mixture: A fitted mixture.
-        num_all: Number of pairs of rows, candidates or not.
-        num_rows: Number of rows whose partners are among the candidates.
-    """
-    agree = []
-    for shares, identifies in zip(mixture.match, mixture.is_identifying, strict=True):
-        if identifies:
-            agree.append(shares[[EQUAL, EQUAL + 1]].sum())
-    return max(agree, default=1.0) < _MIN_AGREEING and mixture.num_matches(num_all) > num_rows
 
 
 def _fit_from_best(

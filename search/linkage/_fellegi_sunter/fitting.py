@@ -22,6 +22,7 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
     log_shares,
     prior_shares,
+    root_of,
     shared_evidence,
 )
 
@@ -119,7 +120,7 @@ def fit_mixture(
         num_all_pairs: Number of pairs of rows, candidates or not.
         num_expected: Number of matches to start from.
     """
-    mixture.shared = _likely_relatives(mixture, patterns, num_all_pairs)
+    mixture.shared = _likely_relatives(mixture, patterns, num_all_pairs, num_expected)
     expected = np.full(len(mixture.shared) + 1, num_expected)
     mixture.log_priors = _log_priors(expected, num_all_pairs)
     improve(mixture, patterns, num_all_pairs)
@@ -203,12 +204,26 @@ def _is_namesake(mixture: Mixture, is_apart: Flags) -> Flags:
         mixture: The mixture.
         is_apart: Columns that differ, `(..., num_columns)`.
     """
-    if (~mixture.is_identifying).sum() < _MIN_COLUMNS:
+    is_shared = _shared_by_namesakes(mixture)
+    # Columns that follow make namesakes more similar than others, so fewer columns tell them.
+    has_followers = (is_shared != mixture.is_identifying).any()
+    if (~is_shared).sum() < _MIN_COLUMNS - has_followers:
         return np.zeros(is_apart.shape[:-1], bool)
-    return (is_apart != mixture.is_identifying).all(axis=-1)
+    return (is_apart != is_shared).all(axis=-1)
 
 
-def _likely_relatives(mixture: Mixture, patterns: Patterns, num_all_pairs: float) -> Array:
+def _shared_by_namesakes(mixture: Mixture) -> Flags:
+    """Returns the columns that identify, and those of the same hierarchies: titles have a topic."""
+    if not mixture.parents:
+        return mixture.is_identifying
+    columns = range(len(mixture.parents))
+    roots = np.array([root_of(column, mixture.parents) for column in columns])
+    return np.isin(roots, roots[mixture.is_identifying])
+
+
+def _likely_relatives(
+    mixture: Mixture, patterns: Patterns, num_all_pairs: float, num_expected: float
+) -> Array:
     """Returns the shared columns to start from, `(num_relatives, num_columns)`.
 
     They are the most frequent sets of columns that differ in pairs that agree too well for chance.
@@ -220,9 +235,12 @@ def _likely_relatives(mixture: Mixture, patterns: Patterns, num_all_pairs: float
     gains = np.maximum(ratios, 0).sum(axis=1)
     is_good = gains > np.log(max(num_all_pairs, 1))
     differs = (ratios < 0) & patterns.are_present()
-    is_candidate = (differs & mixture.is_identifying).any(axis=1) | _is_namesake(mixture, differs)
+    is_candidate = is_good & (differs & mixture.is_identifying).any(axis=1)
+    # Namesakes are as alike as the columns that they share make them.
+    is_match_like = gains > np.log(max(num_all_pairs, 1) / max(num_expected, 1))
+    is_candidate |= is_match_like & _is_namesake(mixture, differs)
     # Pairs that differ in one column only may well be matches.
-    is_candidate &= is_good & (differs.sum(axis=1) > 1)
+    is_candidate &= differs.sum(axis=1) > 1
     found, _ = frequent_sets(differs[is_candidate], patterns.counts[is_candidate], _NUM_RELATIVES)
     return found
 

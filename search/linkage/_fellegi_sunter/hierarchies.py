@@ -21,9 +21,15 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     Agreement,
     compare_column,
     compare_columns,
-    level_shares,
+    frequencies,
+    log_frequency,
 )
-from tf_charagram.search.linkage._fellegi_sunter.mixture import MIN_LEVEL, Hierarchy, Mixture
+from tf_charagram.search.linkage._fellegi_sunter.mixture import (
+    MIN_LEVEL,
+    Hierarchy,
+    Mixture,
+    root_of,
+)
 
 # Rows whose partners are drawn, for each column.
 _NUM_DRAWN = 10_000
@@ -41,10 +47,17 @@ _MIN_APART = 0.5
 _EXPECTED_PARTNERS = 0.5
 # More than any level.
 _NO_LEVEL = 127
-# Smallest information in nats that a value has about another column, in tables of so many rows. In
-# larger ones, more rows agree by chance, so less matters.
-_MIN_INFORMATION = 0.09
-_MANY_ROWS = 3000
+# Smallest information in nats that a value has about another column. Independent columns had less
+# than 0.002.
+_MIN_INFORMATION = 0.01
+# The same if nothing identifies, so that rows that share two values may be one thing.
+_MIN_UNSURE_INFORMATION = 0.09
+# Random pairs that are counted before any that are equal in another column.
+_PSEUDO_SIBLINGS = 100
+# Pairs with equal values that are counted before any other, and the smallest ratio of those that do
+# not match to those expected.
+_PSEUDO_PAIRS = 20
+_MIN_BOTH = 0.1
 
 
 class Hierarchies:
@@ -59,14 +72,18 @@ class Hierarchies:
     def __init__(self, columns: Sequence[Column], chance: Sequence[Array], drawn: Ids) -> None:
         self._columns = columns
         self._chance = chance
+        self._drawn = drawn
         # Agreements of pairs of rows with equal values in a column, most of which do not match.
         self._siblings: dict[int, list[Agreement]] = {}
         # Of the rows that share a value with a row, the part that one row is.
         self._share_of_row: dict[int, float] = {}
+        num_identifying = sum(column.is_identifying for column in columns)
+        self._identifies = num_identifying > 0
         for parent, column in enumerate(columns):
-            if column.is_identifying:
+            if column.is_identifying and num_identifying == 1:
+                # Nothing else tells whether rows with its values match.
                 continue
-            pairs = _pairs_with_equal_values(column)
+            pairs = _pairs_with_equal_values(column, _MIN_ROWS)
             counts = column.counts / len(column.tables)
             frequent = counts[counts >= _MIN_ROWS]
             num_rows = frequent.mean() if len(frequent) else _MIN_ROWS
@@ -81,18 +98,14 @@ class Hierarchies:
                 self._siblings[parent] = compare_columns(columns, pairs)
                 self._share_of_row[parent] = 1 / num_rows
 
-    def before_pairs(self, part: float = 1.0) -> Hierarchy:
-        """Finds them before matches are known: most pairs differ in what identifies.
-
-        Args:
-            part: Part of the information that a value needs to have about another column.
-        """
+    def before_pairs(self) -> Hierarchy:
+        """Finds them before matches are known: most pairs differ in what identifies."""
         num_columns = len(self._columns)
         given = {-1: list(self._chance)}
         information = np.zeros((num_columns, num_columns))
-        for parent, agreements in self._siblings.items():
+        for parent in self._siblings:
             share_of_row = self._share_of_row[parent]
-            apart = self._shares_apart(agreements, _EXPECTED_PARTNERS * share_of_row)
+            apart = self._shares_apart(parent, _EXPECTED_PARTNERS * share_of_row)
             if apart is None:
                 continue
             given[parent] = apart
@@ -100,25 +113,82 @@ class Hierarchies:
                 if number != parent:
                     shares = apart[number] - _MAX_PARTNERS * share_of_row
                     information[number, parent] = _information(shares, self._chance[number])
-        num_rows = len(self._columns[0].right)
-        least = part * _MIN_INFORMATION * min(_MANY_ROWS / max(num_rows, 1), 1)
+        least = _MIN_INFORMATION if self._identifies else _MIN_UNSURE_INFORMATION
         parents = _best_parents(information, least)
-        found = [given[parent][number] for number, parent in enumerate(parents)]
-        return Hierarchy(parents, found)
+        found = [
+            self._by_levels(number, parent, given[parent][number])
+            for number, parent in enumerate(parents)
+        ]
+        both = [self._num_both(number, parents) for number in range(num_columns)]
+        return Hierarchy(parents, found, both)
 
-    def _shares_apart(
-        self, agreements: Sequence[Agreement], num_matching: float
-    ) -> list[Array] | None:
+    def _by_levels(self, number: int, parent: int, equal: Array) -> Array:
+        """Returns the shares of the levels of a column for each level of another one.
+
+        Names may be near because both begin with towns that are near.
+
+        Args:
+            number: Number of the column.
+            parent: Number of the other one, or -1.
+            equal: The shares where the other one is equal.
+        """
+        if parent < 0:
+            return equal[np.newaxis]
+        column = self._columns[number]
+        levels = compare_column(column, self._drawn).levels
+        above = compare_column(self._columns[parent], self._drawn).levels
+        found = np.tile(self._chance[number], (len(self._chance[parent]), 1))
+        for level in range(EQUAL + 2, len(found) - 1):
+            found[level] = _level_shares(levels[above == level], self._chance[number])
+        found[[EQUAL, EQUAL + 1]] = equal
+        return found
+
+    def _num_both(self, number: int, parents: Sequence[int]) -> float:
+        """Returns `Hierarchy.both` of a column, 0 where it is not known.
+
+        Of the pairs with equal values, so many match as are equal in a column that does not follow
+        from it; or a half of them, if there is no such column.
+        """
+        if parents[number] < 0 or not self._identifies:
+            return 0.0
+        column = self._columns[number]
+        pairs = _pairs_with_equal_values(column, 2 if column.is_one_table else 1)
+        by_value = frequencies(column)
+        num_partners = by_value.counts[-1]
+        weights = num_partners[column.left[pairs[:, 0]]]
+        roots = [root_of(each, parents) for each in range(len(parents))]
+        matching = [0.0] if len(set(roots)) > 1 else [_EXPECTED_PARTNERS]
+        equal = []
+        for other, agreement in enumerate(compare_columns(self._columns, pairs)):
+            is_present = agreement.levels != ABSENT
+            num_equal = weights[agreement.levels == EQUAL].sum()
+            equal.append(num_equal / max(weights[is_present].sum(), 1))
+            if roots[other] != roots[number]:
+                by_chance = self._chance[other][EQUAL]
+                matching.append((equal[other] - by_chance) / (1 - by_chance))
+        # Frequencies tell how many rows have each value of a row.
+        present = column.left[column.left >= 0]
+        num_rows = by_value.num_rows * len(column.right) / sum(map(len, column.tables))
+        num_expected = np.exp(log_frequency(column)[present]).sum() * num_rows
+        num_pairs = (num_partners[present] - column.is_one_table).sum()
+        # All that match are equal in both columns, as a rule.
+        num_both = max(equal[parents[number]] - max(matching), 0) * num_pairs
+        ratio = (num_both + _PSEUDO_PAIRS) / (num_expected + _PSEUDO_PAIRS)
+        return float(max(ratio, _MIN_BOTH))
+
+    def _shares_apart(self, parent: int, num_matching: float) -> list[Array] | None:
         """Returns the shares of levels among the pairs that differ in columns that identify.
 
         Args:
-            agreements: Agreements of pairs, one per column.
+            parent: Number of the column with equal values.
             num_matching: Share of the pairs that may match.
 
         Returns:
             The shares, or `None` if most of the pairs match: rows with the value are one thing.
         """
+        agreements = self._siblings[parent]
         identifying = [column.is_identifying for column in self._columns]
+        identifying[parent] = False
         is_apart = np.ones(len(agreements[0].levels), bool)
         if any(identifying):
             levels = np.stack([agreement.levels for agreement in agreements])[identifying]
@@ -146,14 +216,31 @@ class Hierarchies:
             shares = self._shares(agreements, weights)
             for number, other in enumerate(hierarchy.parents):
                 if other == parent:
-                    given[number] = shares[number]
+                    given[number] = given[number].copy()
+                    given[number][[EQUAL, EQUAL + 1]] = shares[number]
         return hierarchy._replace(given=given)
 
     def _shares(self, agreements: Sequence[Agreement], weights: NDArray[Any]) -> list[Array]:
         found = []
-        for column, agreement in zip(self._columns, agreements, strict=True):
-            found.append(level_shares(column, agreement.levels, weights))
+        for chance, agreement in zip(self._chance, agreements, strict=True):
+            found.append(_level_shares(agreement.levels, chance, weights))
         return found
+
+
+def _level_shares(
+    levels: NDArray[np.int8], chance: Array, weights: NDArray[Any] | None = None
+) -> Array:
+    """Returns the share of each level, without missing values, `(num_levels,)`.
+
+    Args:
+        levels: The levels of pairs, `(num_pairs,)`.
+        chance: The shares among random pairs, which few pairs change little.
+        weights: How much each pair counts. Default: 1.
+    """
+    counts = np.bincount(levels, weights, minlength=len(chance))
+    counts[ABSENT] = 0
+    found: Array = counts + _PSEUDO_SIBLINGS * chance
+    return found / found.sum()
 
 
 def _without_matches(shares: Array, chance: Array, num_matching: float) -> Array:
@@ -179,14 +266,14 @@ def _information(shares: Array, chance: Array) -> float:
     return float((gains - (more - by_chance)).sum())
 
 
-def _pairs_with_equal_values(column: Column) -> Ids:
-    """Draws rows with a frequent value, each with another row that has it."""
+def _pairs_with_equal_values(column: Column, min_rows: int) -> Ids:
+    """Draws rows with a value that so many rows have, each with another row that has it."""
     draw = np.random.default_rng(0)
     rows = np.flatnonzero(column.left >= 0)
     others = stable_order(column.right)
     values = column.right[others]
     starts, ends = np.searchsorted(values, [column.left[rows], column.left[rows] + 1])
-    is_frequent = ends - starts >= _MIN_ROWS
+    is_frequent = ends - starts >= min_rows
     places = draw.integers(starts[is_frequent], ends[is_frequent])
     pairs = paired(rows[is_frequent], others[places])
     if column.is_one_table:

@@ -55,11 +55,15 @@ class Hierarchy(NamedTuple):
 
     Attributes:
         parents: Number of the column that each column follows from, -1 if from none.
-        given: Share of each level among random pairs that have equal values there, one per column.
+        given: Share of each level among random pairs, for each level of the column it follows from,
+            `(num_levels_there, num_levels)`, one per column.
+        both: Pairs that do not match and have equal values in both columns, for each such pair that
+            the frequencies of this column lead to expect, 0 if not known, one per column.
     """
 
     parents: list[int]
     given: list[Array]
+    both: list[float]
 
 
 @dataclass
@@ -85,10 +89,13 @@ class Mixture:
             alike in all else, `(num_levels,)`; empty if no column tells them apart.
         parents: Number of the column that each column follows from, -1 if from none; empty if from
             none at all.
-        given: For each column, the share of each level among random pairs that have equal values
-            in the column that it follows from.
         changes: How much the log likelihood of matches rises for each set of columns that change,
             as `changed` numbers them, `(num_sets,)`.
+        given: For each column, the share of each level among random pairs, for each level of the
+            column that it follows from, `(num_levels_there, num_levels)`.
+        both: For each column, how many pairs that do not match have equal values in it and in the
+            column that it follows from, for each pair that frequencies lead to expect; 0 if that is
+            not known.
     """
 
     match: list[Array]
@@ -106,6 +113,7 @@ class Mixture:
     parents: list[int] = field(default_factory=list)
     given: list[Array] = field(default_factory=list)
     changes: Array = field(default_factory=lambda: np.zeros(1))
+    both: list[float] = field(default_factory=list)
 
     def for_tables(self, row_share: float) -> Mixture:
         """Returns the same weights for tables of another size: as many matches per row.
@@ -128,7 +136,7 @@ class Mixture:
         if self.variant_levels:
             are_differences |= self.variant_levels[column]
         if self.parents and self.parents[column] >= 0:
-            are_differences |= are_of_siblings(self.given[column])
+            are_differences |= are_of_siblings(self.given[column][EQUAL])
         are_differences[: EQUAL + 1] = False
         are_differences[-1] = True
         return are_differences
@@ -173,12 +181,12 @@ class Mixture:
         columns = zip(self.match, self.chance, agreements, strict=True)
         ratios = [log_ratios(*column) for column in columns]
         for number, parent in enumerate(self.parents):
-            if parent < 0:
-                continue
-            levels = agreements[parent].levels
-            follows = np.flatnonzero((levels == EQUAL) | (levels == EQUAL + 1))
-            chance = self.chance[number], self.given[number]
-            ratios[number][follows] -= _log_explained(*chance, agreements[number].of(follows))
+            if parent >= 0:
+                own, above = agreements[number], agreements[parent]
+                explained = _log_explained(self.chance[number], self.given[number], own, above)
+                if self.both[number] > 0:
+                    _explain_equal(explained, self.both[number], own, above)
+                ratios[number] -= explained
         return np.stack(ratios, axis=1)
 
     def add_relatives(self, shares: Array) -> None:
@@ -329,6 +337,13 @@ def _most_together(sets: Flags) -> Array:
     return _MAX_TOGETHER * np.maximum(sets.sum(axis=1) - 1, 0)
 
 
+def root_of(column: int, parents: Sequence[int]) -> int:
+    """Returns the column that a column and those above it follow from."""
+    while parents[column] >= 0:
+        column = parents[column]
+    return column
+
+
 def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:
     """Returns the log likelihood ratios of levels, `(num_pairs,)`; equal values by frequency."""
     log_match = np.log(match, where=match > 0, out=np.zeros_like(match))
@@ -340,26 +355,46 @@ def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:
     return ratios
 
 
-def _log_explained(chance: Array, given: Array, agreement: Agreement) -> Array:
-    """Returns the log ratio of levels of random pairs with and without another equal column.
+def _log_explained(chance: Array, given: Array, agreement: Agreement, above: Agreement) -> Array:
+    """Returns the log ratio of levels of random pairs with and without those of another column.
 
     Args:
         chance: Share of each level among random pairs.
-        given: The same among those that are equal in the other column.
-        agreement: How pairs agree that are equal in the other column.
+        given: The same for each level of the other column, `(num_levels_there, num_levels)`.
+        agreement: How pairs agree.
+        above: How they agree in the other column.
     """
     explained = np.log(np.maximum(given / np.maximum(chance, MIN_LEVEL), 1))
     # Other values are as good a sign of another thing as anywhere.
-    explained[[ABSENT, EQUAL, -1]] = 0
-    found = explained[agreement.levels]
+    explained[:, [ABSENT, EQUAL, -1]] = 0
+    found: Array = explained[above.levels, agreement.levels]
     # Rare values are more probable in the same way as among matches.
-    share = (given[EQUAL] - chance[EQUAL]) / (1 - chance[EQUAL])
-    num_near = (given - chance)[[EQUAL, EQUAL + 1]].sum()
-    if share > 0 and num_near > _MIN_EXPLAINED:
-        is_equal = agreement.levels == EQUAL
-        rarity = -agreement.log_frequencies[is_equal]
-        found[is_equal] = np.logaddexp(np.log(share) + rarity, np.log1p(-share))
+    shares = (given[:, EQUAL] - chance[EQUAL]) / (1 - chance[EQUAL])
+    num_near = (given - chance)[:, [EQUAL, EQUAL + 1]].sum(axis=1)
+    follows = (shares > 0) & (num_near > _MIN_EXPLAINED)
+    is_equal = (agreement.levels == EQUAL) & follows[above.levels]
+    share = shares[above.levels[is_equal]]
+    rarity = -agreement.log_frequencies[is_equal]
+    found[is_equal] = np.logaddexp(np.log(share) + rarity, np.log1p(-share))
     return found
+
+
+def _explain_equal(explained: Array, both: float, agreement: Agreement, above: Agreement) -> None:
+    """Raises what another column explains where both are equal: a gene has one family.
+
+    Pairs of a rare gene are as rare as these of the gene and its family.
+
+    Args:
+        explained: The log ratios of `_log_explained`, which are changed.
+        both: Pairs that are equal in both columns, for each that frequencies lead to expect.
+        agreement: How pairs agree.
+        above: How they agree in the other column.
+    """
+    is_both = (agreement.levels == EQUAL) & (above.levels == EQUAL)
+    log_both = np.log(both) - above.log_frequencies[is_both]
+    # Both values are no more frequent than each of them.
+    most = -agreement.log_frequencies[is_both]
+    explained[is_both] = np.maximum(explained[is_both], np.minimum(log_both, most))
 
 
 def shared_evidence(ratios: Array, shares: Array) -> Array:

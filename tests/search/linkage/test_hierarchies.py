@@ -11,7 +11,6 @@ from tf_charagram.search import Linker, deduplicate, match
 from tf_charagram.search.linkage._columns.columns import read_columns
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     EQUAL,
-    Agreement,
     chances,
     compare_columns,
     random_pairs,
@@ -73,7 +72,7 @@ def test_towns_and_states_follow_from_each_other(table):
     # One of the three follows from nothing.
     assert sorted([town, zip_code, state]).count(-1) == 1
     assert state in (1, 2)
-    assert hierarchy.given[3][EQUAL] > 0.9
+    assert hierarchy.given[3][EQUAL, EQUAL] > 0.9
     assert chance[3][EQUAL] < 0.6
 
 
@@ -87,11 +86,19 @@ def test_independent_columns_follow_from_nothing():
     assert fitted(table)[2].parents == [-1, -1, -1]
 
 
-def slow_evidence(mixture, number, level, log_frequency):
-    """Returns the evidence of a column whose parent is equal, from its definition."""
-    match, chance, given = (
-        shares[number] for shares in (mixture.match, mixture.chance, mixture.given)
-    )
+def slow_evidence(mixture, number, own, above):
+    """Returns the evidence of a column about a pair, from its definition.
+
+    Args:
+        mixture: The mixture.
+        number: Number of the column.
+        own: The level in the column and the logarithm of the frequency of the value.
+        above: The same of the column that it follows from.
+    """
+    level, log_frequency = own
+    level_above, log_frequency_above = above
+    match, chance = mixture.match[number], mixture.chance[number]
+    given = mixture.given[number][level_above]
     if level != EQUAL:
         is_last = level == len(chance) - 1
         by_chance = chance[level] if is_last else max(chance[level], given[level])
@@ -99,23 +106,36 @@ def slow_evidence(mixture, number, level, log_frequency):
     frequency = np.exp(log_frequency)
     # In some pairs the value follows; in the others it is as frequent as anywhere.
     follows = (given[EQUAL] - chance[EQUAL]) / (1 - chance[EQUAL])
-    return np.log(match[EQUAL] / (follows + (1 - follows) * frequency))
+    by_chance = frequency
+    if follows > 0 and (given - chance)[[EQUAL, EQUAL + 1]].sum() > 0.1:
+        by_chance = follows + (1 - follows) * frequency
+    if level_above == EQUAL:
+        # So many pairs are equal in both, but no more than in one.
+        both = frequency * mixture.both[number] / np.exp(log_frequency_above)
+        by_chance = max(by_chance, min(both, 1))
+    return np.log(match[EQUAL] / by_chance)
 
 
 def test_evidence_of_values_that_follow(table):
     columns, chance, hierarchy = fitted(table[0])
     mixture = Mixture.before_pairs(chance, [column.is_identifying for column in columns])
-    mixture.parents, mixture.given = hierarchy
+    mixture.parents, mixture.given, mixture.both = hierarchy
     pairs = np.random.default_rng(2).integers(0, len(table[0]["name"]), (4000, 2))
     agreements = compare_columns(columns, pairs)
     found = mixture.column_evidence(agreements)
     num_checked = 0
     for number, parent in enumerate(hierarchy.parents):
-        own: Agreement = agreements[number]
-        for pair in np.flatnonzero(agreements[parent].levels == EQUAL) if parent >= 0 else ():
-            expected = slow_evidence(mixture, number, own.levels[pair], own.log_frequencies[pair])
-            np.testing.assert_allclose(found[pair, number], expected, rtol=1e-4)
-            num_checked += 1
+        if parent < 0:
+            continue
+        columns_of = [
+            zip(agreements[one].levels, agreements[one].log_frequencies, strict=True)
+            for one in (number, parent)
+        ]
+        for pair, (own, above) in enumerate(zip(*columns_of, strict=True)):
+            if above[0] < len(chance[parent]) - 1:
+                expected = slow_evidence(mixture, number, own, above)
+                np.testing.assert_allclose(found[pair, number], expected, rtol=1e-4, atol=1e-6)
+                num_checked += 1
     assert num_checked > 100
 
 
@@ -164,6 +184,79 @@ def test_names_that_begin_alike_are_told_apart(num_species, num_genera, num_fami
     names = ("name", "family", "status")
     table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     assert f1_of_pairs(deduplicate(table, on=list(names)).groups, np.array(species)) > 0.9
+
+
+@pytest.mark.parametrize("num_courses", [1500, 6000])
+def test_courses_with_one_title_are_told_apart(num_courses):
+    draw = np.random.default_rng(6)
+    departments = [word.capitalize() for word in words(20, 1)]
+    topics, teachers = words(600, 2), words(300, 3)
+    starts = ["Advanced", "Topics in", "Seminar on"]
+    rows, courses = [], []
+    for number in range(num_courses):
+        department = departments[int(len(departments) * draw.random() ** 2)]
+        title = f"{draw.choice(starts)} {department} {draw.choice(topics)}"
+        credits = str(draw.integers(3, 7))
+        rows.append([title, department, draw.choice(teachers), credits])
+        courses.append(number)
+        if draw.random() < 0.3:
+            is_other = draw.random() < 0.3
+            teacher = draw.choice(teachers) if is_other else rows[-1][2]
+            is_misspelled = draw.random() < 0.4
+            title = misspelled(draw, title) if is_misspelled else title
+            rows.append([title, department, teacher, credits])
+            courses.append(number)
+    names = ("title", "department", "teacher", "credits")
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    assert f1_of_pairs(deduplicate(table, on=list(names)).groups, np.array(courses)) > 0.85
+
+
+@pytest.mark.parametrize(("num_parts", "least"), [(1000, 0.9), (4000, 0.7)])
+def test_parts_of_one_model_are_told_apart(num_parts, least):
+    draw = np.random.default_rng(7)
+    makes = [word.capitalize() for word in words(30, 1)]
+    models = words(200, 2)
+    kinds = list(map("".join, zip(words(60, 4), words(60, 5), strict=True)))
+    rows, parts = [], []
+    for number in range(num_parts):
+        place = int(len(models) * draw.random() ** 1.5)
+        make = makes[place % len(makes)]
+        model = f"{make} {models[place].capitalize()}"
+        part = f"{model} {draw.choice(kinds)}"
+        year = str(draw.integers(1995, 2024))
+        rows.append([part, model, make, year, f"{draw.integers(9, 400)}.90"])
+        parts.append(number)
+        if draw.random() < 0.3:
+            price = f"{draw.integers(9, 400)}.90" if draw.random() < 0.3 else rows[-1][4]
+            rows.append([misspelled(draw, part), model, make, year, price])
+            parts.append(number)
+    names = ("part", "model", "make", "year", "price")
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    assert f1_of_pairs(deduplicate(table, on=list(names)).groups, np.array(parts)) > least
+
+
+@pytest.mark.parametrize("num_teams", [1000, 6000])
+def test_teams_of_towns_with_similar_names_are_told_apart(num_teams):
+    draw = np.random.default_rng(8)
+    towns = [word.capitalize() for word in words(num_teams // 6, 1)]
+    names_of_teams = list(map("".join, zip(words(600, 2), words(600, 3), strict=True)))
+    rows, teams, seen = [], [], set()
+    while len(seen) < num_teams:
+        place = int(len(towns) * draw.random() ** 2)
+        team = f"{towns[place]} {draw.choice(names_of_teams)}"
+        if team in seen:
+            continue
+        ground = f"{towns[place]} {draw.choice(['Arena', 'Stadium', 'Park'])}"
+        rows.append([team, towns[place], STATES[place % len(STATES)], ground])
+        teams.append(len(seen))
+        if draw.random() < 0.3:
+            copy = misspelled(draw, team) if draw.random() < 0.5 else team
+            rows.append([copy, towns[place], rows[-1][2], ground if draw.random() < 0.8 else ""])
+            teams.append(len(seen))
+        seen.add(team)
+    names = ("team", "town", "state", "ground")
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    assert f1_of_pairs(deduplicate(table, on=list(names)).groups, np.array(teams)) > 0.8
 
 
 def test_stays_of_other_guests_in_the_same_week_are_not_the_same():
