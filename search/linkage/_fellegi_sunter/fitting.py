@@ -22,7 +22,7 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
     log_shares,
     prior_shares,
-    root_of,
+    roots_of,
     shared_evidence,
 )
 
@@ -216,8 +216,7 @@ def _shared_by_namesakes(mixture: Mixture) -> Flags:
     """Returns the columns that identify, and those of the same hierarchies: titles have a topic."""
     if not mixture.parents:
         return mixture.is_identifying
-    columns = range(len(mixture.parents))
-    roots = np.array([root_of(column, mixture.parents) for column in columns])
+    roots = np.array(roots_of(mixture.parents))
     return np.isin(roots, roots[mixture.is_identifying])
 
 

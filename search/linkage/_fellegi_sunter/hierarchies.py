@@ -28,7 +28,7 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     MIN_LEVEL,
     Hierarchy,
     Mixture,
-    root_of,
+    roots_of,
 )
 
 # Rows whose partners are drawn, for each column.
@@ -156,7 +156,7 @@ class Hierarchies:
         by_value = frequencies(column)
         num_partners = by_value.counts[-1]
         weights = num_partners[column.left[pairs[:, 0]]]
-        roots = [root_of(each, parents) for each in range(len(parents))]
+        roots = roots_of(parents)
         matching = [0.0] if len(set(roots)) > 1 else [_EXPECTED_PARTNERS]
         equal = []
         for other, agreement in enumerate(compare_columns(self._columns, pairs)):

@@ -337,11 +337,14 @@ def _most_together(sets: Flags) -> Array:
     return _MAX_TOGETHER * np.maximum(sets.sum(axis=1) - 1, 0)
 
 
-def root_of(column: int, parents: Sequence[int]) -> int:
-    """Returns the column that a column and those above it follow from."""
-    while parents[column] >= 0:
-        column = parents[column]
-    return column
+def roots_of(parents: Sequence[int]) -> list[int]:
+    """Returns the column that each column and those above it follow from."""
+    roots = []
+    for column in range(len(parents)):
+        while parents[column] >= 0:
+            column = parents[column]
+        roots.append(column)
+    return roots
 
 
 def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:

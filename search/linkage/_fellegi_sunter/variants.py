@@ -22,7 +22,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     num_levels,
 )
 from tf_charagram.search.linkage._fellegi_sunter.fitting import MIN_MOSTLY
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, roots_of
 
 # If copies and variants are as probable before any pair is seen, the share of copies with another
 # value of a column has the density `3 * (1 - share) ** 2`, and the share of variants may be any,
@@ -137,13 +137,20 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
     """Returns the share of the matches of a table that may be variants: too few to tell.
 
     They have another value of a column that might tell variants; or of any column but those that
-    identify, if there are more matches than rows: offices in the streets of a town.
+    identify, if there are more matches than rows, or if nothing identifies and columns follow from
+    others: offices in the streets of a town. Where all columns are of one hierarchy, half of the
+    near matches may be siblings.
     """
     if not columns[0].is_one_table:
         return 0.0
     are_many = np.exp(mixture.log_priors[0]) > mixture.row_share
+    if not mixture.is_identifying.any():
+        are_many |= max(mixture.parents, default=-1) >= 0
     shares = [0.0]
+    is_one_hierarchy = len(set(roots_of(mixture.parents))) == 1
     for column, match, chance in zip(columns, mixture.match, mixture.chance, strict=True):
+        if is_one_hierarchy and column.is_identifying:
+            shares.append((1 - match[EQUAL]) / 2)
         if chance[-1] <= _MIN_APART:
             continue
         if column.may_tell_variants:
