@@ -24,6 +24,7 @@ from tf_charagram.search.linkage._columns.identity import (
 )
 from tf_charagram.search.linkage._columns.inner_keys import read_inner_keys
 from tf_charagram.search.linkage._columns.kinds import KINDS, ColumnKind, Kind, kind_of_both
+from tf_charagram.search.linkage._columns.placeholders import read_placeholder
 from tf_charagram.search.linkage._columns.readings import read_alike
 from tf_charagram.search.linkage._columns.units import read_units
 from tf_charagram.search.linkage._columns.value_similarities import (
@@ -243,6 +244,11 @@ def make_column(
     forms = [_forms(chosen, cells) for cells in distinct]
     for read in () if is_whole or isinstance(kind, ColumnKind) else _READINGS:
         chosen, note = read(chosen, forms)
+        notes.append(note)
+        if note:
+            forms = [_forms(chosen, cells) for cells in distinct]
+    if not isinstance(kind, ColumnKind):
+        chosen, note = read_placeholder(chosen, sides, forms)
         notes.append(note)
         if note:
             forms = [_forms(chosen, cells) for cells in distinct]

@@ -8,7 +8,7 @@ import pytest
 from tests.search.linkage.conftest import COLUMNS, f1, pairs_of, people
 from tests.texts import words
 from tf_charagram.search import deduplicate, match
-from tf_charagram.search.linkage._columns.columns import make_column, read_columns
+from tf_charagram.search.linkage._columns.columns import MISSING, make_column, read_columns
 from tf_charagram.search.linkage._columns.kinds import KINDS
 from tf_charagram.search.linkage._columns.values import code_of
 
@@ -285,3 +285,30 @@ def test_a_column_with_one_value_is_named(value, note):
         table["firm"] = [value] * len(table["born"])
     column = read_columns(left, right, [*COLUMNS, "firm"])[-1]
     assert column.note == note
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "placeholder"),
+    [
+        ("date", [f"1980-01-{day:02}" for day in range(1, 31)], "1900-01-01"),
+        ("number", [f"{number / 7:.2f}" for number in range(100, 150)], "999"),
+        ("number", [f"{number / 7:.2f}" for number in range(100, 150)], "0"),
+        ("code", [str(number) for number in range(10115, 10200)], "00000"),
+    ],
+)
+@pytest.mark.parametrize("is_one_table", [True, False])
+def test_a_value_that_stands_for_none(kind, values, placeholder, is_one_table):
+    cells = [*values, *[placeholder] * 12]
+    column = make_column("c", cells, None if is_one_table else values, kind)
+    assert (column.left[-12:] == MISSING).all() and (column.left[:-12] != MISSING).all()
+    assert placeholder in column.note and "12 rows" in column.note
+    # Other values may be as frequent.
+    others = [*cells, *values[:1] * 8]
+    column = make_column("c", others, None if is_one_table else values, kind)
+    assert (column.left != MISSING).all() and not column.note
+
+
+def test_frequent_values_that_are_some_stay():
+    cells = [*[f"1980-01-{day:02}" for day in range(1, 31)], *["1985-06-12"] * 40]
+    assert (make_column("born", cells, None).left != MISSING).all()
+    assert (make_column("firm", ["999"] * 40 + words(50), None, "name").left != MISSING).all()
