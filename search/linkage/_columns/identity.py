@@ -35,7 +35,8 @@ _CHANGING = frozenset(
     "town suburb place ort stadt ville zip zipcode postcode postal plz state county country "
     "region land price amount cost total sum preis year jahr annee venue journal genre "
     "category style status url website web link lat latitude lng lon longitude description "
-    "notes note comment comments remarks".split()
+    "notes note comment comments remarks guardian parent mother father spouse husband wife contact "
+    "doctor physician teacher agent".split()
 )
 _SIZE = re.compile(
     r"(\d*x*[sml]|small|medium|large|\d+([.,]\d+)?\s*"

@@ -47,7 +47,8 @@ def test_values_tell(kind, cells, expected):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("given_name", True), ("DateOfBirth", True), ("Vorname", True), ("invoice_number", True),
-     ("phone number", False), ("e-mail", False), ("LastName", False), ("Straße", False)],
+     ("phone number", False), ("e-mail", False), ("LastName", False), ("Straße", False),
+     ("name of guardian", False)],
 )  # fmt: skip
 def test_headers_decide(name, expected):
     draw = np.random.default_rng(0)
