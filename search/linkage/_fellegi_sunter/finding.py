@@ -237,8 +237,9 @@ def fitted_mixture(
         variants = variant_levels(translated, mixture, pairs, agreements)
     if variants:
         fit_variants(mixture, patterns, variants, num_all)
-        variants = with_companions(translated, mixture)
-        mixture = fit()
+        found, variants = variants, with_companions(translated, mixture)
+        if not np.array_equal(np.concatenate(found), np.concatenate(variants)):
+            mixture = fit()
     if sizes is None and is_one_table:
         probabilities = expit(mixture.log_odds(agreements))
         translated, agreements = count_things(translated, pairs, agreements, probabilities)

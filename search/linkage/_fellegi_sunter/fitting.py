@@ -291,8 +291,8 @@ def improve(
         mixture.count_changes(mixture.changed(ratios), weights[:, 0])
         # As if there were one more pair of each class.
         num_found = weights[:, :-1].sum(axis=0) + 1
-        if len(mixture.log_rivals):
-            # The relatives are among the pairs that rivals are fitted to.
+        if len(mixture.log_rivals) and not mixture.variant_levels:
+            # The relatives of two tables are among the pairs that rivals are fitted to.
             num_found[1:] = np.exp(mixture.log_priors[1:-1]) * num_all_pairs
         else:
             _fit_relatives(mixture, patterns, ratios, weights[:, 1:-1])

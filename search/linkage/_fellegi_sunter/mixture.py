@@ -41,9 +41,9 @@ _MAX_SIBLINGS = 0.1
 # At least so many of the matches differ in nothing, however many values of each column are
 # misspelled: rows are copied as they are, too.
 _MIN_EXACT = 0.2
-# People who move have another street, city and ZIP code: each column after the first that changes
-# makes matches so much less rare than if it changed alone, before pairs are counted, and at most.
-_MAX_TOGETHER = 1.3
+# People who move have another street, city and ZIP code. Of the matches in which the most frequent
+# of some columns changes, so many change with each further one, at most and before pairs are seen.
+_MAX_TOGETHER = 0.3
 # They are the same people if they agree in so many columns that identify.
 _MIN_TOLD = 2
 # Only so many columns are told to change together.
@@ -164,7 +164,8 @@ class Mixture:
             is_identifying: Whether matches rarely differ in a column.
         """
         num_columns = len(chance)
-        num_changing = num_columns - sum(is_identifying)
+        sets = _changing_sets(num_columns - sum(is_identifying))
+        rates = np.full(sets.shape[1], _PRIOR_DIFFERENT)
         return cls(
             [prior_shares(len(shares)) for shares in chance],
             list(chance),
@@ -173,7 +174,7 @@ class Mixture:
             np.zeros(2),
             np.zeros(num_columns),
             np.zeros(num_columns, bool),
-            changes=np.append(_most_together(_changing_sets(num_changing)), 0),
+            changes=np.append(_most_together(sets, rates), 0),
         )
 
     def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
@@ -250,7 +251,7 @@ class Mixture:
         alone = np.prod(np.where(changes, rates, 1 - rates), axis=1)
         # Half of the counts, so that a set of columns without matches is possible.
         together = np.log1p(found / np.maximum(alone, MIN_LEVEL * found)) - np.log(2)
-        self.changes[:-1] = np.minimum(together, _most_together(changes))
+        self.changes[:-1] = together
 
     def log_odds(self, agreements: Sequence[Agreement], *, any_relation: bool = False) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`.
@@ -332,9 +333,18 @@ def _changing_sets(num_columns: int) -> Flags:
     return (bits & 1).astype(bool)
 
 
-def _most_together(sets: Flags) -> Array:
-    """Returns the bounds of `changes`, `(num_sets,)`."""
-    return _MAX_TOGETHER * np.maximum(sets.sum(axis=1) - 1, 0)
+def _most_together(sets: Flags, rates: Array) -> Array:
+    """Returns the bounds of `changes`, `(num_sets,)`.
+
+    Args:
+        sets: The columns of each set, `(num_sets, num_columns)`.
+        rates: Share of the matches in which each column changes.
+    """
+    log_rates = np.log(np.maximum(rates, MIN_LEVEL))
+    highest = np.max(np.where(sets, log_rates, -np.inf), axis=1, initial=-np.inf)
+    num_further = sets.sum(axis=1) - 1
+    bounds = highest + num_further * np.log(_MAX_TOGETHER) - sets @ log_rates
+    return np.where(num_further > 0, np.maximum(bounds, 0), 0)
 
 
 def roots_of(parents: Sequence[int]) -> list[int]:

@@ -33,6 +33,8 @@ _MIN_FOUND = 0.3
 _NUM_ROUNDS = 3
 # Variants and matches of one table, too.
 _NUM_VARIANT_ROUNDS = 10
+# Until their numbers hardly change.
+_MIN_CHANGE = 0.01
 # Share of the variants that agree as matches do in each column, before any pair is counted.
 _SHARED = 0.9
 # Levels of values that agree.
@@ -219,6 +221,7 @@ def fit_variants(
     share = np.exp(mixture.log_priors[0]) / num_classes
     _add_classes(mixture, np.full((num_classes, 1), _SHARED), np.full(num_classes, share))
     for _ in range(_NUM_VARIANT_ROUNDS):
+        before = mixture.log_rivals
         for number, column in enumerate(columns):
             # Copies are equal, or differ as copies do, so variants do not.
             mixture.rivals[column][number, ~levels[column]] = MIN_LEVEL
@@ -233,6 +236,8 @@ def fit_variants(
                 shares[:] = _misspelled_as_copies(
                     shares, mixture.match[column], mixture.chance[column]
                 )
+        if np.abs(mixture.log_rivals - before).max() < _MIN_CHANGE:
+            break
 
 
 def _misspelled_as_copies(levels: Array, match: Array, chance: Array) -> Array:
@@ -338,4 +343,5 @@ def _count_rivals(
         found += mixture.match[column] + np.maximum(mixture.chance[column], MIN_SHARED)
         mixture.rivals[column][first:] = found / found.sum(axis=1, keepdims=True)
     num_found = weights.sum(axis=0) + 1
-    mixture.log_rivals[first:] = np.log(num_found / num_pairs)
+    kept = mixture.log_rivals[:first]
+    mixture.log_rivals = np.append(kept, np.log(num_found / num_pairs))

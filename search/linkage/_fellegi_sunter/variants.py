@@ -28,9 +28,12 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, roots_o
 # value of a column has the density `3 * (1 - share) ** 2`, and the share of variants may be any,
 # then more than this are variants.
 _MAX_OTHERS = 0.42
-# Pairs at a level of a column are variants if they are equal in all else so many times as often as
-# pairs with equal values.
-_MIN_EXACT = 1.5
+# Pairs at a level of a column are variants if they are misspelled elsewhere so many times as often
+# as pairs with equal values, and at least so many of the alike pairs are.
+_MAX_MISSPELLED = 0.6
+# So many more would be misspelled if they were copies.
+_MIN_MISSPELLED = 3
+_MIN_OTHERS = 0.1
 # Pairs with equal values that are counted before any other.
 _PSEUDO_PAIRS = 10
 # Columns whose values are mostly near by chance, such as rooms of a floor, tell little.
@@ -58,71 +61,71 @@ def variant_levels(
     Returns:
         For each column, flags of its levels; empty if no column tells variants.
     """
-    if _have_keys(columns):
-        return []
-    is_alike = mixture.log_odds(agreements) > 0
+    have_keys = _have_keys(columns)
+    # Next to keys, other things are relatives already.
+    is_alike = mixture.log_odds(agreements, any_relation=have_keys) > 0
     alike = pairs[is_alike]
     levels = [agreement.levels[is_alike] for agreement in agreements]
-    is_exact = np.ones(len(alike), bool)
+    is_misspelled = np.zeros(len(alike), bool)
     for column, own in zip(columns, levels, strict=True):
         if not column.may_tell_variants:
-            is_exact &= own <= EQUAL
+            is_misspelled |= (own > EQUAL) & (own < num_levels(column) - 1)
     found = []
     for column, own, chance in zip(columns, levels, mixture.chance, strict=True):
         are_variants = np.zeros(len(chance), bool)
         if column.may_tell_variants and chance[-1] > _MIN_APART:
-            are_variants = _levels_of_variants(column, alike, own, is_exact, chance[-1])
+            are_variants = _levels_by_spelling(column, own, is_misspelled)
+            if not (have_keys or are_variants.any()):
+                are_variants = _levels_by_share(column, own, alike, chance[-1])
         found.append(are_variants)
     return found if np.concatenate(found).any() else []
 
 
-def _levels_of_variants(
-    column: Column, alike: Ids, levels: NDArray[np.int8], is_exact: Flags, apart: float
-) -> Flags:
-    """Tells the levels of a column at which variants differ, none if most alike pairs are copies.
+def _levels_by_spelling(column: Column, levels: NDArray[np.int8], is_misspelled: Flags) -> Flags:
+    """Tells the levels whose pairs are misspelled less often than pairs with equal values.
+
+    Copies are misspelled in other columns whether they are in this one or not; a concert is
+    announced in the same words each evening.
 
     Args:
         column: The column.
-        alike: Pairs that are alike, `(num_pairs, 2)`.
-        levels: Their levels in the column.
-        is_exact: Whether they have no other value in columns that tell no variants.
-        apart: Share of random pairs that differ.
+        levels: Levels of alike pairs in the column, `(num_pairs,)`.
+        is_misspelled: Whether their values are near, but not equal, in another column.
     """
-    is_date = column.kind.name == "date"
-    are_variants = _are_more_exact(levels, is_exact, num_levels(column))
-    is_other = are_variants[levels]
-    if not are_variants.any():
-        are_variants = np.arange(num_levels(column)) > EQUAL
-        is_other = levels == len(are_variants) - 1
-        if is_date:
-            # Most other dates are one or two digits away.
-            values = paired(*(column.left[side] for side in alike.T))
-            is_other = (levels > EQUAL) & ~are_near_dates(column.values, values)
-    num_present = (levels != ABSENT).sum() + _PSEUDO_PAIRS
-    share = is_other.sum() / (num_present * (1.0 if is_date else apart))
-    return are_variants & (share > _MAX_OTHERS)
+    num_pairs = np.bincount(levels, minlength=num_levels(column))
+    num_misspelled = np.bincount(levels, is_misspelled, len(num_pairs))
+    share = num_misspelled[EQUAL] / max(num_pairs[EQUAL], 1)
+    fewest = _MAX_MISSPELLED * share * num_pairs
+    are_unequal = np.arange(len(num_pairs)) > EQUAL
+    are_others = are_unequal & (num_misspelled + _MIN_MISSPELLED < fewest)
+    if num_pairs[are_others].sum() <= _MIN_OTHERS * num_pairs[EQUAL:].sum():
+        return np.zeros(len(num_pairs), bool)
+    # Levels of few pairs are as the others.
+    are_copies = (num_misspelled >= fewest) & (num_misspelled >= _MIN_MISSPELLED)
+    # Values that have nothing in common are other ones if those that are near are.
+    are_copies[-1] = False
+    are_variants: Flags = are_unequal & ~are_copies
+    return are_variants
 
 
-def _are_more_exact(levels: NDArray[np.int8], is_exact: Flags, num_levels: int) -> Flags:
-    """Tells the levels whose pairs are equal in all else more often than those of equal values.
-
-    Copies are misspelled in a column whether they are in another one or not; a concert is announced
-    in the same words each evening.
+def _levels_by_share(column: Column, levels: NDArray[np.int8], alike: Ids, apart: float) -> Flags:
+    """Tells all levels of a column but equality, if too many of the alike pairs have other values.
 
     Args:
-        levels: Levels of alike pairs in a column, `(num_pairs,)`.
-        is_exact: Whether they are equal in all else.
-        num_levels: Number of levels.
+        column: The column.
+        levels: Levels of alike pairs in the column, `(num_pairs,)`.
+        alike: The pairs, `(num_pairs, 2)`.
+        apart: Share of random pairs that have other values.
     """
-    num_pairs = np.bincount(levels, minlength=num_levels)
-    num_exact = np.bincount(levels, is_exact, num_levels)
-    of_equal = (num_exact[EQUAL] + 1) / (num_pairs[EQUAL] + 2)
-    shares = (num_exact + _PSEUDO_PAIRS * of_equal) / (num_pairs + _PSEUDO_PAIRS)
-    are_more: Flags = shares > _MIN_EXACT * of_equal
-    # Values that have nothing in common are other ones if those that are near are.
-    are_more[-1] = are_more[EQUAL + 1 :].any()
-    are_more[: EQUAL + 1] = False
-    return are_more
+    are_variants = np.arange(num_levels(column)) > EQUAL
+    is_other = levels == len(are_variants) - 1
+    if column.kind.name == "date":
+        # Most other dates are one or two digits away.
+        values = paired(*(column.left[side] for side in alike.T))
+        is_other = (levels > EQUAL) & ~are_near_dates(column.values, values)
+        apart = 1.0
+    num_present = (levels != ABSENT).sum() + _PSEUDO_PAIRS
+    return are_variants & (is_other.sum() > _MAX_OTHERS * num_present * apart)
 
 
 def _have_keys(columns: Sequence[Column]) -> bool:
@@ -153,9 +156,10 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
             shares.append((1 - match[EQUAL]) / 2)
         if chance[-1] <= _MIN_APART:
             continue
+        share = match[-1] / chance[-1]
         if column.may_tell_variants:
-            shares.append(match[-1] / chance[-1])
-        elif are_many and not column.is_identifying:
+            shares.append(share)
+        elif are_many and not column.is_identifying and share > _MAX_OTHERS:
             shares.append(match[EQUAL + 2 :].sum())
     return float(min(max(shares), _MAX_UNCLEAR_SHARE))
 

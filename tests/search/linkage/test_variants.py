@@ -96,6 +96,30 @@ def test_a_payment_is_booked_days_later_and_a_standing_order_each_month(seed: in
     assert not levels[: EQUAL + 2].any() and levels[-1]
 
 
+@pytest.mark.parametrize("has_numbers", [False, True])
+def test_appointments_of_a_patient_are_many(has_numbers: bool):
+    draw = np.random.default_rng(0)
+    rows, truth = [], []
+    for number in range(150):
+        given, family = _NAMES[number], _NAMES[number + 150]
+        born = str(date(1950, 1, 1) + timedelta(int(draw.integers(20_000))))
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for week in range(int(draw.integers(1, 5))):
+            code = f"N{draw.integers(10**8, 10**9)}"
+            rows.append([given, family, born, str(day + timedelta(7 * week)), code])
+            truth.append(len(truth))
+            if draw.random() < 0.4:
+                misspelled = [_misspelled(given, draw), _misspelled(family, draw)]
+                # Half of the copies have no number.
+                rows.append([*misspelled, born, rows[-1][3], code if draw.random() < 0.5 else ""])
+                truth.append(truth[-1])
+    names = ["given_name", "last", "born", "day", "number"][: 5 if has_numbers else 4]
+    table = dict(zip(names, zip(*rows, strict=True), strict=False))
+    found = deduplicate(table, on=names)
+    assert f1(_pairs(found), _true_pairs(truth)) > 0.95
+    assert 3 in found.links.mixture.variant_columns
+
+
 def test_the_same_concert_the_next_evening_is_another_one():
     draw = np.random.default_rng(0)
     rows, truth = [], []
