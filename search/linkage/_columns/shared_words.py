@@ -34,6 +34,8 @@ _CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
 # In longer texts, such as authors and titles of papers, short words are initials and prepositions.
 _MAX_WORDS = 8
 _OPPOSITES = ("un", "non", "in", "im", "dis")
+# Numbers of later parts: the first one often has none.
+_NUMERALS = frozenset("ii iii iv vi vii viii ix".split())
 # Words that negate the next one: "not" is left out, as it rarely tells things apart.
 _NEGATIONS = frozenset("non without ohne senza".split())
 # A quantity and its unit: 250 ml, 16gb.
@@ -155,7 +157,7 @@ class OtherWords:
     def may_contradict(self) -> Flags:
         """Finds pairs that may differ in codes or in telling words, as flags `(num_pairs,)`."""
         known = {*self._words}
-        telling = COLORS | _NEGATIONS
+        telling = COLORS | _NEGATIONS | _NUMERALS
 
         def is_telling(word: str) -> bool:
             if not word.startswith(_OPPOSITES):
@@ -234,11 +236,15 @@ def contradict(left: str, right: str) -> bool:
         True
         >>> contradict("soap mint 250 ml", "soap 400ml lime"), contradict("red hat", "hat")
         (True, False)
+        >>> contradict("rocky", "rocky part ii"), contradict("rocky part 2", "rocky ii")
+        (True, False)
     """
     left_words = left.split()
     right_words = right.split()
     left_set, right_set = {*left_words}, {*right_words}
     rest = left_set ^ right_set
+    if _is_sequel(left_set - right_set, right_set - left_set):
+        return True
     if not COLORS.isdisjoint(rest) and _are_different(COLORS, left_words, right_words):
         return True
     if _are_different(_SIZES, left_words[-_NUM_LAST:], right_words[-_NUM_LAST:]):
@@ -261,6 +267,15 @@ def contradict(left: str, right: str) -> bool:
     if len(left_words) + len(right_words) > 2 * _MAX_WORDS:
         return all(map(has_digit, rest))
     return all(map(_CODE_LIKE.fullmatch, rest))
+
+
+def _is_sequel(left: set[str], right: set[str]) -> bool:
+    """Tells whether words that only one of two texts has say that it is a later part."""
+    numerals = [not _NUMERALS.isdisjoint(words) for words in (left, right)]
+    if numerals[0] == numerals[1]:
+        return False
+    # Part 2 is Part II.
+    return not any(map(has_digit, left | right))
 
 
 def are_all_alike(left: str, right: str) -> bool:
