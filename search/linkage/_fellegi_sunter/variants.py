@@ -29,8 +29,10 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, roots_o
 # then more than this are variants.
 _MAX_OTHERS = 0.42
 # Pairs at a level of a column are variants if they are misspelled elsewhere so many times as often
-# as pairs with equal values, and at least so many of the alike pairs are.
+# as pairs with equal values, and copies from so many times on. At least so many of the alike pairs
+# are variants.
 _MAX_MISSPELLED = 0.6
+_MIN_OF_COPIES = 0.8
 # So many more would be misspelled if they were copies.
 _MIN_MISSPELLED = 3
 _MIN_OTHERS = 0.1
@@ -95,13 +97,13 @@ def _levels_by_spelling(column: Column, levels: NDArray[np.int8], is_misspelled:
     num_pairs = np.bincount(levels, minlength=num_levels(column))
     num_misspelled = np.bincount(levels, is_misspelled, len(num_pairs))
     share = num_misspelled[EQUAL] / max(num_pairs[EQUAL], 1)
-    fewest = _MAX_MISSPELLED * share * num_pairs
+    expected = share * num_pairs
     are_unequal = np.arange(len(num_pairs)) > EQUAL
-    are_others = are_unequal & (num_misspelled + _MIN_MISSPELLED < fewest)
+    are_others = are_unequal & (num_misspelled + _MIN_MISSPELLED < _MAX_MISSPELLED * expected)
     if num_pairs[are_others].sum() <= _MIN_OTHERS * num_pairs[EQUAL:].sum():
         return np.zeros(len(num_pairs), bool)
-    # Levels of few pairs are as the others.
-    are_copies = (num_misspelled >= fewest) & (num_misspelled >= _MIN_MISSPELLED)
+    # Levels of few pairs, or in between, are as the others.
+    are_copies = num_misspelled >= np.maximum(_MIN_OF_COPIES * expected, _MIN_MISSPELLED)
     # Values that have nothing in common are other ones if those that are near are.
     are_copies[-1] = False
     are_variants: Flags = are_unequal & ~are_copies
