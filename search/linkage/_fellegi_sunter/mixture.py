@@ -42,8 +42,8 @@ _MAX_SIBLINGS = 0.1
 # misspelled: rows are copied as they are, too.
 _MIN_EXACT = 0.2
 # People who move have another street, city and ZIP code. Of the matches in which the most frequent
-# of some columns changes, so many change with each further one, at most and before pairs are seen.
-_MAX_TOGETHER = 0.3
+# of some columns changes, so many change with each further one, before pairs are seen.
+_TOGETHER = 0.3
 # They are the same people if they agree in so many columns that identify.
 _MIN_TOLD = 2
 # Only so many columns are told to change together.
@@ -164,8 +164,8 @@ class Mixture:
             is_identifying: Whether matches rarely differ in a column.
         """
         num_columns = len(chance)
-        sets = _changing_sets(num_columns - sum(is_identifying))
-        rates = np.full(sets.shape[1], _PRIOR_DIFFERENT)
+        num_apart = _changing_sets(num_columns - sum(is_identifying)).sum(axis=1)
+        changes = np.log(_TOGETHER / _PRIOR_DIFFERENT) * np.maximum(num_apart - 1, 0)
         return cls(
             [prior_shares(len(shares)) for shares in chance],
             list(chance),
@@ -174,7 +174,7 @@ class Mixture:
             np.zeros(2),
             np.zeros(num_columns),
             np.zeros(num_columns, bool),
-            changes=np.append(_most_together(sets, rates), 0),
+            changes=np.append(changes, 0),
         )
 
     def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
@@ -245,13 +245,14 @@ class Mixture:
         is_told = sets >= 0
         num_sets = len(self.changes) - 1
         found = np.bincount(sets[is_told], weights[is_told], num_sets)
-        found = (found + MIN_LEVEL) / (found + MIN_LEVEL).sum()
+        num_found = max(found.sum(), 1.0)
         changes = _changing_sets(num_sets.bit_length() - 1)
-        rates = found @ changes
+        rates = found @ changes / num_found
         alone = np.prod(np.where(changes, rates, 1 - rates), axis=1)
+        # One pair tells nothing.
+        share = np.maximum(found - 1, 0) / num_found
         # Half of the counts, so that a set of columns without matches is possible.
-        together = np.log1p(found / np.maximum(alone, MIN_LEVEL * found)) - np.log(2)
-        self.changes[:-1] = together
+        self.changes[:-1] = np.log1p(share / np.maximum(alone, MIN_LEVEL**2)) - np.log(2)
 
     def log_odds(self, agreements: Sequence[Agreement], *, any_relation: bool = False) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`.
@@ -331,20 +332,6 @@ def _changing_sets(num_columns: int) -> Flags:
     num_columns = min(num_columns, _MAX_CHANGING)
     bits = np.arange(2**num_columns)[:, np.newaxis] >> np.arange(num_columns)
     return (bits & 1).astype(bool)
-
-
-def _most_together(sets: Flags, rates: Array) -> Array:
-    """Returns the bounds of `changes`, `(num_sets,)`.
-
-    Args:
-        sets: The columns of each set, `(num_sets, num_columns)`.
-        rates: Share of the matches in which each column changes.
-    """
-    log_rates = np.log(np.maximum(rates, MIN_LEVEL))
-    highest = np.max(np.where(sets, log_rates, -np.inf), axis=1, initial=-np.inf)
-    num_further = sets.sum(axis=1) - 1
-    bounds = highest + num_further * np.log(_MAX_TOGETHER) - sets @ log_rates
-    return np.where(num_further > 0, np.maximum(bounds, 0), 0)
 
 
 def roots_of(parents: Sequence[int]) -> list[int]:

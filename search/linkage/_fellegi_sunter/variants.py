@@ -63,6 +63,8 @@ def variant_levels(
     Returns:
         For each column, flags of its levels; empty if no column tells variants.
     """
+    if not any(column.may_tell_variants for column in columns):
+        return []
     have_keys = _have_keys(columns)
     # Next to keys, other things are relatives already.
     is_alike = mixture.log_odds(agreements, any_relation=have_keys) > 0

@@ -199,8 +199,8 @@ def test_columns_that_change_together_count_once():
     alone, together, never = mixture.changes[[0b001, 0b111, 0b110]]
     assert alone <= 0 and never <= 0
     # Half of the counted share, and half of three independent changes.
-    expected = np.log(0.5 * 0.24 / 0.26**3 + 0.5)
-    assert together == pytest.approx(expected, abs=1e-3)
+    expected = np.log(0.5 * 0.239 / 0.26**3 + 0.5)
+    assert together == pytest.approx(expected)
     # Pairs that do not agree in what identifies are not counted.
     assert mixture.changes[-1] == 0
 
