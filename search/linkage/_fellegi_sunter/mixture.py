@@ -251,8 +251,9 @@ class Mixture:
         alone = np.prod(np.where(changes, rates, 1 - rates), axis=1)
         # One pair tells nothing.
         share = np.maximum(found - 1, 0) / num_found
-        # Half of the counts, so that a set of columns without matches is possible.
-        self.changes[:-1] = np.log1p(share / np.maximum(alone, MIN_LEVEL**2)) - np.log(2)
+        # Half of the counts, and half of independent changes.
+        together = np.log1p(share / np.maximum(alone, MIN_LEVEL**2)) - np.log(2)
+        self.changes[:-1] = np.where(changes.sum(axis=1) > 1, np.maximum(together, 0), 0)
 
     def log_odds(self, agreements: Sequence[Agreement], *, any_relation: bool = False) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`.
