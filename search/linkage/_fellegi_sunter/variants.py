@@ -98,7 +98,9 @@ def _levels_by_spelling(column: Column, levels: NDArray[np.int8], is_misspelled:
     """
     num_pairs = np.bincount(levels, minlength=num_levels(column))
     num_misspelled = np.bincount(levels, is_misspelled, len(num_pairs))
-    share = num_misspelled[EQUAL] / max(num_pairs[EQUAL], 1)
+    # A few pairs with equal values are taken to be misspelled as often as all.
+    of_all = _PSEUDO_PAIRS * num_misspelled.sum() / max(len(levels), 1)
+    share = (num_misspelled[EQUAL] + of_all) / (num_pairs[EQUAL] + _PSEUDO_PAIRS)
     expected = share * num_pairs
     are_unequal = np.arange(len(num_pairs)) > EQUAL
     are_others = are_unequal & (num_misspelled + _MIN_MISSPELLED < _MAX_MISSPELLED * expected)

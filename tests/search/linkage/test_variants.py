@@ -96,6 +96,25 @@ def test_a_payment_is_booked_days_later_and_a_standing_order_each_month(seed: in
     assert not levels[: EQUAL + 2].any() and levels[-1]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_may_all_have_other_dates(seed: int):
+    draw = np.random.default_rng(seed)
+    rows, truth = [], []
+    for number in range(300):
+        payer = f"{_NAMES[number]} {_NAMES[int(draw.integers(300, 400))]}"
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        row = payer, str(day), f"{draw.integers(900, 90_000)}.00"
+        rows.append(row)
+        truth.append(number)
+        if draw.random() < 0.5:
+            paid = day + timedelta(int(draw.integers(1, 30)))
+            name = _misspelled(payer, draw) if draw.random() < 0.6 else payer
+            rows.append((name, str(paid), row[2]))
+            truth.append(number)
+    table = dict(zip(("payer", "day", "amount"), zip(*rows, strict=True), strict=True))
+    assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.95
+
+
 @pytest.mark.parametrize("has_numbers", [False, True])
 def test_appointments_of_a_patient_are_many(has_numbers: bool):
     draw = np.random.default_rng(0)
