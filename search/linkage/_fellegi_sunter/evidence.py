@@ -284,23 +284,22 @@ def _crossed_share(columns: Sequence[Column], one: int, other: int, pairs: Ids) 
 
 def _level_shares(column: Column, pairs: Ids) -> Array:
     """Returns the share of each level among pairs that mostly differ, `(num_levels,)`."""
-    return level_shares(column, compare_column(column, pairs).levels)
+    # Most values disagree by chance.
+    prior = np.array([0, 0, *column.kind.near_by_chance, 1])
+    return level_shares(compare_column(column, pairs).levels, prior)
 
 
 def level_shares(
-    column: Column, levels: NDArray[np.int8], weights: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
+    levels: NDArray[np.int8], prior: NDArray[Any], weights: NDArray[Any] | None = None
+) -> Array:
     """Returns the share of each level, without missing values, `(num_levels,)`.
 
     Args:
-        column: The column.
-        levels: The levels of pairs that mostly differ, `(num_pairs,)`.
+        levels: The levels of pairs, `(num_pairs,)`.
+        prior: The shares before any pair is counted, which few pairs change little.
         weights: How much each pair counts. Default: 1.
     """
-    near = column.kind.near_by_chance
-    # Most values disagree by chance.
-    prior = np.array([0, 0, *near, 1])
-    counts = np.bincount(levels, weights, minlength=num_levels(column))
+    counts = np.bincount(levels, weights, minlength=len(prior))
     counts[ABSENT] = 0
     found: Array = counts + prior * (_PSEUDO_RANDOM / prior.sum())
     return found / found.sum()

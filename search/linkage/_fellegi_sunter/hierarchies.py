@@ -22,6 +22,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     compare_column,
     compare_columns,
     frequencies,
+    level_shares,
     log_frequency,
 )
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
@@ -52,8 +53,6 @@ _NO_LEVEL = 127
 _MIN_INFORMATION = 0.01
 # The same if nothing identifies, so that rows that share two values may be one thing.
 _MIN_UNSURE_INFORMATION = 0.09
-# Random pairs that are counted before any that are equal in another column.
-_PSEUDO_SIBLINGS = 100
 # Pairs with equal values that are counted before any other, and the smallest ratio of those that do
 # not match to those expected.
 _PSEUDO_PAIRS = 20
@@ -139,7 +138,7 @@ class Hierarchies:
         above = compare_column(self._columns[parent], self._drawn).levels
         found = np.tile(self._chance[number], (len(self._chance[parent]), 1))
         for level in range(EQUAL + 2, len(found) - 1):
-            found[level] = _level_shares(levels[above == level], self._chance[number])
+            found[level] = level_shares(levels[above == level], self._chance[number])
         found[[EQUAL, EQUAL + 1]] = equal
         return found
 
@@ -223,24 +222,8 @@ class Hierarchies:
     def _shares(self, agreements: Sequence[Agreement], weights: NDArray[Any]) -> list[Array]:
         found = []
         for chance, agreement in zip(self._chance, agreements, strict=True):
-            found.append(_level_shares(agreement.levels, chance, weights))
+            found.append(level_shares(agreement.levels, chance, weights))
         return found
-
-
-def _level_shares(
-    levels: NDArray[np.int8], chance: Array, weights: NDArray[Any] | None = None
-) -> Array:
-    """Returns the share of each level, without missing values, `(num_levels,)`.
-
-    Args:
-        levels: The levels of pairs, `(num_pairs,)`.
-        chance: The shares among random pairs, which few pairs change little.
-        weights: How much each pair counts. Default: 1.
-    """
-    counts = np.bincount(levels, weights, minlength=len(chance))
-    counts[ABSENT] = 0
-    found: Array = counts + _PSEUDO_SIBLINGS * chance
-    return found / found.sum()
 
 
 def _without_matches(shares: Array, chance: Array, num_matching: float) -> Array:
