@@ -242,13 +242,9 @@ def make_column(
     elif chosen.name == "name" and are_full_names(all_distinct):
         chosen = chosen._replace(similarities=partial(name_similarities, are_people=True))
     forms = [_forms(chosen, cells) for cells in distinct]
-    for read in () if is_whole or isinstance(kind, ColumnKind) else _READINGS:
+    readings = *_READINGS, partial(read_placeholder, sides)
+    for read in () if is_whole or isinstance(kind, ColumnKind) else readings:
         chosen, note = read(chosen, forms)
-        notes.append(note)
-        if note:
-            forms = [_forms(chosen, cells) for cells in distinct]
-    if not isinstance(kind, ColumnKind):
-        chosen, note = read_placeholder(chosen, sides, forms)
         notes.append(note)
         if note:
             forms = [_forms(chosen, cells) for cells in distinct]

@@ -21,13 +21,13 @@ _MIN_ROWS = 10
 
 
 def read_placeholder(
-    kind: Kind, tables: Sequence[Sequence[str]], forms: Sequence[Mapping[str, str]]
+    tables: Sequence[Sequence[str]], kind: Kind, forms: Sequence[Mapping[str, str]]
 ) -> tuple[Kind, str]:
     """Reads a frequent placeholder as a missing value.
 
     Args:
-        kind: Kind of the column.
         tables: Cells of one or two tables, with repetitions.
+        kind: Kind of the column.
         forms: Their distinct cells, and the values as the kind reads them.
 
     Returns:
