@@ -34,7 +34,7 @@ _CODE_LIKE = re.compile(r"\w{1,2}|x*[sml]|[ivx]+|\w*\d\w*")
 # In longer texts, such as authors and titles of papers, short words are initials and prepositions.
 _MAX_WORDS = 8
 _OPPOSITES = ("un", "non", "in", "im", "dis")
-# Numbers of later parts: the first one often has none.
+# Numbers of later parts: the first one often lacks it.
 _NUMERALS = frozenset("ii iii iv vi vii viii ix".split())
 # Words that negate the next one: "not" is left out, as it rarely tells things apart.
 _NEGATIONS = frozenset("non without ohne senza".split())

@@ -313,7 +313,7 @@ def fit_classes(
 
 
 def agreement_ratios(mixture: Mixture) -> Array:
-    """Returns how often rivals agree, for each time matches do, `(num_rivals, num_columns)`."""
+    """Returns the ratio of agreement of rivals and matches, `(num_rivals, num_columns)`."""
     found = []
     for rivals, match in zip(mixture.rivals, mixture.match, strict=True):
         found.append(rivals[:, _NEAR].sum(axis=1) / match[_NEAR].sum())
