@@ -13,11 +13,8 @@ from scipy.special import logsumexp
 from tf_charagram.search._pairs.flat_arrays import Flags
 from tf_charagram.search.linkage._fellegi_sunter.evidence import Agreement
 from tf_charagram.search.linkage._fellegi_sunter.fitting import MIN_MOSTLY, Patterns
-from tf_charagram.search.linkage._fellegi_sunter.mixture import (
-    Mixture,
-    are_of_siblings,
-    prior_shares,
-)
+from tf_charagram.search.linkage._fellegi_sunter.following import are_of_siblings
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, prior_shares
 from tf_charagram.search.linkage._fellegi_sunter.rival_classes import (
     InnerPairs,
     add_inner_classes,

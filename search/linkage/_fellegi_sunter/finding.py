@@ -25,10 +25,11 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     random_pairs,
 )
 from tf_charagram.search.linkage._fellegi_sunter.fitting import Patterns, fit_mixture, start_from
+from tf_charagram.search.linkage._fellegi_sunter.following import Hierarchy
 from tf_charagram.search.linkage._fellegi_sunter.hierarchies import Hierarchies
 from tf_charagram.search.linkage._fellegi_sunter.labels import Label, numbered_labels
 from tf_charagram.search.linkage._fellegi_sunter.linking import Links
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Hierarchy, Mixture
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rival_classes import fit_variants
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells

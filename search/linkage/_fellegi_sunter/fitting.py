@@ -17,12 +17,13 @@ from tf_charagram.search._pairs.flat_arrays import (
     runs_of,
     stable_order,
 )
+from tf_charagram.search.linkage._fellegi_sunter.changing import count_changes
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.following import roots_of
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
     log_shares,
     prior_shares,
-    roots_of,
     shared_evidence,
 )
 
@@ -281,14 +282,15 @@ def improve(
     kept = np.broadcast_to(log_kept, before.shape)[:, np.newaxis]
     for _ in range(_NUM_STEPS):
         ratios = mixture.column_evidence(patterns.agreements)
-        classes = mixture.log_classes(ratios)
+        sets = mixture.changed(ratios)
+        classes = mixture.log_classes(ratios, sets)
         classes[:, 1:] += kept
         rivals = kept + mixture.log_rival_classes(ratios, patterns.agreements)
         every = np.append(classes, rivals, axis=1)
         posteriors = softmax(every, axis=1)[:, : classes.shape[1]]
         weights = patterns.counts[:, np.newaxis] * posteriors
         _fit_matches(mixture, patterns, weights[:, 0])
-        mixture.count_changes(mixture.changed(ratios), weights[:, 0])
+        mixture.changes = count_changes(sets, weights[:, 0], len(mixture.changes) - 1)
         # As if there were one more pair of each class.
         num_found = weights[:, :-1].sum(axis=0) + 1
         if len(mixture.log_rivals) and not mixture.variant_levels:

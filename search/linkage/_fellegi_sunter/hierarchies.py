@@ -25,12 +25,8 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     level_shares,
     log_frequency,
 )
-from tf_charagram.search.linkage._fellegi_sunter.mixture import (
-    MIN_LEVEL,
-    Hierarchy,
-    Mixture,
-    roots_of,
-)
+from tf_charagram.search.linkage._fellegi_sunter.following import MIN_LEVEL, Hierarchy, roots_of
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 
 # Rows whose partners are drawn, for each column.
 _NUM_DRAWN = 10_000

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logsumexp
 
 from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids
+from tf_charagram.search.linkage._fellegi_sunter import changing
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.following import are_of_siblings, log_explained
 
 # Shares of levels among matches before any pair is seen; the others are near.
 _PRIOR_EQUAL = 0.8
@@ -31,39 +32,9 @@ _DIFFERENT_PER_NEAR = 0.75
 # wines are one digit apart by chance.
 _MIN_BY_CHANCE = 0.5
 _LOG_NEVER = -20.0
-#: No level is impossible.
-MIN_LEVEL = 1e-6
-# If fewer rows with equal values in one column are equal or nearly so in another, they may match.
-_MIN_EXPLAINED = 0.1
-# A level is a difference, too, if so many rows are as near as this that are equal in the column
-# that this one follows from: names that begin with the same town.
-_MAX_SIBLINGS = 0.1
 # At least so many of the matches differ in nothing, however many values of each column are
 # misspelled: rows are copied as they are, too.
 _MIN_EXACT = 0.2
-# People who move have another street, city and ZIP code. Of the matches in which the most frequent
-# of some columns changes, so many change with each further one, before pairs are seen.
-_TOGETHER = 0.3
-# They are the same people if they agree in so many columns that identify.
-_MIN_TOLD = 2
-# Only so many columns are told to change together.
-_MAX_CHANGING = 10
-
-
-class Hierarchy(NamedTuple):
-    """Columns that follow from others.
-
-    Attributes:
-        parents: Number of the column that each column follows from, -1 if from none.
-        given: Share of each level among random pairs, for each level of the column it follows from,
-            `(num_levels_there, num_levels)`, one per column.
-        both: Pairs that do not match and have equal values in both columns, for each such pair that
-            the frequencies of this column lead to expect, 0 if not known, one per column.
-    """
-
-    parents: list[int]
-    given: list[Array]
-    both: list[float]
 
 
 @dataclass
@@ -90,7 +61,7 @@ class Mixture:
         parents: Number of the column that each column follows from, -1 if from none; empty if from
             none at all.
         changes: How much the log likelihood of matches rises for each set of columns that change,
-            as `changed` numbers them, `(num_sets,)`.
+            as `changed` numbers them, and 0, `(num_sets + 1,)`.
         given: For each column, the share of each level among random pairs, for each level of the
             column that it follows from, `(num_levels_there, num_levels)`.
         both: For each column, how many pairs that do not match have equal values in it and in the
@@ -164,8 +135,7 @@ class Mixture:
             is_identifying: Whether matches rarely differ in a column.
         """
         num_columns = len(chance)
-        num_apart = _changing_sets(num_columns - sum(is_identifying)).sum(axis=1)
-        changes = np.log(_TOGETHER / _PRIOR_DIFFERENT) * np.maximum(num_apart - 1, 0)
+        num_changing = num_columns - sum(is_identifying)
         return cls(
             [prior_shares(len(shares)) for shares in chance],
             list(chance),
@@ -174,7 +144,7 @@ class Mixture:
             np.zeros(2),
             np.zeros(num_columns),
             np.zeros(num_columns, bool),
-            changes=np.append(changes, 0),
+            changes=changing.before_pairs(num_changing, _PRIOR_DIFFERENT),
         )
 
     def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
@@ -183,11 +153,13 @@ class Mixture:
         ratios = [log_ratios(*column) for column in columns]
         for number, parent in enumerate(self.parents):
             if parent >= 0:
-                own, above = agreements[number], agreements[parent]
-                explained = _log_explained(self.chance[number], self.given[number], own, above)
-                if self.both[number] > 0:
-                    _explain_equal(explained, self.both[number], own, above)
-                ratios[number] -= explained
+                ratios[number] -= log_explained(
+                    self.chance[number],
+                    self.given[number],
+                    self.both[number],
+                    agreements[number],
+                    agreements[parent],
+                )
         return np.stack(ratios, axis=1)
 
     def add_relatives(self, shares: Array) -> None:
@@ -203,57 +175,27 @@ class Mixture:
         log_matches = logsumexp([log_match, *relatives[~is_kept]])
         self.log_priors = np.array([log_matches, *relatives[is_kept], log_random])
 
-    def log_classes(self, ratios: Array) -> Array:
+    def log_classes(self, ratios: Array, sets: Ids | None = None) -> Array:
         """Returns the log likelihoods of the classes, with priors, `(num_pairs, num_classes)`.
 
         They are relative to the likelihood of a random pair.
 
         Args:
             ratios: The result of `column_evidence`.
+            sets: The result of `changed`. Default: it is computed.
         """
-        classes = [ratios.sum(axis=1) + self.changes[self.changed(ratios)]]
+        sets = self.changed(ratios) if sets is None else sets
+        classes = [ratios.sum(axis=1) + self.changes[sets]]
         for shares in self.shared:
             classes.append(shared_evidence(ratios, shares).sum(axis=1))
         classes.append(np.zeros(len(ratios)))
         return np.stack(classes, axis=1) + self.log_priors
 
     def changed(self, ratios: Array) -> Ids:
-        """Numbers the sets of columns that differ, of those that may change.
-
-        Args:
-            ratios: The result of `column_evidence`, `(num_pairs, num_columns)`.
-
-        Returns:
-            Bit `i` for the `i`-th of these columns; -1 for pairs that do not agree in what
-            identifies, `(num_pairs,)`.
-        """
-        changing = np.flatnonzero(~self.is_identifying)[:_MAX_CHANGING]
+        """Numbers the sets of columns that differ, as `changing.sets_that_differ`."""
         is_steady = self.is_identifying.copy()
         is_steady[self.variant_columns] = True
-        steady = ratios[:, is_steady]
-        is_told = (steady >= 0).all(axis=1) & ((steady > 0).sum(axis=1) >= _MIN_TOLD)
-        sets = (ratios[:, changing] < 0) @ (1 << np.arange(len(changing)))
-        return np.where(is_told, sets, -1)
-
-    def count_changes(self, sets: Ids, weights: Array) -> None:
-        """Learns which columns change together.
-
-        Args:
-            sets: The result of `changed`, `(num_pairs,)`.
-            weights: Numbers of matches, `(num_pairs,)`.
-        """
-        is_told = sets >= 0
-        num_sets = len(self.changes) - 1
-        found = np.bincount(sets[is_told], weights[is_told], num_sets)
-        num_found = max(found.sum(), 1.0)
-        changes = _changing_sets(num_sets.bit_length() - 1)
-        rates = found @ changes / num_found
-        alone = np.prod(np.where(changes, rates, 1 - rates), axis=1)
-        # One pair tells nothing.
-        share = np.maximum(found - 1, 0) / num_found
-        # Half of the counts, and half of independent changes.
-        together = np.log1p(share / np.maximum(alone, MIN_LEVEL**2)) - np.log(2)
-        self.changes[:-1] = np.where(changes.sum(axis=1) > 1, np.maximum(together, 0), 0)
+        return changing.sets_that_differ(ratios, is_steady, self.is_identifying)
 
     def log_odds(self, agreements: Sequence[Agreement], *, any_relation: bool = False) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`.
@@ -317,34 +259,6 @@ class Mixture:
         return classes
 
 
-def are_of_siblings(shares: Array) -> Flags:
-    """Tells levels that are differences, as so many siblings are as near as this, `(num_levels,)`.
-
-    Args:
-        shares: Share of each level among siblings, such as shops of a town, `(num_levels,)`.
-    """
-    are_differences: Flags = np.cumsum(shares) > _MAX_SIBLINGS
-    are_differences[: EQUAL + 1] = False
-    return are_differences
-
-
-def _changing_sets(num_columns: int) -> Flags:
-    """Returns the columns of each set of columns that may change, `(num_sets, num_columns)`."""
-    num_columns = min(num_columns, _MAX_CHANGING)
-    bits = np.arange(2**num_columns)[:, np.newaxis] >> np.arange(num_columns)
-    return (bits & 1).astype(bool)
-
-
-def roots_of(parents: Sequence[int]) -> list[int]:
-    """Returns the column that each column and those above it follow from."""
-    roots = []
-    for column in range(len(parents)):
-        while parents[column] >= 0:
-            column = parents[column]
-        roots.append(column)
-    return roots
-
-
 def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:
     """Returns the log likelihood ratios of levels, `(num_pairs,)`; equal values by frequency."""
     log_match = np.log(match, where=match > 0, out=np.zeros_like(match))
@@ -354,48 +268,6 @@ def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:
     ratios = (log_match - log_chance)[agreement.levels] - agreement.log_frequencies
     ratios[agreement.levels == ABSENT] = 0
     return ratios
-
-
-def _log_explained(chance: Array, given: Array, agreement: Agreement, above: Agreement) -> Array:
-    """Returns the log ratio of levels of random pairs with and without those of another column.
-
-    Args:
-        chance: Share of each level among random pairs.
-        given: The same for each level of the other column, `(num_levels_there, num_levels)`.
-        agreement: How pairs agree.
-        above: How they agree in the other column.
-    """
-    explained = np.log(np.maximum(given / np.maximum(chance, MIN_LEVEL), 1))
-    # Other values are as good a sign of another thing as anywhere.
-    explained[:, [ABSENT, EQUAL, -1]] = 0
-    found: Array = explained[above.levels, agreement.levels]
-    # Rare values are more probable in the same way as among matches.
-    shares = (given[:, EQUAL] - chance[EQUAL]) / (1 - chance[EQUAL])
-    num_near = (given - chance)[:, [EQUAL, EQUAL + 1]].sum(axis=1)
-    follows = (shares > 0) & (num_near > _MIN_EXPLAINED)
-    is_equal = (agreement.levels == EQUAL) & follows[above.levels]
-    share = shares[above.levels[is_equal]]
-    rarity = -agreement.log_frequencies[is_equal]
-    found[is_equal] = np.logaddexp(np.log(share) + rarity, np.log1p(-share))
-    return found
-
-
-def _explain_equal(explained: Array, both: float, agreement: Agreement, above: Agreement) -> None:
-    """Raises what another column explains where both are equal: a gene has one family.
-
-    Pairs of a rare gene are as rare as these of the gene and its family.
-
-    Args:
-        explained: The log ratios of `_log_explained`, which are changed.
-        both: Pairs that are equal in both columns, for each that frequencies lead to expect.
-        agreement: How pairs agree.
-        above: How they agree in the other column.
-    """
-    is_both = (agreement.levels == EQUAL) & (above.levels == EQUAL)
-    log_both = np.log(both) - above.log_frequencies[is_both]
-    # Both values are no more frequent than each of them.
-    most = -agreement.log_frequencies[is_both]
-    explained[is_both] = np.maximum(explained[is_both], np.minimum(log_both, most))
 
 
 def shared_evidence(ratios: Array, shares: Array) -> Array:

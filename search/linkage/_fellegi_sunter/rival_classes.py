@@ -17,7 +17,8 @@ from tf_charagram.search.linkage._fellegi_sunter.fitting import (
     frequent_sets,
     improve,
 )
-from tf_charagram.search.linkage._fellegi_sunter.mixture import MIN_LEVEL, Mixture
+from tf_charagram.search.linkage._fellegi_sunter.following import MIN_LEVEL
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 
 # Classes of rivals within a table, such as other sizes and other colours of a shirt, and of rivals
 # that better pairs outdo, such as songs of an album and songs of a singer.

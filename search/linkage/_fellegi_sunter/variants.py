@@ -22,7 +22,8 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     num_levels,
 )
 from tf_charagram.search.linkage._fellegi_sunter.fitting import MIN_MOSTLY
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture, roots_of
+from tf_charagram.search.linkage._fellegi_sunter.following import roots_of
+from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 
 # If copies and variants are as probable before any pair is seen, the share of copies with another
 # value of a column has the density `3 * (1 - share) ** 2`, and the share of variants may be any,

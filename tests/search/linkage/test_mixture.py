@@ -24,7 +24,6 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     random_pairs,
 )
 from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
-from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 
 
 def test_trigrams():
@@ -187,29 +186,6 @@ def test_probabilities_are_those_of_the_classes():
             of_rivals = np.zeros(1)
         expected = weighed[0] / (weighed.sum() + of_rivals.sum())
         np.testing.assert_allclose(links.probabilities[pair], expected, rtol=1e-6)
-
-
-def test_columns_that_change_together_count_once():
-    columns = read_columns(*people(0)[:2], COLUMNS)
-    chance = [np.full(num_levels(column), 1 / num_levels(column)) for column in columns]
-    mixture = Mixture.before_pairs(chance, [True, True, False, False, False])
-    sets = np.array([0, 0b001, 0b010, 0b100, 0b111, -1])
-    # Of 1,000 matches, 20 change each column alone, and 240 all of them.
-    mixture.count_changes(sets, np.array([700.0, 20, 20, 20, 240, 5000]))
-    alone, together, never = mixture.changes[[0b001, 0b111, 0b110]]
-    assert alone == never == 0
-    # Half of the counted share, and half of three independent changes.
-    expected = np.log(0.5 * 0.239 / 0.26**3 + 0.5)
-    assert together == pytest.approx(expected)
-    # Pairs that do not agree in what identifies are not counted.
-    assert mixture.changes[-1] == 0
-
-
-def test_sets_of_columns_that_change():
-    mixture = Mixture.before_pairs([np.ones(5) / 5] * 4, [True, True, False, False])
-    ratios = np.array([[9, 9, 2, -1], [9, 9, -1, -1], [9, -1, -1, -1], [9, 0, -1, -1.0]])
-    # The third pair differs in what identifies, the fourth lacks a value.
-    assert mixture.changed(ratios).tolist() == [0b10, 0b11, -1, -1]
 
 
 def test_values_count_by_things():
