@@ -24,7 +24,6 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
     log_shares,
     prior_shares,
-    shared_evidence,
 )
 
 _NUM_STEPS = 100
@@ -280,8 +279,10 @@ def improve(
     """
     before = np.zeros(len(patterns.counts))
     kept = np.broadcast_to(log_kept, before.shape)[:, np.newaxis]
+    log_chances = mixture.log_chances(patterns.agreements)
+    is_present = patterns.are_present()
     for _ in range(_NUM_STEPS):
-        ratios = mixture.column_evidence(patterns.agreements)
+        ratios = mixture.column_evidence(patterns.agreements, log_chances)
         sets = mixture.changed(ratios)
         classes = mixture.log_classes(ratios, sets)
         classes[:, 1:] += kept
@@ -297,7 +298,7 @@ def improve(
             # The relatives of two tables are among the pairs that rivals are fitted to.
             num_found[1:] = np.exp(mixture.log_priors[1:-1]) * num_all_pairs
         else:
-            _fit_relatives(mixture, patterns, ratios, weights[:, 1:-1])
+            _fit_relatives(mixture, is_present, np.exp(ratios), weights[:, 1:-1])
         mixture.log_priors = _log_priors(num_found, num_all_pairs)
         matches = posteriors[:, 0]
         if np.abs(matches - before).max(initial=0) < _TOLERANCE:
@@ -319,19 +320,18 @@ def _fit_matches(mixture: Mixture, patterns: Patterns, weights: Array) -> None:
         mixture.match[column] = _bounded(found, is_different, most)
 
 
-def _fit_relatives(mixture: Mixture, patterns: Patterns, ratios: Array, weights: Array) -> None:
+def _fit_relatives(mixture: Mixture, is_present: Flags, odds: Array, weights: Array) -> None:
     """Counts how often relatives agree as matches do.
 
     Args:
         mixture: The mixture, which is changed.
-        patterns: Patterns of agreement.
-        ratios: Their log likelihood ratios, `(num_patterns, num_columns)`.
+        is_present: Where no value is missing, `(num_patterns, num_columns)`.
+        odds: Likelihood ratios of match and chance, `(num_patterns, num_columns)`.
         weights: Numbers of relatives, `(num_patterns, num_relatives)`.
     """
-    is_present = patterns.are_present()
     for number, shares in enumerate(mixture.shared):
         of_class = weights[:, number]
-        agree = np.exp(np.log(shares) + ratios - shared_evidence(ratios, shares))
+        agree = shares * odds / (shares * odds + (1 - shares))
         num_shared = of_class @ (agree * is_present)
         num_present = of_class @ is_present
         mixture.shared[number] = _decided((num_shared + 1) / (num_present + 2))

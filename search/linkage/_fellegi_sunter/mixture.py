@@ -147,20 +147,37 @@ class Mixture:
             changes=changing.before_pairs(num_changing, _PRIOR_DIFFERENT),
         )
 
-    def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
-        """Returns the log likelihood ratios of match and chance, `(num_pairs, num_columns)`."""
-        columns = zip(self.match, self.chance, agreements, strict=True)
-        ratios = [log_ratios(*column) for column in columns]
+    def column_evidence(
+        self, agreements: Sequence[Agreement], log_chances: Array | None = None
+    ) -> Array:
+        """Returns the log likelihood ratios of match and chance, `(num_pairs, num_columns)`.
+
+        Args:
+            agreements: Agreements of the pairs, one per column.
+            log_chances: The result of `log_chances`. Default: it is computed.
+        """
+        log_chances = self.log_chances(agreements) if log_chances is None else log_chances
+        columns = zip(self.match, agreements, strict=True)
+        log_matches = [log_levels(*column) for column in columns]
+        return np.stack(log_matches).T - log_chances
+
+    def log_chances(self, agreements: Sequence[Agreement]) -> Array:
+        """Returns the log likelihoods among random pairs, `(num_pairs, num_columns)`.
+
+        They stay the same while matches are fitted.
+        """
+        columns = zip(self.chance, agreements, strict=True)
+        found = [log_by_chance(*column) for column in columns]
         for number, parent in enumerate(self.parents):
             if parent >= 0:
-                ratios[number] -= log_explained(
+                found[number] += log_explained(
                     self.chance[number],
                     self.given[number],
                     self.both[number],
                     agreements[number],
                     agreements[parent],
                 )
-        return np.stack(ratios, axis=1)
+        return np.stack(found).T
 
     def add_relatives(self, shares: Array) -> None:
         """Adds a class of relatives, as frequent as matches, for the next fit to improve."""
@@ -186,10 +203,11 @@ class Mixture:
         """
         sets = self.changed(ratios) if sets is None else sets
         classes = [ratios.sum(axis=1) + self.changes[sets]]
+        odds = np.exp(ratios)
         for shares in self.shared:
-            classes.append(shared_evidence(ratios, shares).sum(axis=1))
+            classes.append(np.log(shares * odds + (1 - shares)).sum(axis=1))
         classes.append(np.zeros(len(ratios)))
-        return np.stack(classes, axis=1) + self.log_priors
+        return np.stack(classes).T + self.log_priors
 
     def changed(self, ratios: Array) -> Ids:
         """Numbers the sets of columns that differ, as `changing.sets_that_differ`."""
@@ -218,9 +236,10 @@ class Mixture:
         """Returns how much the log likelihood of exact copies rises, `(num_pairs,)`."""
         log_share = np.zeros(len(agreements[0].levels))
         for match, agreement in zip(self.match, agreements, strict=True):
-            log_share[agreement.levels == EQUAL] += np.log(match[EQUAL])
             # Anything else is no exact copy.
-            log_share[agreement.levels > EQUAL] += np.inf
+            of_levels = np.full(len(match), np.inf)
+            of_levels[[ABSENT, EQUAL]] = 0, np.log(match[EQUAL])
+            log_share += of_levels[agreement.levels]
         return np.maximum(np.log(_MIN_EXACT) - log_share, 0)
 
     def rival_shares(self, agreements: Sequence[Agreement], columns: Sequence[int]) -> Array:
@@ -259,21 +278,19 @@ class Mixture:
         return classes
 
 
-def log_ratios(match: Array, chance: Array, agreement: Agreement) -> Array:
-    """Returns the log likelihood ratios of levels, `(num_pairs,)`; equal values by frequency."""
-    log_match = np.log(match, where=match > 0, out=np.zeros_like(match))
-    log_chance = np.log(chance, where=chance > 0, out=np.zeros_like(chance))
+def log_levels(shares: Array, agreement: Agreement) -> Array:
+    """Returns the logarithms of the shares of the levels of pairs, 0 if missing, `(num_pairs,)`."""
+    log_shares = np.log(shares, where=shares > 0, out=np.zeros_like(shares))
+    found: Array = log_shares[agreement.levels]
+    return found
+
+
+def log_by_chance(chance: Array, agreement: Agreement) -> Array:
+    """Returns the same of random pairs, whose equal values count by frequency, `(num_pairs,)`."""
     # Random pairs agree in a value as often as rows have it; matches have it as often as all rows.
-    log_chance[EQUAL] = 0
-    ratios = (log_match - log_chance)[agreement.levels] - agreement.log_frequencies
-    ratios[agreement.levels == ABSENT] = 0
-    return ratios
-
-
-def shared_evidence(ratios: Array, shares: Array) -> Array:
-    """Returns the log likelihood ratio of relatives and chance in each column."""
-    with np.errstate(divide="ignore"):
-        return np.logaddexp(np.log(shares) + ratios, np.log1p(-shares))
+    chance = chance.copy()
+    chance[EQUAL] = 1
+    return log_levels(chance, agreement) + agreement.log_frequencies
 
 
 def prior_shares(num_levels: int) -> Array:

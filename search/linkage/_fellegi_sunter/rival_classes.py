@@ -295,13 +295,13 @@ def fit_classes(
     Returns:
         The logarithm of the share of copies.
     """
+    ratios = mixture.column_evidence(patterns.agreements)
     for _ in range(_NUM_STEPS):
         for number, column in enumerate(apart):
             # Copies are equal or nearly so, so rivals are only by chance.
             near = mixture.rivals[column][number, _NEAR]
             by_chance = np.maximum(mixture.chance[column][_NEAR], MIN_LEVEL)
             mixture.rivals[column][number, _NEAR] = np.minimum(near, by_chance)
-        ratios = mixture.column_evidence(patterns.agreements)
         classes = mixture.log_rival_classes(ratios, patterns.agreements)
         # The last classes are copies and random pairs.
         others = [ratios.sum(axis=1) + log_copies, np.zeros(len(classes))]

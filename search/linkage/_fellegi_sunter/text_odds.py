@@ -20,7 +20,11 @@ from tf_charagram.search._pairs.flat_arrays import (
 )
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
-from tf_charagram.search.linkage._fellegi_sunter.mixture import log_ratios, prior_shares
+from tf_charagram.search.linkage._fellegi_sunter.mixture import (
+    log_by_chance,
+    log_levels,
+    prior_shares,
+)
 
 # Equal texts may be different things.
 _MAX_TEXT = 0.98
@@ -132,7 +136,9 @@ class TextOdds:
         evidence[:, self.number] = by_texts
         for number, match in enumerate(self.match):
             if len(match):
-                evidence[:, number] = log_ratios(match, self.chance[number], agreements[number])
+                agreement = agreements[number]
+                by_chance = log_by_chance(self.chance[number], agreement)
+                evidence[:, number] = log_levels(match, agreement) - by_chance
         return evidence
 
     def log_odds(self, agreements: Sequence[Agreement]) -> Array:
