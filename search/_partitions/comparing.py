@@ -38,7 +38,6 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     EQUAL,
     compare_column,
     compare_columns,
-    frequencies,
 )
 from tf_charagram.search.linkage._fellegi_sunter.finding import (
     are_told_by_titles,
@@ -163,7 +162,7 @@ class ColumnComparison:
         self.kinds = tuple(column.kind.name for column in self.columns)
         self._num_present = num_present
         self._threshold = threshold
-        self._sampled = [frequencies(column) for column in self.columns]
+        self._sampled = [column.frequencies for column in self.columns]
         self._readers = []
         self._counted: list[TextStatistics | None] = []
         for column in self.columns:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tf_charagram.data._tables.tables import cell_text
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.search._pairs.flat_arrays import Ids
+from tf_charagram.search._pairs.flat_arrays import Array, Ids
 from tf_charagram.search.linkage._columns.abbreviations import read_abbreviations
 from tf_charagram.search.linkage._columns.crossing import crossed_columns
 from tf_charagram.search.linkage._columns.dates import are_of_one_time
 from tf_charagram.search.linkage._columns.frames import names_of
+from tf_charagram.search.linkage._columns.frequencies import (
+    Frequencies,
+    log_frequency,
+    row_frequencies,
+)
 from tf_charagram.search.linkage._columns.identity import (
     are_full_names,
     identifies,
@@ -49,22 +53,6 @@ _READINGS = (read_units, read_abbreviations, read_alike)
 _TEXTS = ("name", "text")
 # Types of cells that are equal only if they are read alike: 1 is True.
 _SIMPLE = frozenset((str, type(None)))
-
-
-class Frequencies(NamedTuple):
-    """How many rows have the values of a column.
-
-    Attributes:
-        counts: Number of rows with each value, `(num_values,)`, of each table.
-        num_rows: Number of rows with a value, in all tables.
-        unseen: Number of other rows that a value of a single row counts for.
-        max_share: Largest share of the rows that a value counts for.
-    """
-
-    counts: Sequence[NDArray[np.integer | np.floating]]
-    num_rows: float
-    unseen: float
-    max_share: float = 1.0
 
 
 @dataclass
@@ -121,13 +109,25 @@ class Column:
 
     def within(self, rows: Ids) -> Column:
         """Returns the column with some values on both sides, as of one table."""
-        return replace(self, left=rows, right=rows)
+        # What was counted is kept.
+        is_same = self.is_one_table and rows is self.left
+        return self if is_same else replace(self, left=rows, right=rows)
 
     @cached_property
     def counts(self) -> Ids:
         """Number of rows with each value, in both tables."""
         ids = np.concatenate(self.tables)
         return np.bincount(ids[ids >= 0], minlength=len(self.values))
+
+    @cached_property
+    def frequencies(self) -> Frequencies:
+        """The known counts, or the number of rows with each value."""
+        return self.known or row_frequencies(self)
+
+    @cached_property
+    def log_frequency(self) -> Array:
+        """Logarithm of the share of other rows with each value, `(num_values,)`."""
+        return log_frequency(self)
 
     @cached_property
     def entropy(self) -> float:

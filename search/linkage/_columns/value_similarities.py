@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from tf_charagram.search._pairs.flat_arrays import Flags, Floats, lengths_of, ones_of
+from tf_charagram.search._pairs.flat_arrays import Array, Floats, lengths_of, ones_of
 from tf_charagram.search._pairs.word_lists import WordLists
 from tf_charagram.search.linkage._columns.names import are_aliases, may_be_aliases
 from tf_charagram.search.linkage._columns.ngrams import TrigramCounts, trigram_cosines
@@ -36,8 +36,9 @@ _OTHER_WORDS = 0.5
 _ALIAS = 0.93
 # Similarity of two names if one has the words of the other, and more.
 _PART = np.float32(0.85)
-# Days between two dates that may be the same event in two books, or in two that are kept daily.
-_NEAR_DAYS = 31
+#: Days between two dates that may be the same event in two books.
+NEAR_DAYS = 31
+# The same in two books that are kept daily.
 _FEW_DAYS = 5
 
 
@@ -58,8 +59,7 @@ def _pairwise(
     cutoff: float | None = None,
 ) -> Floats:
     """Compares pairs of values by a scorer of RapidFuzz; beyond a cutoff, it may stop early."""
-    left = [values[value] for value in pairs[:, 0].tolist()]
-    right = [values[value] for value in pairs[:, 1].tolist()]
+    left, right = np.array(values, object)[pairs.T].tolist()
     return process.cpdist(left, right, scorer=scorer, score_cutoff=cutoff, dtype=np.float32)
 
 
@@ -74,8 +74,10 @@ def name_similarities(
         are_people: Whether they are full names, of which those of a family have a word in common.
     """
     values, pairs = _used_values(values, pairs)
+    words = [value.split() for value in values]
+    lists = WordLists.of_bags(words)
     # Forename and surname may be swapped.
-    ordered = [" ".join(sorted(value.split())) for value in values]
+    ordered = [" ".join(sorted(own)) for own in words]
     num_spaces = np.array([value.count(" ") for value in values], np.int64)[pairs]
     # Slow, and not needed for names of as many words.
     differ = num_spaces[:, 0] != num_spaces[:, 1]
@@ -89,11 +91,10 @@ def name_similarities(
     letters[several] = np.maximum(letters[several], of_ordered)
     similarities = np.maximum(letters, _PART * is_part)
     if are_people:
-        lists = WordLists.of_bags([value.split() for value in values])
         checked = np.flatnonzero(num_spaces.all(axis=1) & (similarities >= _MIN_CHECKED))
         have_others = np.logical_and(*OtherWords(lists, pairs[checked]).are_unlike())
         similarities[checked[have_others]] *= _OTHER_WORDS
-    return np.maximum(similarities, alias_similarities(values, pairs))
+    return np.maximum(similarities, alias_similarities(values, pairs, lists))
 
 
 def text_similarities(
@@ -200,22 +201,22 @@ def date_similarities(
     left, right = pairs.T
     edits = _pairwise(values, pairs, OSA.distance, 2)
     similarities = np.select([edits == 1, edits == 2], [0.9, 0.5], 0.0)
-    is_near = are_near_dates(values, pairs)
+    days = days_between(values, pairs)
+    is_near = days <= NEAR_DAYS
     similarities[is_near] = np.maximum(similarities[is_near], 0.7)
-    similarities[are_near_dates(values, pairs, num_days)] = 0.95
+    similarities[days <= num_days] = 0.95
     # Day and month in the other order.
-    swapped = np.array([value[:4] + value[6:] + value[4:6] for value in values], object)
-    similarities[np.array(values, object)[left] == swapped[right]] = 0.9
+    places = {value: place for place, value in enumerate(values)}
+    swapped = [places.get(value[:4] + value[6:] + value[4:6], -1) for value in values]
+    similarities[left == np.array(swapped, np.int64)[right]] = 0.9
     return similarities.astype(np.float32)
 
 
-def are_near_dates(
-    values: Sequence[str], pairs: NDArray[np.integer], num_days: int = _NEAR_DAYS
-) -> Flags:
-    """Tells dates that are few days apart; takes values of the kind and their positions."""
+def days_between(values: Sequence[str], pairs: NDArray[np.integer]) -> Array:
+    """Returns the days between two dates, NaN if one is impossible, `(num_pairs,)`."""
     days = np.array([_day_number(value) for value in values])
     left, right = pairs.T
-    return np.abs(days[left] - days[right]) <= num_days
+    return np.abs(days[left] - days[right])
 
 
 def _day_number(value: str) -> float:

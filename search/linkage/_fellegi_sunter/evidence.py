@@ -23,10 +23,8 @@ from tf_charagram.search._pairs.flat_arrays import (
     pairs_of_keys,
     taken,
 )
-from tf_charagram.search.linkage._columns.columns import Column, Frequencies
+from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.crossing import places_in
-from tf_charagram.search.linkage._columns.identity import have_several_words
-from tf_charagram.search.linkage._columns.values import are_mostly, has_digit
 
 #: Level of pairs where a value is missing, and of equal values. The levels of the cutoffs follow,
 #: and the last level is disagreement.
@@ -38,15 +36,6 @@ _BATCH = 1_000_000
 _NUM_RANDOM = 300_000
 # Pairs that are counted before any other: in small tables, pairs of rows are often the same thing.
 _PSEUDO_RANDOM = 100.0
-# A value of one row of each table counts as if so many other rows had it, at least and at most.
-_UNSEEN = (0.02, 0.3)
-_UNSEEN_ONE_TABLE = 0.1
-# In tables of few rows it counts more.
-_PSEUDO_ROWS = 8
-# An amount has more rows elsewhere than a name.
-_PSEUDO_ROWS_OF_NUMBERS = 30
-# Texts with so many numbers are references, and no names.
-_MIN_NUMBERED = 0.5
 
 
 class Agreement(NamedTuple):
@@ -112,25 +101,8 @@ def compare_column(column: Column, pairs: Ids) -> Agreement:
 def _log_frequencies(column: Column, values: Ids, is_equal: Flags) -> Floats:
     """Returns the `log_frequency` of the values of pairs that are equal, else 0."""
     found = np.zeros(len(values), np.float32)
-    found[is_equal] = log_frequency(column)[values[is_equal]]
+    found[is_equal] = column.log_frequency[values[is_equal]]
     return found
-
-
-def log_frequency(column: Column) -> Array:
-    """Returns the logarithm of the share of other rows with each value that two rows share.
-
-    The two rows themselves do not count.
-    """
-    counts, num_rows, unseen, max_share = frequencies(column)
-    # In one table, both rows of the pair are there.
-    num_own = 1 if len(counts) == 2 else 2
-    others = sum(np.maximum(side - num_own, 0) for side in counts)
-    # Small tables tell little about how many rows elsewhere have the value.
-    num_pseudo = _PSEUDO_ROWS_OF_NUMBERS if column.kind.name == "number" else _PSEUDO_ROWS
-    unseen += (1 - unseen) * num_pseudo / (num_rows + num_pseudo)
-    all_others = others + len(counts) * unseen
-    shares = all_others / max(num_rows, 1)
-    return np.log(np.minimum(shares, max_share))
 
 
 def count_things(
@@ -158,7 +130,7 @@ def count_things(
     sizes = 1 + np.bincount(pairs.ravel(), of_both_rows, minlength=num_rows)
     counted, changed = [], []
     for column, agreement in zip(columns, agreements, strict=True):
-        by_rows = frequencies(column)
+        by_rows = column.frequencies
         present = np.flatnonzero(column.left >= 0)
         parts = 1 / sizes[present]
         counts = np.bincount(column.left[present], parts, minlength=len(column.values))
@@ -172,38 +144,6 @@ def count_things(
         counted.append(column)
         changed.append(agreement._replace(log_frequencies=log_frequencies))
     return counted, changed
-
-
-def frequencies(column: Column) -> Frequencies:
-    """Returns the known counts of a column, or counts the rows with each value."""
-    if column.known is not None:
-        return column.known
-    num_values = len(column.values)
-    counts = [np.bincount(ids[ids >= 0], minlength=num_values) for ids in column.tables]
-    max_share = 1.0
-    if len(counts) == 1 and column.is_identifying:
-        cells = list(dict.fromkeys(column.left_cells))
-        if have_several_words(cells) and not are_mostly(has_digit, cells, _MIN_NUMBERED):
-            # Rows with the name of a firm are duplicates, so each name counts once.
-            max_share /= max(len(column.values), 1)
-    num_rows = sum(int(side.sum()) for side in counts)
-    return Frequencies(counts, num_rows, _unseen(counts), max_share)
-
-
-def _unseen(counts: Sequence[Ids]) -> float:
-    """Returns the number of other rows that a value of a single row counts for.
-
-    As many rows as Good and Turing expect, in the table with fewer repetitions: in the other one,
-    and in a single table, they may be duplicates.
-    """
-    if len(counts) == 1:
-        return _UNSEEN_ONE_TABLE
-    expected = []
-    for side in counts:
-        num_once = (side == 1).sum()
-        num_twice = (side == 2).sum()
-        expected.append(2 * num_twice / max(num_once, 1))
-    return float(np.clip(min(expected), *_UNSEEN))
 
 
 def random_pairs(columns: Sequence[Column]) -> list[Ids]:

@@ -21,9 +21,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     Agreement,
     compare_column,
     compare_columns,
-    frequencies,
     level_shares,
-    log_frequency,
 )
 from tf_charagram.search.linkage._fellegi_sunter.following import MIN_LEVEL, Hierarchy, roots_of
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
@@ -148,7 +146,7 @@ class Hierarchies:
             return 0.0
         column = self._columns[number]
         pairs = _pairs_with_equal_values(column, 2 if column.is_one_table else 1)
-        by_value = frequencies(column)
+        by_value = column.frequencies
         num_partners = by_value.counts[-1]
         weights = num_partners[column.left[pairs[:, 0]]]
         roots = roots_of(parents)
@@ -164,7 +162,7 @@ class Hierarchies:
         # Frequencies tell how many rows have each value of a row.
         present = column.left[column.left >= 0]
         num_rows = by_value.num_rows * len(column.right) / sum(map(len, column.tables))
-        num_expected = np.exp(log_frequency(column)[present]).sum() * num_rows
+        num_expected = np.exp(column.log_frequency[present]).sum() * num_rows
         num_pairs = (num_partners[present] - column.is_one_table).sum()
         # All that match are equal in both columns, as a rule.
         num_both = max(equal[parents[number]] - max(matching), 0) * num_pairs

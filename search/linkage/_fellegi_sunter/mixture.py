@@ -158,8 +158,9 @@ class Mixture:
         """
         log_chances = self.log_chances(agreements) if log_chances is None else log_chances
         columns = zip(self.match, agreements, strict=True)
-        log_matches = [log_levels(*column) for column in columns]
-        return np.stack(log_matches).T - log_chances
+        ratios: Array = np.stack([log_levels(*column) for column in columns]).T
+        ratios -= log_chances
+        return ratios
 
     def log_chances(self, agreements: Sequence[Agreement]) -> Array:
         """Returns the log likelihoods among random pairs, `(num_pairs, num_columns)`.

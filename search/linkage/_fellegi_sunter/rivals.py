@@ -30,7 +30,6 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     Agreement,
     chances,
     compare_columns,
-    frequencies,
     random_pairs,
     together,
 )
@@ -293,7 +292,7 @@ def _num_equal(mixture: Mixture, columns: Sequence[Column], num_rows: NDArray[np
 
 def _within(column: Column, ids: Ids) -> Column:
     """Returns a column of rows of one of the tables, with the frequencies of both."""
-    return replace(column.within(ids), known=frequencies(column))
+    return replace(column.within(ids), known=column.frequencies)
 
 
 def _are_copies(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tf_charagram.search._pairs.flat_arrays import Flags, Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.identity import are_keys
-from tf_charagram.search.linkage._columns.value_similarities import are_near_dates
+from tf_charagram.search.linkage._columns.value_similarities import NEAR_DAYS, days_between
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
     EQUAL,
@@ -129,7 +129,7 @@ def _levels_by_share(column: Column, levels: NDArray[np.int8], alike: Ids, apart
     if column.kind.name == "date":
         # Most other dates are one or two digits away.
         values = paired(*(column.left[side] for side in alike.T))
-        is_other = (levels > EQUAL) & ~are_near_dates(column.values, values)
+        is_other = (levels > EQUAL) & ~(days_between(column.values, values) <= NEAR_DAYS)
         apart = 1.0
     num_present = (levels != ABSENT).sum() + _PSEUDO_PAIRS
     return are_variants & (is_other.sum() > _MAX_OTHERS * num_present * apart)

@@ -19,7 +19,6 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     compare_column,
     compare_columns,
     count_things,
-    log_frequency,
     num_levels,
     random_pairs,
 )
@@ -95,7 +94,7 @@ def test_levels():
 
 def test_rare_values_are_more_evidence():
     column = make_column("n", ["smith"] * 50 + words(50), None)
-    frequencies = np.exp(log_frequency(column))
+    frequencies = np.exp(column.log_frequency)
     assert frequencies[0] > 0.4 and (frequencies[1:] < 0.01).all()
 
 
@@ -104,9 +103,9 @@ def test_references_count_by_their_frequency():
     counts = [*["Standing order 4"] * 50, *(f"Invoice no {number}" for number in range(200))]
     column = make_column("reference", counts, None)
     assert column.is_identifying
-    assert np.exp(log_frequency(column))[0] > 0.15
+    assert np.exp(column.log_frequency)[0] > 0.15
     names = [*["Acme Trading"] * 50, *(f"{word} Trading" for word in words(200))]
-    assert np.exp(log_frequency(make_column("firm", names, None)))[0] < 0.01
+    assert np.exp(make_column("firm", names, None).log_frequency)[0] < 0.01
 
 
 def test_names_in_the_other_order_are_near():
