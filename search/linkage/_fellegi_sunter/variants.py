@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.search._pairs.flat_arrays import Flags, Ids, paired
+from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
 from tf_charagram.search.linkage._columns.identity import are_keys
 from tf_charagram.search.linkage._columns.value_similarities import NEAR_DAYS, days_between
@@ -37,6 +37,8 @@ _MIN_OF_COPIES = 0.8
 # So many more would be misspelled if they were copies.
 _MIN_MISSPELLED = 3
 _MIN_OTHERS = 0.1
+# Dates a few days apart are of variants if they are at most so many times as frequent as by chance.
+_MAX_NEAR = 3.0
 # Pairs with equal values that are counted before any other.
 _PSEUDO_PAIRS = 10
 # Columns whose values are mostly near by chance, such as rooms of a floor, tell little.
@@ -81,7 +83,7 @@ def variant_levels(
         if column.may_tell_variants and chance[-1] > _MIN_APART:
             are_variants = _levels_by_spelling(column, own, is_misspelled)
             if not (have_keys or are_variants.any()):
-                are_variants = _levels_by_share(column, own, alike, chance[-1])
+                are_variants = _levels_by_share(column, own, alike, chance)
         found.append(are_variants)
     return found if np.concatenate(found).any() else []
 
@@ -115,24 +117,32 @@ def _levels_by_spelling(column: Column, levels: NDArray[np.int8], is_misspelled:
     return are_variants
 
 
-def _levels_by_share(column: Column, levels: NDArray[np.int8], alike: Ids, apart: float) -> Flags:
-    """Tells all levels of a column but equality, if too many of the alike pairs have other values.
+def _levels_by_share(column: Column, levels: NDArray[np.int8], alike: Ids, chance: Array) -> Flags:
+    """Tells the levels of a column but equality, if too many of the alike pairs have other values.
 
     Args:
         column: The column.
         levels: Levels of alike pairs in the column, `(num_pairs,)`.
         alike: The pairs, `(num_pairs, 2)`.
-        apart: Share of random pairs that have other values.
+        chance: Share of each level among random pairs, `(num_levels,)`.
     """
-    are_variants = np.arange(num_levels(column)) > EQUAL
-    is_other = levels == len(are_variants) - 1
+    are_unequal = np.arange(len(chance)) > EQUAL
+    is_other = levels == len(chance) - 1
+    apart = chance[-1]
     if column.kind.name == "date":
         # Most other dates are one or two digits away.
         values = paired(*(column.left[side] for side in alike.T))
         is_other = (levels > EQUAL) & ~(days_between(column.values, values) <= NEAR_DAYS)
         apart = 1.0
     num_present = (levels != ABSENT).sum() + _PSEUDO_PAIRS
-    return are_variants & (is_other.sum() > _MAX_OTHERS * num_present * apart)
+    if is_other.sum() <= _MAX_OTHERS * num_present * apart:
+        return np.zeros(len(chance), bool)
+    if column.kind.name == "date":
+        # Variants are rarely a few days apart, and copies are.
+        by_chance = chance[EQUAL + 1] / chance[are_unequal].sum()
+        num_near = (levels == EQUAL + 1).sum()
+        are_unequal[EQUAL + 1] = num_near <= _MAX_NEAR * by_chance * (levels > EQUAL).sum()
+    return are_unequal
 
 
 def _have_keys(columns: Sequence[Column]) -> bool:
