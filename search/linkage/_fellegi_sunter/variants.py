@@ -77,13 +77,17 @@ def variant_levels(
     for column, own in zip(columns, levels, strict=True):
         if not column.may_tell_variants:
             is_misspelled |= (own > EQUAL) & (own < num_levels(column) - 1)
+    # Few things are in a table so often that pairs of their copies are more than its rows.
+    are_many = len(alike) > len(columns[0].left)
     found = []
     for column, own, chance in zip(columns, levels, mixture.chance, strict=True):
         are_variants = np.zeros(len(chance), bool)
         if column.may_tell_variants and chance[-1] > _MIN_APART:
             are_variants = _levels_by_spelling(column, own, is_misspelled)
-            if not (have_keys or are_variants.any()):
-                are_variants = _levels_by_share(column, own, alike, chance)
+            is_twice = _is_recorded_twice(own, is_misspelled)
+            may_be_told = not have_keys or (are_many and is_twice)
+            if may_be_told and not are_variants.any():
+                are_variants = _levels_by_share(column, own, alike, chance, is_twice)
         found.append(are_variants)
     return found if np.concatenate(found).any() else []
 
@@ -117,7 +121,24 @@ def _levels_by_spelling(column: Column, levels: NDArray[np.int8], is_misspelled:
     return are_variants
 
 
-def _levels_by_share(column: Column, levels: NDArray[np.int8], alike: Ids, chance: Array) -> Flags:
+def _is_recorded_twice(levels: NDArray[np.int8], is_misspelled: Flags) -> bool:
+    """Tells whether pairs with equal values are misspelled as often as the other ones.
+
+    They are the same visit, written down twice. If the column were the day on which a patient was
+    written down, equal values would be of rows that are copied as they are.
+
+    Args:
+        levels: Levels of alike pairs in the column, `(num_pairs,)`.
+        is_misspelled: Whether their values are near, but not equal, in another column.
+    """
+    is_equal = levels == EQUAL
+    expected = _MIN_OF_COPIES * is_misspelled.mean() * is_equal.sum()
+    return bool(is_misspelled[is_equal].sum() > max(expected, _PSEUDO_PAIRS))
+
+
+def _levels_by_share(
+    column: Column, levels: NDArray[np.int8], alike: Ids, chance: Array, is_recorded_twice: bool
+) -> Flags:
     """Tells the levels of a column but equality, if too many of the alike pairs have other values.
 
     Args:
@@ -125,14 +146,19 @@ def _levels_by_share(column: Column, levels: NDArray[np.int8], alike: Ids, chanc
         levels: Levels of alike pairs in the column, `(num_pairs,)`.
         alike: The pairs, `(num_pairs, 2)`.
         chance: Share of each level among random pairs, `(num_levels,)`.
+        is_recorded_twice: The result of `_is_recorded_twice`.
     """
     are_unequal = np.arange(len(chance)) > EQUAL
     is_other = levels == len(chance) - 1
     apart = chance[-1]
     if column.kind.name == "date":
-        # Most other dates are one or two digits away.
+        # Most other dates are one or two digits away. A month later it may be the same payment,
+        # unless payments are written down twice with the same date.
         values = paired(*(column.left[side] for side in alike.T))
-        is_other = (levels > EQUAL) & ~(days_between(column.values, values) <= NEAR_DAYS)
+        is_near = levels == EQUAL + 1
+        if not is_recorded_twice:
+            is_near = days_between(column.values, values) <= NEAR_DAYS
+        is_other = (levels > EQUAL) & ~is_near
         apart = 1.0
     num_present = (levels != ABSENT).sum() + _PSEUDO_PAIRS
     if is_other.sum() <= _MAX_OTHERS * num_present * apart:
@@ -176,6 +202,9 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
         share = match[-1] / chance[-1]
         if column.may_tell_variants:
             shares.append(share)
+            if column.kind.name == "date" and match[EQUAL + 1] > match[EQUAL]:
+                # Concerts on two evenings, or payments that are booked a day later.
+                shares.append(match[EQUAL + 1])
         elif are_many and not column.is_identifying and share > _MAX_OTHERS:
             shares.append(match[EQUAL + 2 :].sum())
     return float(min(max(shares), _MAX_UNCLEAR_SHARE))

@@ -139,6 +139,61 @@ def test_appointments_of_a_patient_are_many(has_numbers: bool):
     assert 3 in found.links.mixture.variant_columns
 
 
+def _visits(seed: int, num_visits: int) -> tuple[dict, list[int], list[int]]:
+    """Makes visits of patients, a third of them twice, all misspelled; returns both truths."""
+    draw = np.random.default_rng(seed)
+    rows, patients, visits = [], [], []
+    for number in range(150):
+        born = str(date(1950, 1, 1) + timedelta(int(draw.integers(20_000))))
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for week in range(num_visits):
+            for _ in range(1 + (draw.random() < 0.33)):
+                given, family = _NAMES[number], _NAMES[number + 150]
+                given = _misspelled(given, draw) if draw.random() < 0.4 else given
+                family = _misspelled(family, draw) if draw.random() < 0.4 else family
+                rows.append((given, family, born, str(day + timedelta(14 * week))))
+                patients.append(number)
+                visits.append(10 * number + week)
+    names = "given_name", "last", "born", "visit"
+    return dict(zip(names, zip(*rows, strict=True), strict=True)), patients, visits
+
+
+def test_visits_that_are_all_misspelled_stay_apart():
+    table, _, visits = _visits(0, 6)
+    found = deduplicate(table, on=list(table))
+    assert f1(_pairs(found), _true_pairs(visits)) > 0.9
+
+
+def test_patients_who_were_written_down_twice_on_other_days_are_copies():
+    table, patients, _ = _visits(1, 2)
+    found = deduplicate(table, on=list(table))
+    assert f1(_pairs(found), _true_pairs(patients)) > 0.95
+
+
+def test_payments_that_are_all_misspelled():
+    table, truth = _payments(2)
+    draw = np.random.default_rng(2)
+    table["payee"] = [_misspelled(payee, draw) for payee in table["payee"]]
+    found = deduplicate(table, on=list(table))
+    assert f1(_pairs(found), _true_pairs(truth)) > 0.9
+
+
+def test_bounds_say_that_the_next_evening_may_be_another_concert():
+    draw = np.random.default_rng(0)
+    rows = []
+    for number in range(200):
+        band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for evening in [0, 1, 2, int(draw.integers(3))]:
+            names = _misspelled(band, draw), _misspelled(venue, draw)
+            rows.append((*names, str(day + timedelta(evening))))
+    table = dict(zip(("band", "venue", "date"), zip(*rows, strict=True), strict=True))
+    [estimate] = [
+        each for each in deduplicate(table, on=list(table)).estimates if each.threshold == 0.5
+    ]
+    assert estimate.precision_bounds[0] < 0.5
+
+
 def test_the_same_concert_the_next_evening_is_another_one():
     draw = np.random.default_rng(0)
     rows, truth = [], []
