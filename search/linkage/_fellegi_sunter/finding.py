@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -237,10 +238,12 @@ def fitted_mixture(
     if fitted is None and is_one_table:
         variants = variant_levels(translated, mixture, pairs, agreements)
     if variants:
-        fit_variants(mixture, patterns, variants, num_all)
-        found, variants = variants, with_companions(translated, mixture)
+        without = deepcopy(mixture)
+        counted = fit_variants(mixture, patterns, variants, num_all)
+        found, variants = variants, with_companions(translated, variants, counted)
         if not np.array_equal(np.concatenate(found), np.concatenate(variants)):
-            mixture = fit()
+            mixture = without
+            fit_variants(mixture, patterns, variants, num_all)
     if sizes is None and is_one_table:
         probabilities = expit(mixture.log_odds(agreements))
         translated, agreements = count_things(translated, pairs, agreements, probabilities)

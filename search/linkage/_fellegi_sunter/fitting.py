@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -267,6 +267,7 @@ def improve(
     patterns: Patterns,
     num_all_pairs: float,
     log_kept: Array | float = 0.0,
+    count_rivals: Callable[[Array], None] | None = None,
 ) -> None:
     """Changes a mixture by steps of expectation and maximization until it stays the same.
 
@@ -276,6 +277,8 @@ def improve(
         num_all_pairs: Number of pairs of rows, candidates or not.
         log_kept: Logarithm of the share of pairs that do not match that are among the candidates,
             `(num_patterns,)`.
+        count_rivals: Counts the rivals in each step, from the probability of each class of rivals,
+            `(num_patterns, num_rivals)`. Default: they stay as they are.
     """
     before = np.zeros(len(patterns.counts))
     kept = np.broadcast_to(log_kept, before.shape)[:, np.newaxis]
@@ -288,7 +291,7 @@ def improve(
         classes[:, 1:] += kept
         rivals = kept + mixture.log_rival_classes(ratios, patterns.agreements)
         every = np.append(classes, rivals, axis=1)
-        posteriors = softmax(every, axis=1)[:, : classes.shape[1]]
+        posteriors, of_rivals = np.split(softmax(every, axis=1), [classes.shape[1]], axis=1)
         weights = patterns.counts[:, np.newaxis] * posteriors
         _fit_matches(mixture, patterns, weights[:, 0])
         mixture.changes = count_changes(sets, weights[:, 0], len(mixture.changes) - 1)
@@ -300,6 +303,8 @@ def improve(
         else:
             _fit_relatives(mixture, is_present, np.exp(ratios), weights[:, 1:-1])
         mixture.log_priors = _log_priors(num_found, num_all_pairs)
+        if count_rivals is not None:
+            count_rivals(of_rivals)
         matches = posteriors[:, 0]
         if np.abs(matches - before).max(initial=0) < _TOLERANCE:
             break

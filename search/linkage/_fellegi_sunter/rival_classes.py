@@ -32,10 +32,6 @@ _MIN_GAIN = 0.5
 _MIN_FOUND = 0.3
 # Rivals and matches of two tables are fitted in turn.
 _NUM_ROUNDS = 3
-# Variants and matches of one table, too.
-_NUM_VARIANT_ROUNDS = 10
-# Until their numbers hardly change.
-_MIN_CHANGE = 0.01
 # Share of the variants that agree as matches do in each column, before any pair is counted.
 _SHARED = 0.9
 # Levels of values that agree.
@@ -207,7 +203,7 @@ def fit_outdone_rivals(
 
 def fit_variants(
     mixture: Mixture, patterns: Patterns, levels: list[Flags], num_all_pairs: float
-) -> None:
+) -> list[Array]:
     """Fits a class of variants for each column that tells them, apart from the matches.
 
     Args:
@@ -215,30 +211,44 @@ def fit_variants(
         patterns: Patterns of agreement of candidates.
         levels: For each column, the levels at which variants differ, `(num_levels,)`.
         num_all_pairs: Number of pairs of rows, candidates or not.
+
+    Returns:
+        For each column, the shares of levels that were counted, `(num_variants, num_levels)`. Those
+        of the mixture agree as copies do, or by chance.
     """
     mixture.variant_levels = levels
     columns = mixture.variant_columns
     num_classes = len(columns)
     share = np.exp(mixture.log_priors[0]) / num_classes
     _add_classes(mixture, np.full((num_classes, 1), _SHARED), np.full(num_classes, share))
-    for _ in range(_NUM_VARIANT_ROUNDS):
-        before = mixture.log_rivals
-        for number, column in enumerate(columns):
-            # Copies are equal, or differ as copies do, so variants do not.
-            mixture.rivals[column][number, ~levels[column]] = MIN_LEVEL
-        improve(mixture, patterns, num_all_pairs)
-        ratios = mixture.column_evidence(patterns.agreements)
-        variants = mixture.log_rival_classes(ratios, patterns.agreements)
-        every = np.append(variants, mixture.log_classes(ratios), axis=1)
-        posteriors = softmax(every, axis=1)[:, :num_classes]
+    mixture.rivals = _possible_variants(mixture)
+    counted: list[Array] = []
+
+    def count(posteriors: Array) -> None:
         _count_rivals(mixture, patterns, posteriors, num_all_pairs, 0)
-        for column, shares in enumerate(mixture.rivals):
-            if column not in columns:
-                shares[:] = _misspelled_as_copies(
-                    shares, mixture.match[column], mixture.chance[column]
-                )
-        if np.abs(mixture.log_rivals - before).max() < _MIN_CHANGE:
-            break
+        counted[:] = mixture.rivals
+        mixture.rivals = _possible_variants(mixture)
+
+    # The matches first: classes of variants that start from a guess would take copies.
+    improve(mixture, patterns, num_all_pairs)
+    improve(mixture, patterns, num_all_pairs, count_rivals=count)
+    return counted
+
+
+def _possible_variants(mixture: Mixture) -> list[Array]:
+    """Returns the shares of levels that variants may have, from those that were counted."""
+    columns = mixture.variant_columns
+    found = []
+    for column, shares in enumerate(mixture.rivals):
+        if column in columns:
+            possible = shares.copy()
+            # Copies are equal, or differ as copies do, so variants do not.
+            possible[columns.index(column), ~mixture.variant_levels[column]] = MIN_LEVEL
+        else:
+            levels = mixture.match[column], mixture.chance[column]
+            possible = _misspelled_as_copies(shares, *levels)
+        found.append(possible)
+    return found
 
 
 def _misspelled_as_copies(levels: Array, match: Array, chance: Array) -> Array:

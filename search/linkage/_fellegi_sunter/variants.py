@@ -225,19 +225,22 @@ def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
     return float(ratio) if ratio < _MAX_UNCLEAR else 0.0
 
 
-def with_companions(columns: Sequence[Column], mixture: Mixture) -> list[Flags]:
+def with_companions(
+    columns: Sequence[Column], variants: Sequence[Flags], counted: Sequence[Array]
+) -> list[Flags]:
     """Adds the columns that differ in the variants that other columns tell; returns all.
 
     Args:
         columns: The columns.
-        mixture: A mixture with fitted variants.
+        variants: For each column, flags of the levels at which variants differ.
+        counted: Their shares of levels, as `fit_variants` returns them.
 
     Returns:
         For each column, flags of the levels at which variants differ.
     """
     found = []
-    for number, (column, levels) in enumerate(zip(columns, mixture.variant_levels, strict=True)):
-        is_companion = (mixture.rivals[number][:, EQUAL] < _MIN_TOGETHER).all()
+    for column, levels, shares in zip(columns, variants, counted, strict=True):
+        is_companion = (shares[:, EQUAL] < _MIN_TOGETHER).all()
         if column.may_tell_variants and is_companion and not levels.any():
             levels = np.arange(len(levels)) > EQUAL
         found.append(levels)
