@@ -210,6 +210,28 @@ def test_the_same_concert_the_next_evening_is_another_one():
     assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.95
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_hour_of_another_evening_may_be_another_one(seed: int):
+    draw = np.random.default_rng(seed)
+    rows, truth = [], []
+    for number in range(150):
+        band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for evening in range(int(draw.integers(1, 4))):
+            hour = str(draw.choice(["18:00", "19:30", "20:00"]))
+            rows.append((band, str(day + timedelta(evening)), hour, venue))
+            truth.append(number * 10 + evening)
+            if draw.random() < 0.3:
+                copied = hour if draw.random() < 0.8 else ""
+                names = [_misspelled(name, draw) for name in (band, venue)]
+                rows.append((names[0], rows[-1][1], copied, names[1]))
+                truth.append(truth[-1])
+    columns = ("band", "date", "time", "venue")
+    found = deduplicate(dict(zip(columns, zip(*rows, strict=True), strict=True)), on=columns)
+    assert f1(_pairs(found), _true_pairs(truth)) > 0.95
+    assert found.links.mixture.variant_columns == [1, 2]
+
+
 def test_what_the_user_says_identifies_is_not_corrected():
     table, _ = _concerts(3, 0.2)
     found = deduplicate(table, on=list(table), identifies=["band", "venue"])
