@@ -33,7 +33,8 @@ _CHANGING = frozenset(
     "last surname family lastname familyname nachname phone tel telephone telefon mobile "
     "cell fax mail email addr address adresse anschrift street strasse rue calle via city "
     "town suburb place ort stadt ville zip zipcode postcode postal plz state county country "
-    "region land price amount cost total sum preis year jahr annee venue journal genre "
+    "region land price amount cost total sum preis donation fee rent salary wage income balance "
+    "budget revenue age population rating score votes views stock year jahr annee venue journal genre "
     "category style status url website web link lat latitude lng lon longitude description "
     "notes note comment comments remarks guardian parent mother father spouse husband wife contact "
     "doctor physician teacher agent".split()

@@ -214,15 +214,18 @@ def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
     """Returns the ratio of pairs of a table that may be copies that changed to its matches.
 
     They differ in one column only, as relatives or variants do. If they are more frequent than
-    copies, they are different things.
+    copies, and there are more of such pairs than rows, they are different things.
     """
     if not columns[0].is_one_table:
         return 0.0
+    share_of_matches, *shares_of_relatives = np.exp(mixture.log_priors[:-1])
     is_single = (mixture.shared < MIN_MOSTLY).sum(axis=1) == 1
-    log_relatives = mixture.log_priors[1:-1][is_single]
-    log_variants = mixture.log_rivals if len(mixture.variant_columns) == 1 else np.zeros(0)
-    ratio = np.exp(np.append(log_relatives, log_variants) - mixture.log_priors[0]).sum()
-    return float(ratio) if ratio < _MAX_UNCLEAR else 0.0
+    share = np.array(shares_of_relatives)[is_single].sum()
+    if len(mixture.variant_columns) == 1:
+        share += np.exp(mixture.log_rivals).sum()
+    ratio = share / share_of_matches
+    are_others = ratio > _MAX_UNCLEAR and share + share_of_matches > mixture.row_share
+    return 0.0 if are_others else float(ratio)
 
 
 def with_companions(
