@@ -34,11 +34,13 @@ _CHANGING = frozenset(
     "cell fax mail email addr address adresse anschrift street strasse rue calle via city "
     "town suburb place ort stadt ville zip zipcode postcode postal plz state county country "
     "region land price amount cost total sum preis donation fee rent salary wage income balance "
-    "budget revenue age population rating score votes views stock year jahr annee venue journal genre "
-    "category style status url website web link lat latitude lng lon longitude description "
+    "budget revenue age population rating score votes views stock year jahr annee venue journal "
+    "genre category style status url website web link lat latitude lng lon longitude description "
     "notes note comment comments remarks guardian parent mother father spouse husband wife contact "
-    "doctor physician teacher agent".split()
+    "doctor physician teacher agent plate".split()
 )
+# Firms that own a patent identify it, and people who own a car change.
+_OWNERS = frozenset("owner holder keeper driver".split())
 _SIZE = re.compile(
     r"(\d*x*[sml]|small|medium|large|\d+([.,]\d+)?\s*"
     r"(ml|cl|l|fl oz|oz|mg|g|kg|lbs?|cm|mm|m|in|inch|ft|gb|tb|mb|v|w|pcs|pack))",
@@ -67,7 +69,7 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
     """Tells whether two rows with different values of a column are hardly ever the same thing.
 
     Given names, dates of birth, titles, codes, colors and sizes identify; surnames, addresses,
-    towns, telephones, e-mail, prices, years and kinds change, or are shared by many things.
+    towns, telephones, e-mail, owners, prices, years and kinds change, or are shared by many things.
 
     Args:
         name: Header of the column, which decides if it names the kind of value.
@@ -81,6 +83,8 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
         return False
     if words & (_IDENTIFYING | _BIRTH):
         return True
+    if words & _OWNERS and kind == "name":
+        return False
     sample = sampled(cells)
     if not sample:
         return False

@@ -22,11 +22,13 @@ BETWEEN_ITEMS = "; "
 _NOT_DIGITS = re.compile(r"\D")
 # Factor of the similarity of codes with letters whose digits differ.
 _OTHER_DIGITS = 0.7
-# Similarity of a code and the same with so many more letters at an end, such as a host with and
-# without its domain.
-_WITH_LETTERS = 0.9
+# Similarity of a code and a part of it: its end, or the same without so many letters at an end,
+# such as a host without its domain.
+_PART_OF_CODE = 0.9
 _MIN_LETTERS = 3
 _MIN_CODE = 4
+# People write down the last characters of a long code, at least so many.
+_MIN_END = 6
 # Factor of the similarity of texts that contradict each other, and where it is looked for.
 _CONTRADICTION = 0.5
 _MIN_CHECKED = 0.5
@@ -158,18 +160,22 @@ def code_similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floa
     has_other_digits = digits[left] != digits[right]
     is_other = has_letters[left] & has_letters[right] & has_other_digits
     similarities[is_other] *= _OTHER_DIGITS
-    is_same_number = ~has_other_digits & (digits[left] != "")
-    for pair in np.flatnonzero(is_same_number).tolist():
+    ends = np.array([value[-_MIN_END:] for value in values])
+    may_be_part = ~has_other_digits & (digits[left] != "")
+    may_be_part |= ends[left] == ends[right]
+    for pair in np.flatnonzero(may_be_part).tolist():
         short, long = sorted((values[place] for place in pairs[pair].tolist()), key=len)
-        if _has_more_letters(short, long):
-            similarities[pair] = max(similarities[pair], _WITH_LETTERS)
+        if _is_part(short, long):
+            similarities[pair] = max(similarities[pair], _PART_OF_CODE)
     return similarities
 
 
-def _has_more_letters(short: str, long: str) -> bool:
-    """Tells whether a code of the same digits is another one with more words at its ends."""
+def _is_part(short: str, long: str) -> bool:
+    """Tells whether a code is the end of another one, or the same without words at its ends."""
     start = long.find(short)
     stop = start + len(short)
+    if len(short) >= _MIN_END and long.endswith(short):
+        return True
     if start < 0 or len(short) < _MIN_CODE or len(long) < len(short) + _MIN_LETTERS:
         return False
     ends = long[start - 1 : start] + short[0], short[-1] + long[stop : stop + 1]

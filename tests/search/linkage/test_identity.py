@@ -56,6 +56,13 @@ def test_headers_decide(name, expected):
     assert identifies(name, "name", cells) is expected
 
 
+def test_people_who_own_a_thing_change_and_firms_do_not():
+    people = [f"{one} {other}" for one, other in zip(GIVEN, words(24), strict=True)]
+    assert identifies("member", "name", people)
+    assert not identifies("owner", "name", people)
+    assert identifies("owner", "text", [f"{name} works of {name}" for name in words(30)])
+
+
 @pytest.mark.parametrize("name", ["birth_year", "yearOfBirth", "Geburtsjahr"])
 def test_years_of_birth_identify(name):
     assert identifies(name, "code", [str(year) for year in range(1930, 2000)])

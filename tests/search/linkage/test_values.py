@@ -141,6 +141,14 @@ def test_similarities():
     assert similarity("text", "51 clancy street", "clancy street 51") > 0.8
 
 
+def test_the_end_of_a_long_code_is_near():
+    assert similarity("code", "UCW0XRXX51K7E93X9", "1K7E93X9") == pytest.approx(0.9)
+    assert similarity("code", "+49 30 7654321", "7654321") == pytest.approx(0.9)
+    # Its start is a family of codes, and a few characters are alike by chance.
+    assert similarity("code", "UCW0XRXX51K7E93X9", "UCW0XRXX5") < 0.6
+    assert similarity("code", "UCW0XRXX51K7E93X9", "93X9") < 0.6
+
+
 def test_people_of_a_family_are_not_near():
     names = ["Garcia, Anna", "Garcia, Peter", "Garzia, Anna M", "Lindquist, Maria", "Olsen, Maria"]
     column = make_column("name", names, None)
