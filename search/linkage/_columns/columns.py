@@ -24,6 +24,7 @@ from tf_charagram.search.linkage._columns.frequencies import (
 from tf_charagram.search.linkage._columns.identity import (
     are_full_names,
     identifies,
+    is_amount,
     may_tell_variants,
 )
 from tf_charagram.search.linkage._columns.inner_keys import read_inner_keys
@@ -228,7 +229,7 @@ def make_column(
     elif is_alone and may_be_text:
         chosen = KINDS["text"]
     elif kind is None:
-        chosen = kind_of_both(distinct[0], distinct[-1])
+        chosen = kind_of_both(distinct[0], distinct[-1], are_amounts=is_amount(name))
     else:
         chosen = KINDS[kind]
     all_distinct = [cell for side in distinct for cell in side]

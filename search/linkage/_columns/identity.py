@@ -29,12 +29,16 @@ _NAMING = frozenset(
     "institution assignee owner supplier vendor customer client artist band author song album "
     "product article firma unternehmen kunde lieferant entreprise societe empresa".split()
 )
-_CHANGING = frozenset(
+# Amounts, which change, and are no codes even if all have the same number of digits.
+_AMOUNTS = frozenset(
+    "price amount cost total sum preis donation fee rent salary wage income balance budget revenue "
+    "population views votes".split()
+)
+_CHANGING = _AMOUNTS | frozenset(
     "last surname family lastname familyname nachname phone tel telephone telefon mobile "
     "cell fax mail email addr address adresse anschrift street strasse rue calle via city "
     "town suburb place ort stadt ville zip zipcode postcode postal plz state county country "
-    "region land price amount cost total sum preis donation fee rent salary wage income balance "
-    "budget revenue age population rating score votes views stock year jahr annee venue journal "
+    "region land age rating score stock year jahr annee venue journal "
     "genre category style status url website web link lat latitude lng lon longitude description "
     "notes note comment comments remarks guardian parent mother father spouse husband wife contact "
     "doctor physician teacher agent plate".split()
@@ -76,7 +80,7 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
         kind: Name of the kind of the column.
         cells: Cells that are not missing, with repetitions.
     """
-    words = {folded(word) for word in _HEADER_WORDS.findall(name)}
+    words = _words_of(name)
     if words & _BIRTH and kind in _MEASURES:
         return True
     if words & _CHANGING or kind in ("list", "time"):
@@ -107,6 +111,11 @@ def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
     return is_distinct and not _is_mostly(_is_address, distinct)
 
 
+def is_amount(name: str) -> bool:
+    """Tells whether a header names an amount, such as a price."""
+    return not _AMOUNTS.isdisjoint(_words_of(name))
+
+
 def are_keys(kind: str, cells: Sequence[str]) -> bool:
     """Tells codes, dates of birth and given names among the columns that identify.
 
@@ -127,10 +136,15 @@ def may_tell_variants(name: str, kind: str, cells: Sequence[str]) -> bool:
         kind: Name of the kind of the column.
         cells: Cells that are not missing, with repetitions.
     """
-    words = {folded(word) for word in _HEADER_WORDS.findall(name)}
+    words = _words_of(name)
     if kind not in _MEASURES or words & _CHANGING:
         return False
     return kind != "code" or not _is_mostly(_is_contact, list(dict.fromkeys(cells)))
+
+
+def _words_of(name: str) -> set[str]:
+    """Returns the words of a header."""
+    return {folded(word) for word in _HEADER_WORDS.findall(name)}
 
 
 def _is_contact(value: str) -> bool:

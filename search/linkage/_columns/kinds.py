@@ -186,11 +186,12 @@ KINDS = {
 }
 
 
-def kind_of(values: Sequence[str]) -> Kind:
+def kind_of(values: Sequence[str], *, are_amounts: bool = False) -> Kind:
     """Tells the kind of a column from its values.
 
     Args:
         values: Distinct cells that are not missing.
+        are_amounts: Whether numbers are amounts, even if they look like codes.
     """
     sample = sampled(values)
     if not sample:
@@ -204,7 +205,7 @@ def kind_of(values: Sequence[str]) -> Kind:
     if num_lists > 1 and num_lists >= _MIN_LISTS * len(sample):
         return KINDS["list"]
     if are_mostly(_is_number, sample):
-        return KINDS["code" if _are_codes(sample) else "number"]
+        return KINDS["code" if _are_codes(sample) and not are_amounts else "number"]
     if are_mostly(_is_code, sample):
         return KINDS["code"]
     num_words = sum(map(_num_long_words, sample))
@@ -227,12 +228,13 @@ def _is_number(value: str) -> bool:
     return number_of(value) is not None
 
 
-def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
+def kind_of_both(left: Sequence[str], right: Sequence[str], *, are_amounts: bool = False) -> Kind:
     """Tells the kind of a column of two tables, which may be written in two ways.
 
     Args:
         left: Distinct cells of the left table that are not missing.
         right: The same of the right table.
+        are_amounts: Whether numbers are amounts, even if they look like codes.
     """
     kinds = [kind_of(left).name, kind_of(right).name]
     if "date" in kinds and left and right:
@@ -241,7 +243,7 @@ def kind_of_both(left: Sequence[str], right: Sequence[str]) -> Kind:
         return KINDS["date" if all(map(are_serial_numbers, others)) else "text"]
     if are_times([sampled(cells) for cells in (left, right) if cells]):
         return KINDS["time"]
-    return kind_of(list(dict.fromkeys([*left, *right])))
+    return kind_of(list(dict.fromkeys([*left, *right])), are_amounts=are_amounts)
 
 
 def _are_codes(numbers: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.texts import words
+from tf_charagram.search.linkage._columns.columns import make_column
 from tf_charagram.search.linkage._columns.identity import identifies
 
 GIVEN = ["Anna", "Peter", "Zali", "Maria", "Jonas", "Olga"] * 4
@@ -61,6 +62,14 @@ def test_people_who_own_a_thing_change_and_firms_do_not():
     assert identifies("member", "name", people)
     assert not identifies("owner", "name", people)
     assert identifies("owner", "text", [f"{name} works of {name}" for name in words(30)])
+
+
+@pytest.mark.parametrize(("name", "kind"), [("price", "number"), ("lot", "code")])
+def test_prices_with_as_many_digits_as_codes_are_numbers(name, kind):
+    cells = [str(number) for number in range(123_456, 987_654, 9_876)]
+    column = make_column(name, cells, None)
+    assert column.kind.name == kind
+    assert column.is_identifying == (kind == "code")
 
 
 @pytest.mark.parametrize("name", ["birth_year", "yearOfBirth", "Geburtsjahr"])
