@@ -24,6 +24,7 @@ Array: TypeAlias = NDArray[np.float64]
 NO_PAIRS: Ids = np.zeros((0, 2), np.int64)
 NO_IDS: Ids = np.zeros(0, np.int64)
 NO_FLOATS: Floats = np.zeros(0, np.float32)
+_MAX_PACKED = 2**62
 
 
 class SparseRows(NamedTuple):
@@ -139,6 +140,20 @@ def numbered(values: Ids) -> tuple[Ids, Ids]:
     places = np.empty(len(values), np.int64)
     places[order] = np.cumsum(is_first) - 1
     return ordered[is_first], places
+
+
+def packed_integers(columns: Sequence[NDArray[Any]]) -> Ids:
+    """Returns rows of whole numbers from 0 on as one integer each, `(num_rows,)`."""
+    size = 1
+    packed = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        width = int(column.max(initial=0)) + 1
+        if size * width > _MAX_PACKED:
+            known, packed = numbered(packed)
+            size = len(known)
+        packed = packed * width + column.astype(np.int64)
+        size *= width
+    return packed
 
 
 def rows_by_number(numbers: Ids, count: int) -> Rows:

@@ -15,6 +15,7 @@ from tf_charagram.search._pairs.flat_arrays import (
     keys_of_pairs,
     lengths_of,
     ones_of,
+    packed_integers,
     paired,
     pairs_of_keys,
     runs_of,
@@ -102,12 +103,15 @@ def _pairs_in_one_table(
 
     A copy of a row has this row as its only candidate: copies would crowd out other rows.
     """
-    values = np.stack([column.left for column in columns], axis=1)
-    _, firsts, numbers = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    values = packed_integers([column.left - MISSING for column in columns])
     all_rows = np.arange(len(values))
-    first_of = firsts[numbers.ravel()]
+    order = stable_order(values)
+    starts, ends = runs_of(values[order])
+    firsts = order[starts]
+    first_of = np.empty_like(order)
+    first_of[order] = np.repeat(firsts, ends - starts)
     # Rows without values say nothing.
-    has_values = (values != MISSING).any(axis=1)
+    has_values = np.any([column.left != MISSING for column in columns], axis=0)
     is_copy = (first_of != all_rows) & has_values & (all_rows >= first)
     copies = paired(first_of, all_rows)[is_copy]
     rows = np.sort(firsts)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
 from tf_charagram.search._pairs.flat_arrays import (
     Array,
     Flags,
     Ids,
-    numbered,
+    packed_integers,
     runs_of,
     stable_order,
 )
@@ -51,7 +50,6 @@ _MIN_OUTDONE = 0.3
 _MIN_RELATIVES = 5
 # Equal values fall into bins of their log frequency, so that few patterns are fitted.
 _BIN = 0.25
-_MAX_PACKED = 2**62
 
 
 class Patterns(NamedTuple):
@@ -73,7 +71,7 @@ class Patterns(NamedTuple):
         levels = [agreement.levels for agreement in agreements]
         # Logarithms of shares are negative.
         bins = [np.round(agreement.log_frequencies / -_BIN) for agreement in agreements]
-        packed = _packed([*levels, *bins])
+        packed = packed_integers([*levels, *bins])
         order = stable_order(packed)
         starts, ends = runs_of(packed[order])
         first = order[starts]
@@ -87,20 +85,6 @@ class Patterns(NamedTuple):
     def are_present(self) -> Flags:
         """Tells where no value is missing, `(num_patterns, num_columns)`."""
         return np.stack([agreement.levels != ABSENT for agreement in self.agreements], axis=1)
-
-
-def _packed(columns: Sequence[NDArray[Any]]) -> Ids:
-    """Returns rows of whole numbers from 0 on as one integer each, `(num_rows,)`."""
-    size = 1
-    packed = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        width = int(column.max(initial=0)) + 1
-        if size * width > _MAX_PACKED:
-            known, packed = numbered(packed)
-            size = len(known)
-        packed = packed * width + column.astype(np.int64)
-        size *= width
-    return packed
 
 
 def fit_mixture(

@@ -66,6 +66,8 @@ class Hierarchies:
         self._columns = columns
         self._chance = chance
         self._drawn = drawn
+        # Levels of the random pairs, by column.
+        self._levels: dict[int, NDArray[np.int8]] = {}
         # Agreements of pairs of rows with equal values in a column, most of which do not match.
         self._siblings: dict[int, list[Agreement]] = {}
         # Of the rows that share a value with a row, the part that one row is.
@@ -83,13 +85,19 @@ class Hierarchies:
             num_near = chance[parent][[EQUAL, EQUAL + 1]].sum() * len(column.right)
             if column.kind.name in _MEASURES and num_near >= num_rows:
                 # Stays that begin in the same week end in the same week, too.
-                levels = compare_column(column, drawn).levels
+                levels = self._drawn_levels(parent)
                 is_near = (levels == EQUAL) | (levels == EQUAL + 1)
                 pairs = drawn[is_near][:_NUM_DRAWN]
                 num_rows = num_near
             if len(pairs) >= _MIN_PAIRS:
                 self._siblings[parent] = compare_columns(columns, pairs)
                 self._share_of_row[parent] = 1 / num_rows
+
+    def _drawn_levels(self, number: int) -> NDArray[np.int8]:
+        """Returns the levels of the random pairs in a column, `(num_pairs,)`."""
+        if number not in self._levels:
+            self._levels[number] = compare_column(self._columns[number], self._drawn).levels
+        return self._levels[number]
 
     def before_pairs(self) -> Hierarchy:
         """Finds them before matches are known: most pairs differ in what identifies."""
@@ -127,12 +135,11 @@ class Hierarchies:
         """
         if parent < 0:
             return equal[np.newaxis]
-        column = self._columns[number]
-        levels = compare_column(column, self._drawn).levels
-        above = compare_column(self._columns[parent], self._drawn).levels
+        above = self._drawn_levels(parent)
         found = np.tile(self._chance[number], (len(self._chance[parent]), 1))
         for level in range(EQUAL + 2, len(found) - 1):
-            found[level] = level_shares(levels[above == level], self._chance[number])
+            levels = compare_column(self._columns[number], self._drawn[above == level]).levels
+            found[level] = level_shares(levels, self._chance[number])
         found[[EQUAL, EQUAL + 1]] = equal
         return found
 
@@ -152,9 +159,10 @@ class Hierarchies:
         roots = roots_of(parents)
         matching = [0.0] if len(set(roots)) > 1 else [_EXPECTED_PARTNERS]
         equal = []
-        for other, agreement in enumerate(compare_columns(self._columns, pairs)):
-            is_present = agreement.levels != ABSENT
-            num_equal = weights[agreement.levels == EQUAL].sum()
+        for other, own in enumerate(self._columns):
+            left, right = own.left[pairs[:, 0]], own.right[pairs[:, 1]]
+            is_present = (left >= 0) & (right >= 0)
+            num_equal = weights[is_present & (left == right)].sum()
             equal.append(num_equal / max(weights[is_present].sum(), 1))
             if roots[other] != roots[number]:
                 by_chance = self._chance[other][EQUAL]

@@ -263,7 +263,7 @@ class Mixture:
 
         They are relative to the likelihood of a random pair, with priors.
         """
-        classes = np.tile(self.log_rivals, (len(ratios), 1))
+        classes = np.tile(self.log_rivals[:, np.newaxis], len(ratios)).T
         if not len(self.log_rivals):
             return classes
         # Rivals differ in something; classes tell that of each column alone.
