@@ -272,9 +272,9 @@ def improve(
         ratios = mixture.column_evidence(patterns.agreements, log_chances)
         sets = mixture.changed(ratios)
         classes = mixture.log_classes(ratios, sets)
-        classes[:, 1:] += kept
-        rivals = kept + mixture.log_rival_classes(ratios, patterns.agreements)
+        rivals = mixture.log_rival_classes(ratios, patterns.agreements)
         every = np.append(classes, rivals, axis=1)
+        every[:, 1:] += kept
         posteriors, of_rivals = np.split(softmax(every, axis=1), [classes.shape[1]], axis=1)
         weights = patterns.counts[:, np.newaxis] * posteriors
         _fit_matches(mixture, patterns, weights[:, 0])
