@@ -105,11 +105,8 @@ def _pairs_in_one_table(
     """
     values = packed_integers([column.left - MISSING for column in columns])
     all_rows = np.arange(len(values))
-    order = stable_order(values)
-    starts, ends = runs_of(values[order])
-    firsts = order[starts]
-    first_of = np.empty_like(order)
-    first_of[order] = np.repeat(firsts, ends - starts)
+    _, firsts, numbers = np.unique(values, return_index=True, return_inverse=True)
+    first_of = firsts[numbers]
     # Rows without values say nothing.
     has_values = np.any([column.left != MISSING for column in columns], axis=0)
     is_copy = (first_of != all_rows) & has_values & (all_rows >= first)

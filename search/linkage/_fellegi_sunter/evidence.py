@@ -82,9 +82,7 @@ def compare_column(column: Column, pairs: Ids) -> Agreement:
     differ = np.flatnonzero(~is_equal & ~is_absent)
     # Many pairs of rows have the same pair of values.
     num_values = len(column.values)
-    sides = left[differ], right[differ]
-    # NumPy takes several times as long to sort pairs.
-    unordered = paired(np.minimum(*sides), np.maximum(*sides))
+    unordered = np.sort(paired(left, right)[differ], axis=1)
     keys, places = numbered(keys_of_pairs(unordered, num_values))
     values = pairs_of_keys(keys, num_values)
     parts = [NO_FLOATS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -36,7 +35,7 @@ from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_riv
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
 from tf_charagram.search.linkage._fellegi_sunter.text_links import links_by_texts, telling_text
 from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds
-from tf_charagram.search.linkage._fellegi_sunter.variants import variant_levels, with_companions
+from tf_charagram.search.linkage._fellegi_sunter.variants import add_companions, variant_levels
 
 # Share of the rows that have a partner, before any pair is seen.
 _EXPECTED_SHARE = 0.5
@@ -238,12 +237,9 @@ def fitted_mixture(
     if fitted is None and is_one_table:
         variants = variant_levels(translated, mixture, pairs, agreements)
     if variants:
-        without = deepcopy(mixture)
         counted = fit_variants(mixture, patterns, variants, num_all)
-        found, variants = variants, with_companions(translated, variants, counted)
-        if not np.array_equal(np.concatenate(found), np.concatenate(variants)):
-            mixture = without
-            fit_variants(mixture, patterns, variants, num_all)
+        if add_companions(variants, translated, counted):
+            mixture = fit()
     if sizes is None and is_one_table:
         probabilities = expit(mixture.log_odds(agreements))
         translated, agreements = count_things(translated, pairs, agreements, probabilities)

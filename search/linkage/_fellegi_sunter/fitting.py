@@ -265,16 +265,15 @@ def improve(
             `(num_patterns, num_rivals)`. Default: they stay as they are.
     """
     before = np.zeros(len(patterns.counts))
-    kept = np.broadcast_to(log_kept, before.shape)[:, np.newaxis]
     log_chances = mixture.log_chances(patterns.agreements)
     is_present = patterns.are_present()
     for _ in range(_NUM_STEPS):
-        ratios = mixture.column_evidence(patterns.agreements, log_chances)
+        ratios = mixture.log_matches(patterns.agreements) - log_chances
         sets = mixture.changed(ratios)
         classes = mixture.log_classes(ratios, sets)
         rivals = mixture.log_rival_classes(ratios, patterns.agreements)
         every = np.append(classes, rivals, axis=1)
-        every[:, 1:] += kept
+        every.T[1:] += log_kept
         posteriors, of_rivals = np.split(softmax(every, axis=1), [classes.shape[1]], axis=1)
         weights = patterns.counts[:, np.newaxis] * posteriors
         _fit_matches(mixture, patterns, weights[:, 0])

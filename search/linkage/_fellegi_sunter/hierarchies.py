@@ -7,6 +7,7 @@ are the evidence of one column, not of two.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,8 @@ class Hierarchies:
         self._columns = columns
         self._chance = chance
         self._drawn = drawn
-        # Levels of the random pairs, by column.
-        self._levels: dict[int, NDArray[np.int8]] = {}
+        # Levels of these pairs in a column.
+        self._levels = cache(lambda number: compare_column(columns[number], drawn).levels)
         # Agreements of pairs of rows with equal values in a column, most of which do not match.
         self._siblings: dict[int, list[Agreement]] = {}
         # Of the rows that share a value with a row, the part that one row is.
@@ -85,19 +86,13 @@ class Hierarchies:
             num_near = chance[parent][[EQUAL, EQUAL + 1]].sum() * len(column.right)
             if column.kind.name in _MEASURES and num_near >= num_rows:
                 # Stays that begin in the same week end in the same week, too.
-                levels = self._drawn_levels(parent)
+                levels = self._levels(parent)
                 is_near = (levels == EQUAL) | (levels == EQUAL + 1)
                 pairs = drawn[is_near][:_NUM_DRAWN]
                 num_rows = num_near
             if len(pairs) >= _MIN_PAIRS:
                 self._siblings[parent] = compare_columns(columns, pairs)
                 self._share_of_row[parent] = 1 / num_rows
-
-    def _drawn_levels(self, number: int) -> NDArray[np.int8]:
-        """Returns the levels of the random pairs in a column, `(num_pairs,)`."""
-        if number not in self._levels:
-            self._levels[number] = compare_column(self._columns[number], self._drawn).levels
-        return self._levels[number]
 
     def before_pairs(self) -> Hierarchy:
         """Finds them before matches are known: most pairs differ in what identifies."""
@@ -135,7 +130,7 @@ class Hierarchies:
         """
         if parent < 0:
             return equal[np.newaxis]
-        above = self._drawn_levels(parent)
+        above = self._levels(parent)
         found = np.tile(self._chance[number], (len(self._chance[parent]), 1))
         for level in range(EQUAL + 2, len(found) - 1):
             levels = compare_column(self._columns[number], self._drawn[above == level]).levels

@@ -147,20 +147,14 @@ class Mixture:
             changes=changing.before_pairs(num_changing, _PRIOR_DIFFERENT),
         )
 
-    def column_evidence(
-        self, agreements: Sequence[Agreement], log_chances: Array | None = None
-    ) -> Array:
-        """Returns the log likelihood ratios of match and chance, `(num_pairs, num_columns)`.
+    def column_evidence(self, agreements: Sequence[Agreement]) -> Array:
+        """Returns the log likelihood ratios of match and chance, `(num_pairs, num_columns)`."""
+        return self.log_matches(agreements) - self.log_chances(agreements)
 
-        Args:
-            agreements: Agreements of the pairs, one per column.
-            log_chances: The result of `log_chances`. Default: it is computed.
-        """
-        log_chances = self.log_chances(agreements) if log_chances is None else log_chances
+    def log_matches(self, agreements: Sequence[Agreement]) -> Array:
+        """Returns the log likelihoods among matches, `(num_pairs, num_columns)`."""
         columns = zip(self.match, agreements, strict=True)
-        ratios: Array = np.stack([log_levels(*column) for column in columns]).T
-        ratios -= log_chances
-        return ratios
+        return np.stack([log_levels(*column) for column in columns]).T
 
     def log_chances(self, agreements: Sequence[Agreement]) -> Array:
         """Returns the log likelihoods among random pairs, `(num_pairs, num_columns)`.

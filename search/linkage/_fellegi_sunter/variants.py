@@ -228,23 +228,22 @@ def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
     return 0.0 if are_others else float(ratio)
 
 
-def with_companions(
-    columns: Sequence[Column], variants: Sequence[Flags], counted: Sequence[Array]
-) -> list[Flags]:
-    """Adds the columns that differ in the variants that other columns tell; returns all.
+def add_companions(
+    variants: Sequence[Flags], columns: Sequence[Column], counted: Sequence[Array]
+) -> bool:
+    """Adds the columns that differ in the variants that other columns tell, if there are any.
 
     Args:
+        variants: For each column, flags of the levels at which variants differ, which are changed.
         columns: The columns.
-        variants: For each column, flags of the levels at which variants differ.
         counted: Their shares of levels, as `fit_variants` returns them.
 
     Returns:
-        For each column, flags of the levels at which variants differ.
+        Whether there are any.
     """
-    found = []
-    for column, levels, shares in zip(columns, variants, counted, strict=True):
+    has_companions = False
+    for levels, column, shares in zip(variants, columns, counted, strict=True):
         is_companion = (shares[:, EQUAL] < _MIN_TOGETHER).all()
         if column.may_tell_variants and is_companion and not levels.any():
-            levels = np.arange(len(levels)) > EQUAL
-        found.append(levels)
-    return found
+            levels[EQUAL + 1 :] = has_companions = True
+    return has_companions
