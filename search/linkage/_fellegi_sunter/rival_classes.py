@@ -204,7 +204,11 @@ def fit_outdone_rivals(
 def fit_variants(
     mixture: Mixture, patterns: Patterns, levels: list[Flags], num_all_pairs: float
 ) -> list[Array]:
-    """Fits a class of variants for each column that tells them, apart from the matches.
+    """Fits two classes of variants for each column that tells them, apart from the matches.
+
+    Variants that are written alike, or have another title and cast as sequels do, are of the second
+    class. Copies of variants are of the first one, and misspelled as copies are: without it, they
+    would be taken for copies whose date is misspelled, too.
 
     Args:
         mixture: A mixture that takes variants of one table for matches, which is changed.
@@ -213,12 +217,13 @@ def fit_variants(
         num_all_pairs: Number of pairs of rows, candidates or not.
 
     Returns:
-        For each column, the shares of levels that were counted, `(num_variants, num_levels)`. Those
-        of the mixture agree as copies do, or by chance.
+        For each column, the shares of levels of the variants that each variant column tells,
+        `(num_variant_columns, num_levels)`.
     """
     mixture.variant_levels = levels
     columns = mixture.variant_columns
-    num_classes = len(columns)
+    num_columns = len(columns)
+    num_classes = 2 * num_columns
     share = np.exp(mixture.log_priors[0]) / num_classes
     _add_classes(mixture, np.full((num_classes, 1), _SHARED), np.full(num_classes, share))
     mixture.rivals = _possible_variants(mixture)
@@ -226,7 +231,7 @@ def fit_variants(
 
     def count(posteriors: Array) -> None:
         _count_rivals(mixture, patterns, posteriors, num_all_pairs, 0)
-        counted[:] = mixture.rivals
+        counted[:] = [_of_both_classes(mixture, shares) for shares in mixture.rivals]
         mixture.rivals = _possible_variants(mixture)
 
     # The matches first: classes of variants that start from a guess would take copies.
@@ -238,23 +243,32 @@ def fit_variants(
 def _possible_variants(mixture: Mixture) -> list[Array]:
     """Returns the shares of levels that variants may have, from those that were counted."""
     columns = mixture.variant_columns
+    num_columns = len(columns)
     found = []
     for column, shares in enumerate(mixture.rivals):
         if column in columns:
-            possible = shares.copy()
+            # The dates of variants, and of their copies, are equally far apart.
+            possible = np.tile(_of_both_classes(mixture, shares), (2, 1))
             # Copies are equal, or differ as copies do, so variants do not.
-            possible[columns.index(column), ~mixture.variant_levels[column]] = MIN_LEVEL
+            number = columns.index(column)
+            possible[number::num_columns, ~mixture.variant_levels[column]] = MIN_LEVEL
         else:
+            possible = shares.copy()
             levels = mixture.match[column], mixture.chance[column]
-            possible = _misspelled_as_copies(shares, *levels)
+            possible[:num_columns] = _misspelled_as_copies(shares[:num_columns], *levels)
         found.append(possible)
     return found
 
 
+def _of_both_classes(mixture: Mixture, shares: Array) -> Array:
+    """Joins the shares of levels of variants and of their copies, `(num_columns, num_levels)`."""
+    by_class = mixture.log_rivals.reshape(2, -1, 1)
+    weights = softmax(by_class, axis=0)
+    return (weights * shares.reshape(2, by_class.shape[1], -1)).sum(axis=0)
+
+
 def _misspelled_as_copies(levels: Array, match: Array, chance: Array) -> Array:
     """Returns the shares of levels of variants that agree as copies do, or by chance.
-
-    Otherwise misspelled copies would be taken for variants, and exact variants for copies.
 
     Args:
         levels: The shares that were counted, `(num_variants, num_levels)`.

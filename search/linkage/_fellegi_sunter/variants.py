@@ -42,7 +42,7 @@ _MAX_NEAR = 3.0
 # Pairs with equal values that are counted before any other.
 _PSEUDO_PAIRS = 10
 # Columns whose values are mostly near by chance, such as rooms of a floor, tell little.
-_MIN_APART = 0.5
+_MIN_APART = 0.3
 # Pairs that differ in one column only, for each match: if there are more, they are no copies.
 _MAX_UNCLEAR = 2.0
 # Never all matches are unclear.
@@ -68,10 +68,12 @@ def variant_levels(
     """
     if not any(column.may_tell_variants for column in columns):
         return []
-    have_keys = _have_keys(columns)
+    have_keys = _have_keys(columns, mixture)
     # Next to keys, other things are relatives already.
     is_alike = mixture.log_odds(agreements, any_relation=have_keys) > 0
     alike = pairs[is_alike]
+    if not len(alike):
+        return []
     levels = [agreement.levels[is_alike] for agreement in agreements]
     is_misspelled = np.zeros(len(alike), bool)
     for column, own in zip(columns, levels, strict=True):
@@ -171,10 +173,14 @@ def _levels_by_share(
     return are_unequal
 
 
-def _have_keys(columns: Sequence[Column]) -> bool:
-    """Tells whether things have a column that identifies them, whatever else differs."""
-    for column in columns:
-        if column.is_identifying and are_keys(column.kind.name, column.left_cells):
+def _have_keys(columns: Sequence[Column], mixture: Mixture) -> bool:
+    """Tells whether things have a column that identifies them, whatever else differs.
+
+    If most alike rows differ in it, it is none: prints of one picture have other sizes.
+    """
+    for column, match in zip(columns, mixture.match, strict=True):
+        is_shared = match[: EQUAL + 2].sum() > MIN_MOSTLY
+        if is_shared and column.is_identifying and are_keys(column.kind.name, column.left_cells):
             return True
     return False
 

@@ -66,6 +66,55 @@ def test_concerts_without_copies_stay_apart():
     assert len(_pairs(deduplicate(table, on=list(table)))) <= 2
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_sequels_are_less_alike_than_copies(seed: int):
+    draw = np.random.default_rng(seed)
+    rows, truth = [], []
+    for number in range(220):
+        title = f"{_NAMES[number]} {_NAMES[int(draw.integers(400))]}"
+        director = _NAMES[int(draw.integers(80))]
+        actors = [f"{_NAMES[place]} {_NAMES[-place]}" for place in draw.integers(1, 400, 6)]
+        year = int(draw.integers(1950, 2015))
+        for part in range(int(draw.integers(1, 4))):
+            cast = [*actors[:2], actors[2 + part]]
+            whole = title + ["", ": Part II", " III"][part]
+            minutes = int(draw.integers(80, 180))
+            rows.append((whole, director, str(year + 3 * part), ", ".join(cast), str(minutes)))
+            truth.append(len(truth))
+            if draw.random() < 0.3:
+                # Most copies name two actors, and some have another length.
+                some = ", ".join(cast[: 2 + (draw.random() < 0.4)])
+                length = minutes + int(draw.integers(-4, 5)) * (draw.random() < 0.4)
+                again = year + 3 * part + (draw.random() < 0.2)
+                rows.append((_misspelled(whole, draw), director, str(again), some, str(length)))
+                truth.append(truth[-1])
+    names = ("title", "director", "year", "cast", "minutes")
+    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    assert f1(_pairs(deduplicate(table, on=list(names))), _true_pairs(truth)) > 0.95
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sizes_that_differ_are_no_keys(seed: int):
+    draw = np.random.default_rng(seed)
+    rows, truth = [], []
+    for number in range(200):
+        artist, title = f"{_NAMES[number % 60]} {_NAMES[number % 70]}", _NAMES[-number - 1]
+        height, width, estimate = draw.integers(15, 150, 3)
+        for print_ in range(int(draw.choice([1, 1, 2, 4]))):
+            size = f"{height + int(draw.integers(-9, 9)) * (print_ > 0)} x {width} cm"
+            sale = date(2015, 1, 1) + timedelta(int(draw.integers(3600)))
+            row = [artist, title, size, str(sale), str(100 * estimate + 700 * print_)]
+            rows.append(row)
+            truth.append(len(truth))
+            if draw.random() < 0.3:
+                shorter = size.replace(" cm", "") if draw.random() < 0.3 else size
+                rows.append([artist, _misspelled(title, draw), shorter, *row[3:]])
+                truth.append(truth[-1])
+    names = ("artist", "title", "size", "sale", "estimate")
+    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    assert f1(_pairs(deduplicate(table, on=list(names))), _true_pairs(truth)) > 0.9
+
+
 def _payments(seed: int) -> tuple[dict, list[int]]:
     """Makes standing orders and other payments; a third of them booked again up to 3 days later."""
     draw = np.random.default_rng(seed)
