@@ -28,7 +28,7 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import (
 _NUM_STEPS = 100
 # Classes of relatives that turn out to be matches are dropped, and the rest is fitted again.
 _NUM_ROUNDS = 3
-# Log-odds change less than this: the fit has converged.
+# Probabilities of matches change less than this: the fit has converged.
 _TOLERANCE = 1e-4
 # Classes of pairs: matches, relatives (which agree in some columns as matches do, and in the others
 # by chance), and random pairs.
@@ -81,10 +81,6 @@ class Patterns(NamedTuple):
             log_frequencies = -_BIN * own[first].astype(np.float64)
             found.append(agreement.of(first)._replace(log_frequencies=log_frequencies))
         return cls(found, counts.astype(np.float64), first)
-
-    def are_present(self) -> Flags:
-        """Tells where no value is missing, `(num_patterns, num_columns)`."""
-        return np.stack([agreement.levels != ABSENT for agreement in self.agreements], axis=1)
 
 
 def fit_mixture(
@@ -217,7 +213,7 @@ def _likely_relatives(
     ratios = mixture.column_evidence(patterns.agreements)
     gains = np.maximum(ratios, 0).sum(axis=1)
     is_good = gains > np.log(max(num_all_pairs, 1))
-    differs = (ratios < 0) & patterns.are_present()
+    differs = ratios < 0
     is_candidate = is_good & (differs & mixture.is_identifying).any(axis=1)
     # Namesakes are as alike as the columns that they share make them.
     is_match_like = gains > np.log(max(num_all_pairs, 1) / max(num_expected, 1))
@@ -266,7 +262,7 @@ def improve(
     """
     before = np.zeros(len(patterns.counts))
     log_chances = mixture.log_chances(patterns.agreements)
-    is_present = patterns.are_present()
+    is_present = np.stack([agreement.levels != ABSENT for agreement in patterns.agreements]).T
     for _ in range(_NUM_STEPS):
         ratios = mixture.log_matches(patterns.agreements) - log_chances
         sets = mixture.changed(ratios)

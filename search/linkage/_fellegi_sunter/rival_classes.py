@@ -101,7 +101,8 @@ def add_inner_classes(
     """
     ratios = mixture.column_evidence(patterns.agreements)
     gains = np.maximum(ratios, 0).sum(axis=1)
-    differs = (ratios < 0) & patterns.are_present()
+    # Missing values have no evidence.
+    differs = ratios < 0
     is_good = gains > _MIN_GAIN * np.log(max(num_pairs, 1))
     is_good &= differs.sum(axis=1) >= least
     shared, counts = frequent_sets(differs[is_good], patterns.counts[is_good], _NUM_INNER)
