@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
-from tf_charagram.search.linkage._columns.identity import are_keys
+from tf_charagram.search.linkage._columns.identity import are_full_names, are_keys
 from tf_charagram.search.linkage._columns.value_similarities import NEAR_DAYS, days_between
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
@@ -191,7 +191,8 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
     They have another value of a column that might tell variants; or of any column but those that
     identify, if there are more matches than rows, or if nothing identifies and columns follow from
     others: offices in the streets of a town. Where all columns are of one hierarchy, half of the
-    near matches may be siblings.
+    near matches may be siblings; and so may those with near full names, if there are more relatives
+    of other names than matches: the initial or the nickname of one may be that of another one.
     """
     if not columns[0].is_one_table:
         return 0.0
@@ -200,8 +201,10 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
         are_many |= max(mixture.parents, default=-1) >= 0
     shares = [0.0]
     is_one_hierarchy = len(set(roots_of(mixture.parents))) == 1
-    for column, match, chance in zip(columns, mixture.match, mixture.chance, strict=True):
-        if is_one_hierarchy and column.is_identifying:
+    levels = zip(columns, mixture.match, mixture.chance, strict=True)
+    for number, (column, match, chance) in enumerate(levels):
+        may_be_siblings = is_one_hierarchy or _are_of_families(column, number, mixture)
+        if may_be_siblings and column.is_identifying:
             shares.append((1 - match[EQUAL]) / 2)
         if chance[-1] <= _MIN_APART:
             continue
@@ -214,6 +217,14 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
         elif are_many and not column.is_identifying and share > _MAX_OTHERS:
             shares.append(match[EQUAL + 2 :].sum())
     return float(min(max(shares), _MAX_UNCLEAR_SHARE))
+
+
+def _are_of_families(column: Column, number: int, mixture: Mixture) -> bool:
+    """Tells full names of a table that has more relatives of other names than matches."""
+    have_other_names = mixture.shared[:, number] < MIN_MOSTLY
+    share_of_matches, *shares_of_relatives = np.exp(mixture.log_priors[:-1])
+    share = np.array(shares_of_relatives)[have_other_names].sum()
+    return share > share_of_matches and are_full_names(column.left_cells)
 
 
 def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:

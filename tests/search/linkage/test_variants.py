@@ -115,6 +115,31 @@ def test_sizes_that_differ_are_no_keys(seed: int):
     assert f1(_pairs(deduplicate(table, on=list(names))), _true_pairs(truth)) > 0.9
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_initials_in_a_family_may_be_those_of_another_one(seed: int):
+    draw = np.random.default_rng(seed)
+    given = (
+        "Adam Albert Alice Anna Arthur Betty Bruno Carl Carla Clara David Diana Emil Emma".split()
+    )
+    rows, truth = [], []
+    for number in range(250):
+        street, phone = f"{number % 90} {_NAMES[number % 40]} street", str(7919 * number + 10**8)
+        for name in draw.choice(given, int(draw.integers(1, 5)), replace=False):
+            rows.append((f"{name} {_NAMES[number]}", street, phone))
+            truth.append(len(truth))
+            if draw.random() < 0.3:
+                called = f"{name[0]}." if draw.random() < 0.4 else _misspelled(name, draw)
+                rows.append((f"{called} {_NAMES[number]}", street, phone))
+                truth.append(truth[-1])
+    table = dict(zip(("tenant", "address", "phone"), zip(*rows, strict=True), strict=True))
+    found = deduplicate(table, on=list(table))
+    [estimate] = [each for each in found.estimates if each.threshold == 0.5]
+    pairs = _pairs(found)
+    precision = len(pairs & _true_pairs(truth)) / len(pairs)
+    assert precision < 0.8
+    assert estimate.precision_bounds[0] < precision
+
+
 def _payments(seed: int) -> tuple[dict, list[int]]:
     """Makes standing orders and other payments; a third of them booked again up to 3 days later."""
     draw = np.random.default_rng(seed)
