@@ -32,7 +32,7 @@ _NAMING = frozenset(
 # Amounts, which change, and are no codes even if all have the same number of digits.
 _AMOUNTS = frozenset(
     "price amount cost total sum preis donation fee rent salary wage income balance budget revenue "
-    "population views votes".split()
+    "population views votes mileage odometer".split()
 )
 _CHANGING = _AMOUNTS | frozenset(
     "last surname family lastname familyname nachname phone tel telephone telefon mobile "

@@ -37,16 +37,16 @@ _MIN_COPIES = 0.05
 _MIN_PAIRS = 20
 
 
-def look_like_copies(mixture: Mixture, num_pairs: float, num_matches: float) -> bool:
-    """Tells whether rivals within tables are copies: some are apart from matches in no column.
+def look_like_copies(mixture: Mixture, inner: InnerPairs, num_matches: float) -> bool:
+    """Tells whether rivals within tables are copies: some are apart in nothing that may tell.
 
     Args:
         mixture: A mixture with rivals that were fitted as if there were no copies.
-        num_pairs: Number of pairs of rows of the same table.
+        inner: The pairs of rows of the same table.
         num_matches: Number of the matches of two tables before rivals were fitted.
     """
-    is_apart = agreement_ratios(mixture) < _MIN_APART
-    num_copies = np.exp(mixture.log_rivals[~is_apart.any(axis=1)]).sum() * num_pairs
+    is_apart = agreement_ratios(mixture)[:, inner.may_tell] < _MIN_APART
+    num_copies = np.exp(mixture.log_rivals[~is_apart.any(axis=1)]).sum() * inner.num_pairs
     return bool(num_copies > _MIN_COPIES * num_matches + _MIN_PAIRS)
 
 

@@ -241,7 +241,7 @@ def _fit_inner(
     before = deepcopy(mixture)
     if not all_have_copies:
         fit_inner_rivals(mixture, inner, agreements, num_all_pairs)
-        if not look_like_copies(mixture, inner.num_pairs, before.num_matches(num_all_pairs)):
+        if not look_like_copies(mixture, inner, before.num_matches(num_all_pairs)):
             return False
         vars(mixture).update(vars(before))
     fit_beside_copies(mixture, inner, agreements, num_all_pairs)
@@ -270,8 +270,15 @@ def _inner_pairs(tables: Sequence[_RowsOfTable], copies_of_tables: Sequence[_Cop
     for column in tables[0].columns:
         is_day = column.may_tell_variants and column.kind.name == "date"
         tells.append(column.is_identifying or is_day)
-    are_seen = all(are_clean[: len(tables)])
-    return InnerPairs(agreements, of_columns, max(num_pairs, 1.0), are_seen, np.array(tells))
+    may_tell = [column.is_identifying or column.may_tell_variants for column in tables[0].columns]
+    return InnerPairs(
+        agreements,
+        of_columns,
+        max(num_pairs, 1.0),
+        are_seen=all(are_clean[: len(tables)]),
+        tells=np.array(tells if any(tells) else may_tell),
+        may_tell=np.array(may_tell),
+    )
 
 
 def _num_equal(mixture: Mixture, columns: Sequence[Column], num_rows: NDArray[np.integer]) -> int:

@@ -169,6 +169,42 @@ def test_payments_of_a_customer_are_rivals_beside_copies(num_common):
     assert recall > 0.95
 
 
+def _cars(draw: np.random.Generator) -> tuple[list, list]:
+    """Makes two tables of cars, some of them twice and half of them sold since."""
+    names = words(400)
+    tables: tuple[list, list] = [], []
+
+    def owner_and_plate() -> tuple[str, str]:
+        owner = f"{names[draw.integers(200)]} {names[draw.integers(200, 400)]}"
+        return owner.title(), f"B-{draw.integers(1000, 9999)}"
+
+    for car in range(500):
+        model = f"{names[draw.integers(40)]} {names[draw.integers(9)]}"
+        color = ["red", "blue", "white", "black"][draw.integers(4)]
+        code = f"W{draw.integers(10**9, 10**10)}"
+        sold = owner_and_plate()
+        for side in (0, 1) if draw.random() < 0.6 else (int(draw.integers(2)),):
+            for _ in range(1 + (draw.random() < 0.4)):
+                sold = owner_and_plate() if draw.random() < 0.5 else sold
+                seen = code if draw.random() < 0.7 else ""
+                tables[side].append((model[: -1 - (car % 3 == 0)], color, seen, *sold, car))
+    return tables
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_cars_are_in_both_tables_twice_and_were_sold(seed):
+    tables = _cars(np.random.default_rng(seed))
+    on = ["model", "color", "vin", "owner", "plate"]
+    left, right = (dict(zip(on, zip(*rows, strict=True), strict=False)) for rows in tables)
+    true = {
+        (row, other)
+        for row, (*_, car) in enumerate(tables[0])
+        for other, (*_, other_car) in enumerate(tables[1])
+        if car == other_car
+    }
+    assert f1(pairs_of(match(left, right, on=on)), true) > 0.85
+
+
 def test_copies_that_all_changed_are_no_rivals():
     draw = np.random.default_rng(0)
     names = words(700)
