@@ -292,12 +292,12 @@ def improve(
 
 def _fit_matches(mixture: Mixture, patterns: Patterns, weights: Array) -> None:
     """Counts the levels of matches; `weights` are numbers of matches, `(num_patterns,)`."""
+    is_steady = mixture.is_steady
     for column, agreement in enumerate(patterns.agreements):
         num_levels = len(mixture.chance[column])
         found = np.bincount(agreement.levels, weights, num_levels).astype(np.float64)
         found[ABSENT] = 0
-        is_steady = mixture.is_identifying[column] or column in mixture.variant_columns
-        most = mixture.max_different if is_steady else _MAX_CHANGED
+        most = mixture.max_different if is_steady[column] else _MAX_CHANGED
         found += _PSEUDO_MATCHES * prior_shares(num_levels)
         is_different = mixture.are_differences(column)
         mixture.different[column] = found[is_different].sum() / found.sum()

@@ -118,6 +118,13 @@ class Mixture:
         return [number for number, levels in enumerate(self.variant_levels) if levels.any()]
 
     @property
+    def is_steady(self) -> Flags:
+        """Columns in which matches mostly agree, `(num_columns,)`."""
+        is_steady = self.is_identifying.copy()
+        is_steady[self.variant_columns] = True
+        return is_steady
+
+    @property
     def max_different(self) -> float:
         """Largest share of matches that differ in a column that identifies."""
         if not self.is_fitted:
@@ -206,9 +213,7 @@ class Mixture:
 
     def changed(self, ratios: Array) -> Ids:
         """Numbers the sets of columns that differ, as `changing.sets_that_differ`."""
-        is_steady = self.is_identifying.copy()
-        is_steady[self.variant_columns] = True
-        return changing.sets_that_differ(ratios, is_steady, self.is_identifying)
+        return changing.sets_that_differ(ratios, self.is_steady, self.is_identifying)
 
     def log_odds(self, agreements: Sequence[Agreement], *, any_relation: bool = False) -> Array:
         """Returns the log-odds of matches, `(num_pairs,)`.
@@ -257,20 +262,20 @@ class Mixture:
 
         They are relative to the likelihood of a random pair, with priors.
         """
-        classes = np.tile(self.log_rivals[:, np.newaxis], len(ratios)).T
+        classes = np.tile(self.log_rivals[:, np.newaxis], len(ratios))
         if not len(self.log_rivals):
-            return classes
+            return classes.T
         # Rivals differ in something; classes tell that of each column alone.
         is_equal = np.all([agreement.levels == EQUAL for agreement in agreements], axis=0)
-        classes[is_equal] += _LOG_NEVER
-        classes += ratios.sum(axis=1, keepdims=True)
+        classes[:, is_equal] += _LOG_NEVER
+        classes += ratios.sum(axis=1)
         for match, rivals, agreement in zip(self.match, self.rivals, agreements, strict=True):
             # Equal values count by their frequency, as among matches.
             changes = np.zeros(rivals.shape)
             present = rivals[:, EQUAL:] / match[EQUAL:]
             changes[:, EQUAL:] = np.log(present)
-            classes += changes.T[agreement.levels]
-        return classes
+            classes += changes[:, agreement.levels]
+        return classes.T
 
 
 def log_levels(shares: Array, agreement: Agreement) -> Array:
