@@ -301,9 +301,8 @@ class ColumnComparison:
             self.unseen = unseen_by_columns(translated, self.mixture)
         self.unclear = unclear_matches(translated, self.mixture)
         for number, (before, after) in enumerate(zip(columns, translated, strict=True)):
-            if chunk.num_left is None and number in self.mixture.variant_columns:
-                self.columns[number].is_identifying = True
-            elif after is not before:
+            self.columns[number].is_identifying = after.is_identifying
+            if after.is_recoded or after.factor != 1:
                 codes = _translated_codes(before, after)
                 self.recoded[number] = codes if after.factor == 1 else after.factor
         return notes_of(translated)

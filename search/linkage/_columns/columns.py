@@ -71,6 +71,7 @@ class Column:
         is_whole: Whether texts are compared as lists of texts are, and similarities are
             probabilities.
         is_identifying: Whether rows with different values are hardly ever the same thing.
+        is_guess: Whether `is_identifying` was told from the header and the values.
         may_tell_variants: Whether things that are alike in all else may differ in the column.
         note: What the user should know if the tables write the column in two ways.
         is_recoded: Whether the right cells are other words than the values: codes, or left out.
@@ -90,6 +91,7 @@ class Column:
     right_cells: Sequence[str]
     is_whole: bool = False
     is_identifying: bool = False
+    is_guess: bool = False
     may_tell_variants: bool = False
     note: str = ""
     is_recoded: bool = False
@@ -264,7 +266,8 @@ def make_column(
     if is_whole and not is_alone:
         chosen = chosen._replace(similarities=WholeTexts.of_values(list(positions)).similarities)
     tells_variants = False
-    if is_identifying is None and not is_alone:
+    is_guess = is_identifying is None
+    if is_guess and not is_alone:
         present = [cell for cell in left if cell]
         is_identifying = identifies(name, chosen.name, present)
         tells_variants = not is_identifying and may_tell_variants(name, chosen.name, present)
@@ -282,6 +285,7 @@ def make_column(
         right_cells,
         is_whole=is_whole,
         is_identifying=bool(is_identifying),
+        is_guess=is_guess,
         may_tell_variants=tells_variants,
         note=note,
         may_be_text=may_be_text,

@@ -33,6 +33,7 @@ from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
 from tf_charagram.search.linkage._fellegi_sunter.rival_classes import fit_variants
 from tf_charagram.search.linkage._fellegi_sunter.rivals import Sample, learn_rivals
 from tf_charagram.search.linkage._fellegi_sunter.rows import PairRivals, joined_cells
+from tf_charagram.search.linkage._fellegi_sunter.siblings import changing_columns
 from tf_charagram.search.linkage._fellegi_sunter.text_links import links_by_texts, telling_text
 from tf_charagram.search.linkage._fellegi_sunter.text_odds import TextOdds
 from tf_charagram.search.linkage._fellegi_sunter.variants import add_companions, variant_levels
@@ -235,6 +236,12 @@ def fitted_mixture(
                 break
             mixture = again
     if fitted is None and is_one_table:
+        is_changing = changing_columns(translated, mixture, pairs, agreements)
+        if is_changing.any():
+            steady = list(columns)
+            for number in np.flatnonzero(is_changing).tolist():
+                steady[number] = replace(columns[number], is_identifying=False)
+            return fitted_mixture(steady, pairs, fitted, sizes)
         variants = variant_levels(translated, mixture, pairs, agreements)
     if variants:
         counted = fit_variants(mixture, patterns, variants, num_all)
