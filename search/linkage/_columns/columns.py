@@ -221,6 +221,8 @@ def make_column(
     Raises:
         ConfigError: The kind is unknown.
     """
+    if isinstance(kind, type):
+        raise ConfigError(f"`kinds` must have objects, such as {kind.__name__}(), not classes.")
     if isinstance(kind, str) and kind not in KINDS:
         raise ConfigError(unknown_name("kind of column", kind, KINDS))
     sides = [left] if right is None else [left, right]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tf_charagram.errors import ConfigError
 from tf_charagram.search._pairs.flat_arrays import Floats
 from tf_charagram.search.linkage._columns.dates import are_serial_numbers, date_of, date_reader
 from tf_charagram.search.linkage._columns.names import telling_words
@@ -105,16 +106,37 @@ class ColumnKind:
         raise NotImplementedError
 
     def as_kind(self) -> Kind:
-        """Returns the kind as the columns use it."""
+        """Returns the kind as the columns use it.
+
+        Raises:
+            ConfigError: `levels` are no descending similarities.
+        """
+        levels = self.levels
+        are_numbers = isinstance(levels, Sequence) and all(map(_is_similarity, levels))
+        if not are_numbers or list(levels) != sorted(levels, reverse=True):
+            raise ConfigError(
+                f"`levels` of the kind {self.name!r} must be similarities from 1 to 0, descending. "
+                f"Received: {levels!r}"
+            )
 
         def similarities(values: Sequence[str], pairs: NDArray[np.integer]) -> Floats:
             found = []
             for left, right in pairs.tolist():
-                found.append(self.similarity(values[left], values[right]))
+                similarity = self.similarity(values[left], values[right])
+                if not _is_similarity(similarity):
+                    raise ConfigError(
+                        f"`similarity` of the kind {self.name!r} must be in [0, 1]. Received: "
+                        f"{similarity!r} for {values[left]!r} and {values[right]!r}"
+                    )
+                found.append(similarity)
             return np.array(found, np.float32)
 
         near = (_NEAR_BY_CHANCE,) * len(self.levels)
         return Kind(self.name, same_for_all(self.read), similarities, self.levels, near)
+
+
+def _is_similarity(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(0 <= value <= 1)
 
 
 def _read_text(text: str) -> str:

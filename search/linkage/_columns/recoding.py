@@ -38,6 +38,7 @@ _NEAR_FACTOR = 0.02
 _EXACT = 0.0015
 _APART = "hardly any value is in both tables: written otherwise?"
 _NEVER = "never agrees: written otherwise? It is left out"
+_NEW_IN_EACH_ROW = "hardly any value is in two rows, so it is left out"
 # Numbers of rows are all different, and at most so many times the number of rows apart.
 _MAX_SPAN = 3
 # Groups of digits, but not decimals of whole numbers.
@@ -95,7 +96,8 @@ def written_otherwise(
         elif _agrees_rarely(levels[is_good]) and (is_guessed or _may_be_apart(column)):
             # Values that are alike tell something, such as lists in another order.
             is_alike = (ratios[is_good, number] > 0).mean() > _MAX_AGREED
-            column = column if is_alike else _left_out(column, _NEVER)
+            note = _NEW_IN_EACH_ROW if column.is_one_table else _NEVER
+            column = column if is_alike else _left_out(column, note)
         found.append(column)
     return found
 

@@ -162,3 +162,25 @@ def test_errors(tables, linker, tmp_path):
         path.write_text(json.dumps(saved | change))
         with pytest.raises(RunError, match=message):
             Linker.load(path)
+
+
+@pytest.mark.parametrize("levels", [("a",), 0.8, (0.5, 0.8), (80,)])
+def test_levels_of_an_own_kind_are_descending_similarities(levels):
+    kind = Initials()
+    kind.levels = levels
+    with pytest.raises(ConfigError, match="must be similarities from 1 to 0, descending"):
+        deduplicate({"a": ["x", "y"], "b": ["p", "q"]}, on=["a", "b"], kinds={"a": kind})
+
+
+@pytest.mark.parametrize("similarity", [None, float("nan"), 50.0])
+def test_similarities_of_an_own_kind_are_from_0_to_1(similarity):
+    kind = Initials()
+    kind.similarity = lambda left, right: similarity
+    table = {"a": ["Ann", "Bob", "Cy"], "b": ["p", "p", "q"]}
+    with pytest.raises(ConfigError, match=r"must be in \[0, 1\]. Received: .* for '.*' and '"):
+        deduplicate(table, on=["a", "b"], kinds={"a": kind})
+
+
+def test_a_class_is_no_own_kind():
+    with pytest.raises(ConfigError, match=r"such as Initials\(\), not classes"):
+        deduplicate({"a": ["x"], "b": ["p"]}, on=["a", "b"], kinds={"a": Initials})
