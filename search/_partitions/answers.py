@@ -186,6 +186,7 @@ def choose_partners(job: Job, number: int) -> None:
         job.threshold,
         one_to_one=job.one_to_one,
         unseen=fit_of(job)["unseen"],
+        unclear=fit_of(job)["unclear"],
         num_rows=(num_left, job.num_rows - num_left),
         texts=texts,
     )

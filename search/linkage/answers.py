@@ -160,6 +160,7 @@ def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> M
         threshold,
         one_to_one=one_to_one,
         unseen=links.unseen,
+        unclear=links.unclear,
         num_rows=(len(column.left), len(column.right)),
         texts=(column.left, column.right) if links.unseen is None else None,
     )
@@ -174,6 +175,7 @@ def answers_of(
     *,
     one_to_one: bool,
     unseen: float | None,
+    unclear: float,
     num_rows: tuple[int, int],
     texts: tuple[Ids, Ids] | None,
 ) -> tuple[Ids, list[Estimate]]:
@@ -186,6 +188,7 @@ def answers_of(
         threshold: Minimum probability.
         one_to_one: Whether each row is in one pair at most.
         unseen: Share of the matches that are no pairs, or `None` if it is not known.
+        unclear: Share of the matches that may be none.
         num_rows: Number of rows of both tables.
         texts: The text of each row of two lists, or `None` for tables.
 
@@ -200,6 +203,7 @@ def answers_of(
         best,
         sorted({*THRESHOLDS, threshold}),
         unseen=unseen,
+        unclear=unclear,
         rows=pairs[chosen],
         num_rows=num_rows,
         texts=texts,

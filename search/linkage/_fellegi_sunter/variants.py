@@ -186,20 +186,45 @@ def _have_keys(columns: Sequence[Column], mixture: Mixture) -> bool:
 
 
 def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
-    """Returns the share of the matches of a table that may be variants: too few to tell.
+    """Returns the share of the matches that may be variants: too few to tell.
 
-    They have another value of a column that might tell variants; or of any column but those that
+    If more of them are a few days apart than on the same day, these may be concerts on two
+    evenings, or payments that are booked a day later. Two tables tell by better partners, unless
+    both have copies. In one table, other matches are unclear, too.
+
+    These have another value of a column that might tell variants; or of any column but those that
     identify, if there are more matches than rows, or if nothing identifies and columns follow from
     others: offices in the streets of a town. Where all columns are of one hierarchy, half of the
     near matches may be siblings; and so may those with near full names, if there are more relatives
     of other names than matches: the initial or the nickname of one may be that of another one.
     """
-    if not columns[0].is_one_table:
-        return 0.0
+    shares = [0.0]
+    is_one_table = columns[0].is_one_table
+    # Beside copies, levels tell rivals, if there are any.
+    have_copies = bool(mixture.variant_levels) or not len(mixture.log_rivals)
+    if is_one_table or have_copies:
+        shares += _shares_few_days_apart(columns, mixture)
+    if is_one_table:
+        shares += _unclear_shares(columns, mixture)
+    return float(min(max(shares), _MAX_UNCLEAR_SHARE))
+
+
+def _shares_few_days_apart(columns: Sequence[Column], mixture: Mixture) -> list[float]:
+    """Returns the shares of the matches with near dates, where fewer have equal ones."""
+    found = []
+    for column, match in zip(columns, mixture.match, strict=True):
+        may_tell = column.kind.name == "date" and column.may_tell_variants
+        if may_tell and match[EQUAL + 1] > match[EQUAL]:
+            found.append(match[EQUAL + 1])
+    return found
+
+
+def _unclear_shares(columns: Sequence[Column], mixture: Mixture) -> list[float]:
+    """Returns the shares of the matches of a table that may be variants, by column."""
     are_many = np.exp(mixture.log_priors[0]) > mixture.row_share
     if not mixture.is_identifying.any():
         are_many |= max(mixture.parents, default=-1) >= 0
-    shares = [0.0]
+    shares = []
     is_one_hierarchy = len(set(roots_of(mixture.parents))) == 1
     levels = zip(columns, mixture.match, mixture.chance, strict=True)
     for number, (column, match, chance) in enumerate(levels):
@@ -211,12 +236,9 @@ def unclear_matches(columns: Sequence[Column], mixture: Mixture) -> float:
         share = match[-1] / chance[-1]
         if column.may_tell_variants:
             shares.append(share)
-            if column.kind.name == "date" and match[EQUAL + 1] > match[EQUAL]:
-                # Concerts on two evenings, or payments that are booked a day later.
-                shares.append(match[EQUAL + 1])
         elif are_many and not column.is_identifying and share > _MAX_OTHERS:
             shares.append(match[EQUAL + 2 :].sum())
-    return float(min(max(shares), _MAX_UNCLEAR_SHARE))
+    return shares
 
 
 def _are_of_families(column: Column, number: int, mixture: Mixture) -> bool:

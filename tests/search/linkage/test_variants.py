@@ -12,7 +12,7 @@ import pytest
 from tests.search.linkage.conftest import f1
 from tests.search.partitions.conftest import groups_in
 from tests.texts import words
-from tf_charagram.search import Linker, deduplicate, deduplicate_files
+from tf_charagram.search import Linker, deduplicate, deduplicate_files, match
 from tf_charagram.search._partitions import in_memory
 from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL
 
@@ -252,19 +252,21 @@ def test_payments_that_are_all_misspelled():
     assert f1(_pairs(found), _true_pairs(truth)) > 0.9
 
 
-def test_bounds_say_that_the_next_evening_may_be_another_concert():
+@pytest.mark.parametrize("num_tables", [1, 2])
+def test_bounds_say_that_the_next_evening_may_be_another_concert(num_tables: int):
     draw = np.random.default_rng(0)
-    rows = []
+    tables: list[list[tuple[str, str, str]]] = [[] for _ in range(num_tables)]
     for number in range(200):
         band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
         day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
-        for evening in [0, 1, 2, int(draw.integers(3))]:
-            names = _misspelled(band, draw), _misspelled(venue, draw)
-            rows.append((*names, str(day + timedelta(evening))))
-    table = dict(zip(("band", "venue", "date"), zip(*rows, strict=True), strict=True))
-    [estimate] = [
-        each for each in deduplicate(table, on=list(table)).estimates if each.threshold == 0.5
-    ]
+        for rows in tables:
+            for evening in [0, 1, 2, int(draw.integers(3))]:
+                names = _misspelled(band, draw), _misspelled(venue, draw)
+                rows.append((*names, str(day + timedelta(evening))))
+    on = ["band", "venue", "date"]
+    columns = [dict(zip(on, zip(*rows, strict=True), strict=True)) for rows in tables]
+    found = deduplicate(*columns, on=on) if num_tables == 1 else match(*columns, on=on)
+    [estimate] = [each for each in found.estimates if each.threshold == 0.5]
     assert estimate.precision_bounds[0] < 0.5
 
 
