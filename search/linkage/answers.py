@@ -21,7 +21,7 @@ from tf_charagram.search._pairs.grouping import (
     weak_links,
 )
 from tf_charagram.search._pairs.learning import Learned
-from tf_charagram.search.linkage._columns.frames import join_rows, with_column
+from tf_charagram.search.linkage._columns.frames import join_rows, with_new_column
 from tf_charagram.search.linkage._fellegi_sunter.linking import (
     Evidence,
     Links,
@@ -138,7 +138,8 @@ class Duplicates:
     def table(self, table: Any) -> Any:
         """Returns the table that was deduplicated with the columns `group` and `kept`.
 
-        `group` is the number of the group, from 1, and 0 for a row without duplicates.
+        `group` is the number of the group, from 1, and 0 for a row without duplicates. If the table
+        has such a column, the new one is `group_2`.
         """
         num_rows = len(self.links.columns[0].left)
         numbers = np.zeros(num_rows, np.int64)
@@ -146,8 +147,8 @@ class Duplicates:
             numbers[group.rows] = number
         is_kept = np.zeros(num_rows, bool)
         is_kept[self.kept] = True
-        numbered = with_column(table, "group", numbers.tolist())
-        return with_column(numbered, "kept", is_kept.tolist())
+        numbered = with_new_column(table, "group", numbers.tolist())
+        return with_new_column(numbered, "kept", is_kept.tolist())
 
 
 def matches_of(links: Links, threshold: float, *, one_to_one: bool = False) -> Matches:

@@ -45,6 +45,17 @@ def with_column(table: Any, name: str, values: Any) -> Any:
     return table.with_columns(polars.Series(name, values))
 
 
+def with_new_column(table: Any, name: str, values: Any) -> Any:
+    """Returns a table with one more column, whose name ends in a number if it is taken."""
+    names = names_of(table) or []
+    free = name
+    number = 2
+    while free in names:
+        free = f"{name}_{number}"
+        number += 1
+    return with_column(table, free, values)
+
+
 def names_of(table: Any) -> list[str] | None:
     """Returns the names of the columns of a table, or `None` for anything else."""
     if isinstance(table, Mapping):
@@ -66,8 +77,8 @@ def join_rows(
         scores: Scores of the pairs.
 
     Returns:
-        A table of the same type with all columns of both tables and `score`. A right column whose
-        name is taken ends in `_right`.
+        A table of the same type with all columns of both tables and `score`, or `score_2` if there
+        is such a column. A right column whose name is taken ends in `_right`.
     """
     joined = take_rows(left, [row for row, _ in pairs])
     right_rows = take_rows(right, [row for _, row in pairs])
@@ -78,4 +89,4 @@ def join_rows(
             new_name += "_right"
         taken.add(new_name)
         joined = with_column(joined, new_name, right_rows[name])
-    return with_column(joined, "score", list(scores))
+    return with_new_column(joined, "score", list(scores))

@@ -573,3 +573,16 @@ def test_variants_in_titles_stay_apart():
     found = deduplicate(as_table(rows, on), on=on)
     groups = [{things[row] for row in group.rows} for group in found.groups]
     assert [len(group) for group in groups] == [1] * 120
+
+
+def test_columns_of_the_table_keep_their_values():
+    table = {"name": ["Ann Lee", "Bob Ray", "Ann Lee"], "group": ["x", "y", "z"]}
+    table["score"] = ["1", "2", "1"]
+    numbered = deduplicate(table, on=["name", "score"]).table(table)
+    assert numbered["group"] == ["x", "y", "z"]
+    assert numbered["group_2"] == [1, 0, 1]
+    found = match(table, table, on=["name", "score"])
+    joined = found.join(table, table)
+    assert joined["score"] == [table["score"][pair.left] for pair in found.pairs]
+    assert joined["score_2"] == [pair.score for pair in found.pairs]
+    assert found.pairs
