@@ -17,8 +17,8 @@ from tf_charagram.search._pairs.flat_arrays import (
     stable_order,
 )
 from tf_charagram.search.linkage._fellegi_sunter.changing import count_changes
-from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, Agreement
-from tf_charagram.search.linkage._fellegi_sunter.following import roots_of
+from tf_charagram.search.linkage._fellegi_sunter.evidence import ABSENT, EQUAL, Agreement
+from tf_charagram.search.linkage._fellegi_sunter.following import MIN_LEVEL, roots_of
 from tf_charagram.search.linkage._fellegi_sunter.mixture import (
     Mixture,
     log_shares,
@@ -37,6 +37,8 @@ _NUM_RELATIVES = 2
 _MIN_COLUMNS = 3
 # Pairs of matches that the shares of levels start from.
 _PSEUDO_MATCHES = 20.0
+# Relatives that their levels of a column start from.
+_PSEUDO_RELATIVES = 20.0
 # A column that changes may differ in so many matches at most.
 _MAX_CHANGED = 0.95
 _PSEUDO_PAIRS = 2.5
@@ -143,7 +145,8 @@ def drop_supported(
     Returns:
         Whether a class was dropped.
     """
-    classes = mixture.log_classes(mixture.column_evidence(agreements))
+    ratios = mixture.column_evidence(agreements)
+    classes = mixture.log_classes(ratios, mixture.lifts_apart(agreements))
     of_relatives = softmax(classes, axis=1)[:, 1:-1]
     totals = of_relatives.sum(axis=0)
     shares = of_relatives[is_outdone].sum(axis=0) / np.maximum(totals, 1e-9)
@@ -266,7 +269,8 @@ def improve(
     for _ in range(_NUM_STEPS):
         ratios = mixture.log_matches(patterns.agreements) - log_chances
         sets = mixture.changed(ratios)
-        classes = mixture.log_classes(ratios, sets)
+        lifts = mixture.lifts_apart(patterns.agreements)
+        classes = mixture.log_classes(ratios, lifts, sets)
         rivals = mixture.log_rival_classes(ratios, patterns.agreements)
         every = np.append(classes, rivals, axis=1)
         every.T[1:] += log_kept
@@ -280,7 +284,7 @@ def improve(
             # The relatives of two tables are among the pairs that rivals are fitted to.
             num_found[1:] = np.exp(mixture.log_priors[1:-1]) * num_all_pairs
         else:
-            _fit_relatives(mixture, is_present, np.exp(ratios), weights[:, 1:-1])
+            _fit_relatives(mixture, patterns, is_present, np.exp(ratios), lifts, weights[:, 1:-1])
         mixture.log_priors = _log_priors(num_found, num_all_pairs)
         if count_rivals is not None:
             count_rivals(of_rivals)
@@ -304,21 +308,57 @@ def _fit_matches(mixture: Mixture, patterns: Patterns, weights: Array) -> None:
         mixture.match[column] = _bounded(found, is_different, most)
 
 
-def _fit_relatives(mixture: Mixture, is_present: Flags, odds: Array, weights: Array) -> None:
-    """Counts how often relatives agree as matches do.
+def _fit_relatives(
+    mixture: Mixture,
+    patterns: Patterns,
+    is_present: Flags,
+    odds: Array,
+    lifts: Array,
+    weights: Array,
+) -> None:
+    """Counts how often relatives agree as matches do, and how near the values of others are.
 
     Args:
         mixture: The mixture, which is changed.
+        patterns: Patterns of agreement of candidates.
         is_present: Where no value is missing, `(num_patterns, num_columns)`.
         odds: Likelihood ratios of match and chance, `(num_patterns, num_columns)`.
+        lifts: The result of `lifts_apart`, `(num_patterns, num_columns)`.
         weights: Numbers of relatives, `(num_patterns, num_relatives)`.
     """
+    num_apart = np.zeros(odds.shape)
     for number, shares in enumerate(mixture.shared):
         of_class = weights[:, number]
-        agree = shares * odds / (shares * odds + (1 - shares))
+        agree = shares * odds / (shares * odds + (1 - shares) * lifts)
+        are_apart = mixture.is_identifying & (shares < MIN_MOSTLY)
+        num_apart += of_class[:, np.newaxis] * (1 - agree) * are_apart
         num_shared = of_class @ (agree * is_present)
         num_present = of_class @ is_present
         mixture.shared[number] = _decided((num_shared + 1) / (num_present + 2))
+    columns = zip(mixture.chance, patterns.agreements, num_apart.T, strict=True)
+    mixture.apart = [_lifts(*column) for column in columns]
+
+
+def _lifts(chance: Array, agreement: Agreement, num_apart: Array) -> Array:
+    """Returns the ratios of levels among relatives and among random pairs, `(num_levels,)`.
+
+    Equal values of relatives that do not share a column are equal by chance.
+
+    Args:
+        chance: Share of each level among random pairs, `(num_levels,)`.
+        agreement: How patterns agree in the column.
+        num_apart: Numbers of relatives that do not share it, `(num_patterns,)`.
+    """
+    by_chance = chance[EQUAL + 1 :]
+    found = np.bincount(agreement.levels, num_apart, len(chance))[EQUAL + 1 :]
+    share = found.sum() / max(by_chance.sum(), MIN_LEVEL)
+    lifts = np.ones(len(chance))
+    # If most are near, they are misspelled copies.
+    if found[-1] <= MIN_MOSTLY * found.sum():
+        return lifts
+    counted = found + _PSEUDO_RELATIVES * by_chance
+    lifts[EQUAL + 1 :] = counted / np.maximum(by_chance * (share + _PSEUDO_RELATIVES), MIN_LEVEL)
+    return lifts
 
 
 def _bounded(found: Array, is_different: Flags, max_different: float) -> Array:

@@ -67,6 +67,9 @@ class Mixture:
         both: For each column, how many pairs that do not match have equal values in it and in the
             column that it follows from, for each pair that frequencies lead to expect; 0 if that is
             not known.
+        apart: For each column, how much more frequent each level is among relatives that do not
+            share it than among random pairs, `(num_levels,)`: people of a family have the surname
+            in common. Empty before relatives are counted.
     """
 
     match: list[Array]
@@ -85,6 +88,7 @@ class Mixture:
     given: list[Array] = field(default_factory=list)
     changes: Array = field(default_factory=lambda: np.zeros(1))
     both: list[float] = field(default_factory=list)
+    apart: list[Array] = field(default_factory=list)
 
     def for_tables(self, row_share: float) -> Mixture:
         """Returns the same weights for tables of another size: as many matches per row.
@@ -194,22 +198,37 @@ class Mixture:
         log_matches = logsumexp([log_match, *relatives[~is_kept]])
         self.log_priors = np.array([log_matches, *relatives[is_kept], log_random])
 
-    def log_classes(self, ratios: Array, sets: Ids | None = None) -> Array:
+    def log_classes(self, ratios: Array, lifts: Array, sets: Ids | None = None) -> Array:
         """Returns the log likelihoods of the classes, with priors, `(num_pairs, num_classes)`.
 
         They are relative to the likelihood of a random pair.
 
         Args:
             ratios: The result of `column_evidence`.
+            lifts: The result of `lifts_apart`.
             sets: The result of `changed`. Default: it is computed.
         """
         sets = self.changed(ratios) if sets is None else sets
         classes = [ratios.sum(axis=1) + self.changes[sets]]
         odds = np.exp(ratios)
         for shares in self.shared:
-            classes.append(np.log(shares * odds + (1 - shares)).sum(axis=1))
+            classes.append(np.log(shares * odds + (1 - shares) * lifts).sum(axis=1))
         classes.append(np.zeros(len(ratios)))
         return np.stack(classes).T + self.log_priors
+
+    def lifts_apart(self, agreements: Sequence[Agreement]) -> Array:
+        """Returns the likelihood ratios of relatives that differ and chance, by level.
+
+        Args:
+            agreements: Agreements of the pairs, one per column.
+
+        Returns:
+            Their ratios, `(num_pairs, num_columns)`; 1 before relatives are counted.
+        """
+        lifts = np.ones((len(agreements), len(agreements[0].levels)))
+        for own, apart, agreement in zip(lifts, self.apart, agreements, strict=False):
+            own[:] = apart[agreement.levels]
+        return lifts.T
 
     def changed(self, ratios: Array) -> Ids:
         """Numbers the sets of columns that differ, as `changing.sets_that_differ`."""
@@ -223,7 +242,7 @@ class Mixture:
             any_relation: Whether relatives count as matches.
         """
         ratios = self.column_evidence(agreements)
-        classes = self.log_classes(ratios)
+        classes = self.log_classes(ratios, self.lifts_apart(agreements))
         classes[:, 0] += self._log_exact(agreements)
         num_good = classes.shape[1] - 1 if any_relation else 1
         rivals = self.log_rival_classes(ratios, agreements)
@@ -253,7 +272,8 @@ class Mixture:
         """
         ratios = self.column_evidence(agreements)
         rivals = logsumexp(self.log_rival_classes(ratios, agreements), axis=1)
-        others = logsumexp(self.log_classes(ratios)[:, 1:], axis=1)
+        classes = self.log_classes(ratios, self.lifts_apart(agreements))
+        others = logsumexp(classes[:, 1:], axis=1)
         is_near = [agreements[column].levels <= EQUAL + 1 for column in columns]
         return expit(rivals - others) * np.all(is_near, axis=0)
 

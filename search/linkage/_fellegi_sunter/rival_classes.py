@@ -146,7 +146,8 @@ def _are_only_across(
         ratios: Their log likelihood ratios, `(num_patterns, num_columns)`.
         num_pairs: Number of pairs of rows of the same table.
     """
-    classes = mixture.log_classes(ratios)[:, 1:]
+    lifts = mixture.lifts_apart(patterns.agreements)
+    classes = mixture.log_classes(ratios, lifts)[:, 1:]
     num_found = patterns.counts @ softmax(classes, axis=1)
     num_expected = np.exp(mixture.log_priors[1:]) * num_pairs
     return (num_found < _MIN_FOUND * num_expected)[:-1]

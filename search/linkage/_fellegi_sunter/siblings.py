@@ -52,8 +52,9 @@ def changing_columns(
     if not are_guesses.any():
         return changing
     ratios = mixture.column_evidence(agreements)
+    classes = mixture.log_classes(ratios, mixture.lifts_apart(agreements))
     # Without the class of random pairs.
-    class_of = mixture.log_classes(ratios)[:, :-1].argmax(axis=1)
+    class_of = classes[:, :-1].argmax(axis=1)
     class_of[mixture.log_odds(agreements, any_relation=True) <= 0] = -1
     for number, shared in enumerate(mixture.shared, start=1):
         apart = np.flatnonzero((shared < MIN_MOSTLY) & are_guesses).tolist()

@@ -176,7 +176,7 @@ def _levels_by_share(
 def _have_keys(columns: Sequence[Column], mixture: Mixture) -> bool:
     """Tells whether things have a column that identifies them, whatever else differs.
 
-    If most alike rows differ in it, it is none: prints of one picture have other sizes.
+    Most alike rows agree in it; prints of one picture have other sizes.
     """
     for column, match in zip(columns, mixture.match, strict=True):
         is_shared = match[: EQUAL + 2].sum() > MIN_MOSTLY

@@ -176,7 +176,11 @@ def test_probabilities_are_those_of_the_classes():
             bits = (match < chance)[~steady]
             of_matches *= np.exp(mixture.changes[sum(1 << place for place in np.flatnonzero(bits))])
         classes = [of_matches]
-        classes += [np.prod(s * match + (1 - s) * chance) for s in mixture.shared]
+        # Relatives that do not share a column may have more in common than random pairs.
+        lifts = [
+            lift[each.levels[pair]] for lift, each in zip(mixture.apart, agreements, strict=True)
+        ]
+        classes += [np.prod(s * match + (1 - s) * chance * lifts) for s in mixture.shared]
         weighed = np.exp(mixture.log_priors) * [*classes, chance.prod()]
         # Missing values have no level; rivals that are equal have a value as often as all rows do.
         of_rivals = np.exp(mixture.log_rivals) * np.prod(rivals, axis=0)

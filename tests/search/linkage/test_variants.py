@@ -115,6 +115,43 @@ def test_sizes_that_differ_are_no_keys(seed: int):
     assert f1(_pairs(deduplicate(table, on=list(names))), _true_pairs(truth)) > 0.9
 
 
+_GIVEN = (
+    "Adam Albert Alice Amanda Andrew Anna Arthur Betty Brian Bruno Carl Carla Carol Chloe Clara "
+    "David Diana Edward Emil Emma Frank George Grace Hannah Helen Henry Irene Jacob Jane Karen "
+    "Laura Linda Lucas Maria Martin Nancy Oliver Paula Peter Rachel Robert Sarah Simon Thomas"
+).split()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_people_of_a_family_have_a_surname_in_common(seed: int):
+    draw = np.random.default_rng(seed)
+    rows, truth = [], []
+    for number in range(300):
+        surname = _NAMES[number]
+        address = f"{draw.integers(1, 90)} {_NAMES[int(draw.integers(400))]} Street"
+        phone = str(draw.integers(10**8, 10**9))
+        day = date(2010, 1, 1) + timedelta(int(draw.integers(5000)))
+        for given in draw.choice(_GIVEN, int(draw.integers(1, 5)), replace=False):
+            mail = f"{given}{draw.integers(10, 100)}@{_NAMES[int(draw.integers(400))]}.com".lower()
+            row = [f"{given} {surname}", mail, address, phone, str(day)]
+            rows.append(row)
+            truth.append(len(truth))
+            if draw.random() < 0.3:
+                name = _misspelled(row[0], draw) if draw.random() < 0.2 else row[0]
+                if draw.random() < 0.2:
+                    name = f"{given[0]}. {surname}"
+                again = [name, *row[1:]]
+                if draw.random() < 0.2:
+                    again[3] = str(draw.integers(10**8, 10**9))
+                if draw.random() < 0.3:
+                    again[1] = ""
+                rows.append(again)
+                truth.append(truth[-1])
+    names = ("tenant", "email", "address", "phone", "moved_in")
+    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    assert f1(_pairs(deduplicate(table, on=list(names))), _true_pairs(truth)) > 0.9
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_initials_in_a_family_may_be_those_of_another_one(seed: int):
     draw = np.random.default_rng(seed)
