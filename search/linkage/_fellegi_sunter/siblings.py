@@ -8,6 +8,7 @@ of its rows has a copy with the other name.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -75,4 +76,7 @@ def changing_columns(
         have_no_copies = expected[0] >= _MIN_EXPECTED and found[0] <= _MAX_BOTH * expected[0]
         have_some = expected[0] < _MANY_EXPECTED and found[1] > _MAX_ANY * expected[1]
         changing[apart] |= have_no_copies and not have_some
+    # Something identifies things, or all dates and numbers might tell variants.
+    are_values = [column.is_identifying * len(column.values) for column in columns]
+    changing[np.argmax(are_values)] &= any(compress(are_values, ~changing))
     return changing

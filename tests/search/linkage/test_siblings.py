@@ -28,7 +28,10 @@ def _firms(seed: int, *, have_siblings: bool) -> tuple[dict, list[int]]:
     draw = np.random.default_rng(seed)
     firms = []
     for number in range(_NUM_FIRMS):
-        firm = _WORDS[number + 300], f"{draw.integers(1, 99)} {_WORDS[number + 650]} street"
+        firm = (
+            f"{_WORDS[number + 300]} {_WORDS[number]}",
+            f"{draw.integers(1, 99)} {_WORDS[number + 650]} street",
+        )
         for _ in range(1 + (have_siblings and draw.random() < 1 / 3)):
             firms.append((*firm, f"0{draw.integers(10**8, 10**9)}", _person(draw)))
     rows, truth = list(firms), list(range(len(firms)))
@@ -40,7 +43,7 @@ def _firms(seed: int, *, have_siblings: bool) -> tuple[dict, list[int]]:
             person = _person(draw)
         rows.append((firm, street, phone, person))
         truth.append(source)
-    names = ("entry", "at", "call", "led_by")
+    names = ("title", "at", "call", "led_by")
     return dict(zip(names, zip(*rows, strict=True), strict=True)), truth
 
 
@@ -62,8 +65,8 @@ def test_firms_with_another_representative_are_copies(seed: int):
     assert "led_by" not in _identifying(found)
     assert _f1(found, truth) > 0.97
     # What the user says is not doubted.
-    given = deduplicate(table, on=list(table), identifies=["entry", "led_by"])
-    assert _identifying(given) == {"entry", "led_by"}
+    given = deduplicate(table, on=list(table), identifies=["title", "led_by"])
+    assert _identifying(given) == {"title", "led_by"}
     assert _f1(given, truth) < 0.9
 
 
