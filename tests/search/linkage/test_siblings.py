@@ -76,3 +76,11 @@ def test_people_who_have_copies_of_their_own_are_not_the_same(seed: int):
     found = deduplicate(table, on=list(table))
     assert "led_by" in _identifying(found)
     assert _f1(found, truth) > 0.95
+
+
+def test_one_column_that_identifies_stays():
+    table, _ = _firms(0, have_siblings=False)
+    only = {name: table[name] for name in ("at", "call", "led_by")}
+    table = {"entry": [name.split()[0] for name in table["title"]], **only}
+    found = deduplicate(table, on=list(table))
+    assert _identifying(found) == {"led_by"}
