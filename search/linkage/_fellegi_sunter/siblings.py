@@ -27,6 +27,8 @@ _MAX_ANY = 0.75
 # have several copies, one row of most pairs has one, whatever they are.
 _MIN_EXPECTED = 5
 _MANY_EXPECTED = 100
+# Log-odds of pairs that are looked at, without the columns in which they differ.
+_MIN_LOG_ODDS = 3.0
 
 
 def changing_columns(
@@ -58,7 +60,10 @@ def changing_columns(
     class_of = classes[:, :-1].argmax(axis=1)
     class_of[mixture.log_odds(agreements, any_relation=True) <= 0] = -1
     for number, shared in enumerate(mixture.shared, start=1):
-        apart = np.flatnonzero((shared < MIN_MOSTLY) & are_guesses).tolist()
+        is_apart = shared < MIN_MOSTLY
+        apart = np.flatnonzero(is_apart & are_guesses).tolist()
+        # Rows with copies have more frequent values, so they are rare among pairs barely alike.
+        is_sure = ratios[:, ~is_apart].sum(axis=1) + mixture.log_priors[0] > _MIN_LOG_ODDS
         found = np.zeros(2)
         expected = np.zeros(2)
         for column in apart:
@@ -70,7 +75,7 @@ def changing_columns(
             num_present = max((columns[column].left >= 0).sum(), 1)
             share = has_copy.sum() / num_present
             differs = levels == len(mixture.match[column]) - 1
-            siblings = has_copy[pairs[(class_of == number) & differs]]
+            siblings = has_copy[pairs[(class_of == number) & is_sure & differs]]
             found += siblings.all(axis=1).sum(), siblings.any(axis=1).sum()
             expected += len(siblings) * np.array([share**2, 1 - (1 - share) ** 2])
         have_no_copies = expected[0] >= _MIN_EXPECTED and found[0] <= _MAX_BOTH * expected[0]
