@@ -38,14 +38,14 @@ _MIN_PAIRS = 20
 
 
 def look_like_copies(mixture: Mixture, inner: InnerPairs, num_matches: float) -> bool:
-    """Tells whether rivals within tables are copies: some are apart in nothing that may tell.
+    """Tells whether rivals within tables are copies: some are apart in amounts only.
 
     Args:
         mixture: A mixture with rivals that were fitted as if there were no copies.
         inner: The pairs of rows of the same table.
         num_matches: Number of the matches of two tables before rivals were fitted.
     """
-    is_apart = agreement_ratios(mixture)[:, inner.may_tell] < _MIN_APART
+    is_apart = agreement_ratios(mixture)[:, ~inner.are_amounts] < _MIN_APART
     num_copies = np.exp(mixture.log_rivals[~is_apart.any(axis=1)]).sum() * inner.num_pairs
     return bool(num_copies > _MIN_COPIES * num_matches + _MIN_PAIRS)
 

@@ -49,7 +49,7 @@ class InnerPairs(NamedTuple):
         num_pairs: Number of pairs of rows, candidates or not.
         are_seen: Whether they are of all tables: none was left out because it has copies.
         tells: Columns in which copies hardly differ, `(num_columns,)`.
-        may_tell: Columns that identify, or may tell variants.
+        are_amounts: Columns of amounts, such as prices, which change.
     """
 
     agreements: list[Agreement]
@@ -57,7 +57,7 @@ class InnerPairs(NamedTuple):
     num_pairs: float
     are_seen: bool
     tells: Flags
-    may_tell: Flags
+    are_amounts: Flags
 
 
 def fit_inner_rivals(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.search._pairs.flat_arrays import Array, Flags, Ids, paired
 from tf_charagram.search.linkage._columns.columns import Column
+from tf_charagram.search.linkage._columns.identity import is_amount
 from tf_charagram.search.linkage._columns.shared_words import differ_by_typos, pairs_that
 from tf_charagram.search.linkage._fellegi_sunter.beside_copies import (
     fit_beside_copies,
@@ -277,7 +278,7 @@ def _inner_pairs(tables: Sequence[_RowsOfTable], copies_of_tables: Sequence[_Cop
         max(num_pairs, 1.0),
         are_seen=all(are_clean[: len(tables)]),
         tells=np.array(tells if any(tells) else may_tell),
-        may_tell=np.array(may_tell),
+        are_amounts=np.array([is_amount(column.name) for column in tables[0].columns]),
     )
 
 
