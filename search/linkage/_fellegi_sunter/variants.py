@@ -39,6 +39,13 @@ _MIN_MISSPELLED = 3
 _MIN_OTHERS = 0.1
 # Dates a few days apart are of variants if they are at most so many times as frequent as by chance.
 _MAX_NEAR = 3.0
+# Rows a few days apart are variants if both have a copy in about as many of the pairs as are
+# expected of independent things. If they are more, some things have many copies. Fewer expected
+# pairs, or more rows with copies, tell nothing.
+_MIN_BOTH = 0.6
+_MAX_BOTH = 2.0
+_MIN_EXPECTED = 10
+_MAX_WITH_COPIES = 0.7
 # Pairs with equal values that are counted before any other.
 _PSEUDO_PAIRS = 10
 # Columns whose values are mostly near by chance, such as rooms of a floor, tell little.
@@ -90,6 +97,8 @@ def variant_levels(
             may_be_told = not have_keys or (are_many and is_twice)
             if may_be_told and not are_variants.any():
                 are_variants = _levels_by_share(column, own, alike, chance, is_twice)
+            if not are_variants.any() and column.kind.name == "date":
+                are_variants[EQUAL + 1 :] = _have_copies(column, own, alike)
         found.append(are_variants)
     return found if np.concatenate(found).any() else []
 
@@ -121,6 +130,24 @@ def _levels_by_spelling(column: Column, levels: NDArray[np.int8], is_misspelled:
     are_copies[-1] = False
     are_variants: Flags = are_unequal & ~are_copies
     return are_variants
+
+
+def _have_copies(column: Column, levels: NDArray[np.int8], alike: Ids) -> bool:
+    """Tells whether things a few days apart have copies of their own, as two concerts have.
+
+    Args:
+        column: A column of dates.
+        levels: Levels of alike pairs in the column, `(num_pairs,)`.
+        alike: The pairs, `(num_pairs, 2)`.
+    """
+    has_copy = np.zeros(len(column.left), bool)
+    has_copy[alike[levels == EQUAL]] = True
+    share = has_copy.sum() / max((column.left >= 0).sum(), 1)
+    have_both = has_copy[alike[levels == EQUAL + 1]].all(axis=1)
+    expected = share**2 * len(have_both)
+    if share > _MAX_WITH_COPIES or expected < _MIN_EXPECTED:
+        return False
+    return bool(_MIN_BOTH < have_both.sum() / expected < _MAX_BOTH)
 
 
 def _is_recorded_twice(levels: NDArray[np.int8], is_misspelled: Flags) -> bool:

@@ -345,6 +345,21 @@ def test_the_hour_of_another_evening_may_be_another_one(seed: int):
     assert found.links.mixture.variant_columns == [1, 2]
 
 
+def test_concerts_on_two_evenings_that_are_all_misspelled_have_copies_of_their_own():
+    draw = np.random.default_rng(0)
+    rows, truth = [], []
+    for number in range(200):
+        band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
+        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for evening in range(int(draw.integers(1, 4))):
+            for _ in range(1 + (draw.random() < 0.4)):
+                names = _misspelled(band, draw), _misspelled(venue, draw)
+                rows.append((*names, str(day + timedelta(evening))))
+                truth.append(number * 10 + evening)
+    table = dict(zip(("band", "venue", "date"), zip(*rows, strict=True), strict=True))
+    assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.9
+
+
 def test_what_the_user_says_identifies_is_not_corrected():
     table, _ = _concerts(3, 0.2)
     found = deduplicate(table, on=list(table), identifies=["band", "venue"])
