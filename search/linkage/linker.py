@@ -274,8 +274,9 @@ class Linker:
         """
         try:
             saved = read_json(path)
-            if saved["format"] != _FORMAT:
-                raise ValueError(f"its format is {saved['format']!r}")
+            form = saved.get("format") if isinstance(saved, dict) else None
+            if form != _FORMAT:
+                raise ValueError(f"its format is {form!r}")
             if saved["version"] > _VERSION:
                 raise ValueError(f"it was written by version {saved['tf_charagram']}")
             settings = saved["settings"]

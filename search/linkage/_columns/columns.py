@@ -323,14 +323,18 @@ def read_columns(
         ConfigError: A table lacks a column, columns differ in length, or a kind is unknown.
     """
     kinds = dict(kinds or {})
-    if isinstance(on, str):
-        raise ConfigError(f"`on` must be a list of names of columns. Received: {on!r}")
+    for argument, names in (("on", on), ("on_right", on_right), ("identifies", identifies)):
+        if isinstance(names, str):
+            message = f"`{argument}` must be a list of names of columns. Received: {names!r}"
+            raise ConfigError(message)
     on_right = on if on_right is None else on_right
     if not on or len(on) != len(on_right):
         raise ConfigError(
             "`on` and `on_right` must name the same number of columns, at least one. "
             f"Received: on={list(on)}, on_right={list(on_right)}"
         )
+    if len(set(on)) < len(on):
+        raise ConfigError(f"`on` must name a column once. Received: {list(on)}")
     identifying = None if identifies is None else list(identifies)
     for name in [*kinds, *(identifying or ())]:
         if name not in on:

@@ -66,7 +66,8 @@ _MIN_SHARE = 0.6
 _MIN_CODE = 6
 # Kinds of which other values are no other spellings.
 _MEASURES = ("code", "date", "number", "time")
-_HEADER_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_HEADER_WORDS = re.compile(r"[^\W\d_]+")
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def identifies(name: str, kind: str, cells: Sequence[str]) -> bool:
@@ -144,7 +145,8 @@ def may_tell_variants(name: str, kind: str, cells: Sequence[str]) -> bool:
 
 def _words_of(name: str) -> set[str]:
     """Returns the words of a header."""
-    return {folded(word) for word in _HEADER_WORDS.findall(name)}
+    words = _HEADER_WORDS.findall(_INNER_CAPITAL.sub(" ", name))
+    return set(map(folded, words))
 
 
 def _is_contact(value: str) -> bool:

@@ -521,6 +521,8 @@ def test_errors():
     table = {"a": ["x", "y"], "b": ["z", "z"]}
     for options, message in (
         ({"on": "a"}, "`on` must be a list of names"),
+        ({"on": ["a", "a"]}, "`on` must name a column once"),
+        ({"on": ["a", "b"], "identifies": "a"}, "`identifies` must be a list of names"),
         ({"on": []}, "at least one"),
         ({"on": ["c"]}, "Unknown column 'c'"),
         ({"on": ["a"], "kinds": {"b": "text"}}, "Unknown column 'b'"),

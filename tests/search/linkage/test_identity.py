@@ -49,6 +49,7 @@ def test_values_tell(kind, cells, expected):
     ("name", "expected"),
     [("given_name", True), ("DateOfBirth", True), ("Vorname", True), ("invoice_number", True),
      ("phone number", False), ("e-mail", False), ("LastName", False), ("Straße", False),
+     ("Prénom", True), ("Größe", True), ("PHONE_NO", False), ("téléphone", False),
      ("name of guardian", False)],
 )  # fmt: skip
 def test_headers_decide(name, expected):

@@ -162,6 +162,10 @@ def test_errors(tables, linker, tmp_path):
         path.write_text(json.dumps(saved | change))
         with pytest.raises(RunError, match=message):
             Linker.load(path)
+    for text in ("{}", "[]"):
+        path.write_text(text)
+        with pytest.raises(RunError, match="its format is None"):
+            Linker.load(path)
 
 
 @pytest.mark.parametrize("levels", [("a",), 0.8, (0.5, 0.8), (80,)])
