@@ -23,6 +23,7 @@ from tf_charagram.cli.commands import check_not_read
 from tf_charagram.errors import DataError
 from tf_charagram.search._commands.records import (
     add_column_flag,
+    check_on_right,
     columns_of,
     identifying_of,
     kinds_of,
@@ -77,6 +78,7 @@ def label(arguments: Sequence[str]) -> int:
     values = parser.parse_args(arguments)
     if values.right is None:
         parser.refuse(values, ("on_right",), "is for a second table")
+    check_on_right(values)
     tables = [values.left] if values.right is None else [values.left, values.right]
     check_not_read(values.labels, tables)
     check_input_flags(values, *tables)

@@ -25,6 +25,7 @@ from tf_charagram.search._commands.files import (
 from tf_charagram.search._commands.records import (
     add_record_flags,
     answer_options,
+    check_on_right,
     check_record_flags,
     compared,
     evidence_text,
@@ -82,6 +83,7 @@ def match(arguments: Sequence[str]) -> int:
     parser = _make_parser()
     values = parser.parse_args(arguments)
     check_record_flags(parser, values)
+    check_on_right(values)
     if values.alternatives is not None:
         check_positive(alternatives=values.alternatives)
     if is_folder(parser, values, values.left, values.right):

@@ -80,6 +80,20 @@ def check_record_flags(parser: Parser, values: Namespace) -> None:
         parser.refuse(values, ("key",), "is for --labels")
 
 
+def check_on_right(values: Namespace) -> None:
+    """Checks that `--on-right` names as many columns as `--on`.
+
+    Raises:
+        ConfigError: It names more or fewer.
+    """
+    on_right = values.on if values.on_right is None else values.on_right
+    if len(values.on) != len(on_right):
+        raise ConfigError(
+            "--on and --on-right must name the same number of columns. "
+            f"Received: {','.join(values.on)} and {','.join(on_right)}"
+        )
+
+
 def kinds_of(values: Namespace, table: Table) -> dict[str, str]:
     """Returns the kinds of `--column` by name.
 

@@ -357,6 +357,17 @@ def test_other_columns_of_the_right_table_and_vectors(model, csv_file, tmp_path,
         assert {row["score"] for row in found} - {None} == {round(p.score, 4) for p in expected}
 
 
+@pytest.mark.parametrize("command", ["match", "label"])
+def test_both_tables_have_as_many_columns(command, tmp_path, capsys):
+    table = tmp_path / "table.csv"
+    table.write_text("name,city\nann,rome\n")
+    flags = ["--labels", tmp_path / "labels.tsv"] if command == "label" else []
+    columns = ["--on", "name,city", "--on-right", "name"]
+    assert call(command, table, table, *columns, *flags) == 1
+    message = "--on and --on-right must name the same number of columns. Received: name,city and"
+    assert message in capsys.readouterr().err
+
+
 @pytest.fixture
 def labels(tmp_path):
     path = tmp_path / "labels.tsv"
