@@ -358,7 +358,8 @@ def _lifts(chance: Array, agreement: Agreement, num_apart: Array) -> Array:
         return lifts
     counted = found + _PSEUDO_RELATIVES * by_chance
     lifts[EQUAL + 1 :] = counted / np.maximum(by_chance * (share + _PSEUDO_RELATIVES), MIN_LEVEL)
-    return lifts
+    # Levels are rarer than by chance only where they were taken for matches.
+    return np.maximum(lifts, 1)
 
 
 def _bounded(found: Array, is_different: Flags, max_different: float) -> Array:

@@ -15,6 +15,7 @@ from tf_charagram.search.linkage._fellegi_sunter.blocking import candidate_pairs
 from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     ABSENT,
     EQUAL,
+    Agreement,
     chance_levels,
     compare_column,
     compare_columns,
@@ -23,6 +24,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
     random_pairs,
 )
 from tf_charagram.search.linkage._fellegi_sunter.finding import find_links
+from tf_charagram.search.linkage._fellegi_sunter.fitting import _lifts
 
 
 def test_trigrams():
@@ -224,3 +226,16 @@ def test_equal_rows_are_surer_than_misspelled_ones(columns: list[str]):
     others = links.probabilities_of(misspelled_pairs)
     equal = links.probabilities_of(np.array([[0, 1], [2, 3], [4, 5]]))
     assert equal.min() > np.quantile(others, 0.9)
+
+
+def test_levels_of_relatives_are_no_rarer_than_by_chance():
+    # Levels: missing, equal, near, less near, other.
+    chance = np.array([0, 0.1, 0.1, 0.2, 0.6])
+    levels = np.array([2, 3, 4], np.int8)
+    agreement = Agreement(levels, np.zeros(3, np.float32), np.zeros(3, np.float32))
+    many = 10_000.0
+    found = _lifts(chance, agreement, np.array([0.3, 0.01, 0.69]) * many)
+    # Near names are those of a family, and the less near ones were taken for matches.
+    assert found[2] == pytest.approx(0.3 * 0.9 / 0.1, rel=0.01)
+    assert found[3] == 1
+    assert (found >= 1).all()
