@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import combinations
 
@@ -17,6 +18,10 @@ from tf_charagram.search._partitions import in_memory
 from tf_charagram.search.linkage._fellegi_sunter.evidence import EQUAL
 
 _NAMES = words(400)
+
+
+def _table(names: Iterable[str], rows: Iterable[Sequence[str]]) -> dict[str, Sequence[str]]:
+    return dict(zip(names, zip(*rows, strict=True), strict=True))
 
 
 def _misspelled(text: str, draw: np.random.Generator) -> str:
@@ -38,7 +43,7 @@ def _concerts(seed: int, share: float) -> tuple[dict, list[int]]:
             if draw.random() < share:
                 rows.append((_misspelled(band, draw), row[1], _misspelled(venue, draw)))
                 truth.append(truth[-1])
-    columns = dict(zip(("band", "date", "venue"), zip(*rows, strict=True), strict=True))
+    columns = _table(("band", "date", "venue"), rows)
     return columns, truth
 
 
@@ -89,7 +94,7 @@ def test_sequels_are_less_alike_than_copies(seed: int):
                 rows.append((_misspelled(whole, draw), director, str(again), some, str(length)))
                 truth.append(truth[-1])
     names = ("title", "director", "year", "cast", "minutes")
-    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    table = _table(names, rows)
     assert f1(_pairs(deduplicate(table, on=list(names))), _true_pairs(truth)) > 0.95
 
 
@@ -111,7 +116,7 @@ def test_sizes_that_differ_are_no_keys(seed: int):
                 rows.append([artist, _misspelled(title, draw), shorter, *row[3:]])
                 truth.append(truth[-1])
     names = ("artist", "title", "size", "sale", "estimate")
-    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    table = _table(names, rows)
     assert f1(_pairs(deduplicate(table, on=list(names))), _true_pairs(truth)) > 0.9
 
 
@@ -148,7 +153,7 @@ def test_people_of_a_family_have_a_surname_in_common(seed: int):
                 rows.append(again)
                 truth.append(truth[-1])
     names = ("tenant", "email", "address", "phone", "moved_in")
-    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    table = _table(names, rows)
     assert f1(_pairs(deduplicate(table, on=list(names))), _true_pairs(truth)) > 0.9
 
 
@@ -168,7 +173,7 @@ def test_initials_in_a_family_may_be_those_of_another_one(seed: int):
                 called = f"{name[0]}." if draw.random() < 0.4 else _misspelled(name, draw)
                 rows.append((f"{called} {_NAMES[number]}", street, phone))
                 truth.append(truth[-1])
-    table = dict(zip(("tenant", "address", "phone"), zip(*rows, strict=True), strict=True))
+    table = _table(("tenant", "address", "phone"), rows)
     found = deduplicate(table, on=list(table))
     [estimate] = [each for each in found.estimates if each.threshold == 0.5]
     pairs = _pairs(found)
@@ -193,7 +198,7 @@ def _payments(seed: int) -> tuple[dict, list[int]]:
                 again = booked + timedelta(int(draw.integers(4)))
                 rows.append((_misspelled(payee, draw), str(again), rows[-1][2], account))
                 truth.append(truth[-1])
-    columns = dict(zip(("payee", "booked", "amount", "iban"), zip(*rows, strict=True), strict=True))
+    columns = _table(("payee", "booked", "amount", "iban"), rows)
     return columns, truth
 
 
@@ -222,7 +227,7 @@ def test_copies_may_all_have_other_dates(seed: int):
             name = _misspelled(payer, draw) if draw.random() < 0.6 else payer
             rows.append((name, str(paid), row[2]))
             truth.append(number)
-    table = dict(zip(("payer", "day", "amount"), zip(*rows, strict=True), strict=True))
+    table = _table(("payer", "day", "amount"), rows)
     assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.95
 
 
@@ -266,7 +271,7 @@ def _visits(seed: int, num_visits: int) -> tuple[dict, list[int], list[int]]:
                 patients.append(number)
                 visits.append(10 * number + week)
     names = "given_name", "last", "born", "visit"
-    return dict(zip(names, zip(*rows, strict=True), strict=True)), patients, visits
+    return _table(names, rows), patients, visits
 
 
 def test_visits_that_are_all_misspelled_stay_apart():
@@ -301,25 +306,32 @@ def test_bounds_say_that_the_next_evening_may_be_another_concert(num_tables: int
                 names = _misspelled(band, draw), _misspelled(venue, draw)
                 rows.append((*names, str(day + timedelta(evening))))
     on = ["band", "venue", "date"]
-    columns = [dict(zip(on, zip(*rows, strict=True), strict=True)) for rows in tables]
+    columns = [_table(on, rows) for rows in tables]
     found = deduplicate(*columns, on=on) if num_tables == 1 else match(*columns, on=on)
     [estimate] = [each for each in found.estimates if each.threshold == 0.5]
     assert estimate.precision_bounds[0] < 0.5
 
 
+def _evenings(draw: np.random.Generator, num_bands: int) -> Iterator[tuple[str, str, str, int]]:
+    """Returns the band, venue, day and number of concerts on one to three evenings."""
+    for number in range(num_bands):
+        first = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
+        for evening in range(int(draw.integers(1, 4))):
+            day = str(first + timedelta(evening))
+            names = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
+            yield *names, day, number * 10 + evening
+
+
 def test_the_same_concert_the_next_evening_is_another_one():
     draw = np.random.default_rng(0)
     rows, truth = [], []
-    for number in range(150):
-        band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
-        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
-        for evening in range(int(draw.integers(1, 4))):
-            rows.append((band, str(day + timedelta(evening)), venue))
-            truth.append(number * 10 + evening)
-            if draw.random() < 0.3:
-                rows.append((_misspelled(band, draw), rows[-1][1], _misspelled(venue, draw)))
-                truth.append(truth[-1])
-    table = dict(zip(("band", "date", "venue"), zip(*rows, strict=True), strict=True))
+    for band, venue, day, concert in _evenings(draw, 150):
+        rows.append((band, day, venue))
+        truth.append(concert)
+        if draw.random() < 0.3:
+            rows.append((_misspelled(band, draw), day, _misspelled(venue, draw)))
+            truth.append(concert)
+    table = _table(("band", "date", "venue"), rows)
     assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.95
 
 
@@ -327,20 +339,17 @@ def test_the_same_concert_the_next_evening_is_another_one():
 def test_the_hour_of_another_evening_may_be_another_one(seed: int):
     draw = np.random.default_rng(seed)
     rows, truth = [], []
-    for number in range(150):
-        band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
-        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
-        for evening in range(int(draw.integers(1, 4))):
-            hour = str(draw.choice(["18:00", "19:30", "20:00"]))
-            rows.append((band, str(day + timedelta(evening)), hour, venue))
-            truth.append(number * 10 + evening)
-            if draw.random() < 0.3:
-                copied = hour if draw.random() < 0.8 else ""
-                names = [_misspelled(name, draw) for name in (band, venue)]
-                rows.append((names[0], rows[-1][1], copied, names[1]))
-                truth.append(truth[-1])
+    for band, venue, day, concert in _evenings(draw, 150):
+        hour = str(draw.choice(["18:00", "19:30", "20:00"]))
+        rows.append((band, day, hour, venue))
+        truth.append(concert)
+        if draw.random() < 0.3:
+            copied = hour if draw.random() < 0.8 else ""
+            names = [_misspelled(name, draw) for name in (band, venue)]
+            rows.append((names[0], day, copied, names[1]))
+            truth.append(concert)
     columns = ("band", "date", "time", "venue")
-    found = deduplicate(dict(zip(columns, zip(*rows, strict=True), strict=True)), on=columns)
+    found = deduplicate(_table(columns, rows), on=columns)
     assert f1(_pairs(found), _true_pairs(truth)) > 0.95
     assert found.links.mixture.variant_columns == [1, 2]
 
@@ -348,15 +357,11 @@ def test_the_hour_of_another_evening_may_be_another_one(seed: int):
 def test_concerts_on_two_evenings_that_are_all_misspelled_have_copies_of_their_own():
     draw = np.random.default_rng(0)
     rows, truth = [], []
-    for number in range(200):
-        band, venue = f"the {_NAMES[number]}", f"{_NAMES[number + 200]} hall"
-        day = date(2024, 1, 1) + timedelta(int(draw.integers(300)))
-        for evening in range(int(draw.integers(1, 4))):
-            for _ in range(1 + (draw.random() < 0.4)):
-                names = _misspelled(band, draw), _misspelled(venue, draw)
-                rows.append((*names, str(day + timedelta(evening))))
-                truth.append(number * 10 + evening)
-    table = dict(zip(("band", "venue", "date"), zip(*rows, strict=True), strict=True))
+    for band, venue, day, concert in _evenings(draw, 200):
+        for _ in range(1 + (draw.random() < 0.4)):
+            rows.append((_misspelled(band, draw), _misspelled(venue, draw), day))
+            truth.append(concert)
+    table = _table(("band", "venue", "date"), rows)
     assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.9
 
 
@@ -374,7 +379,7 @@ def test_a_date_that_a_third_of_the_copies_change_tells_nothing_apart():
     for row in rows[1::2]:
         if draw.random() < 0.33:
             row[1] = str(date(2024, 1, 1) + timedelta(int(draw.integers(500))))
-    table = dict(zip(table, zip(*rows, strict=True), strict=True))
+    table = _table(table, rows)
     truth = [row // 2 for row in range(len(rows))]
     assert f1(_pairs(deduplicate(table, on=list(table))), _true_pairs(truth)) > 0.95
 
@@ -410,10 +415,10 @@ def test_bounds_say_that_copies_may_have_changed_or_be_variants(has_key: bool):
         table["account"] = [numbers[band] for band in table["band"]]
     _, first = np.unique(table["band"], return_index=True)
     rows = [[cells[row] for cells in table.values()] for row in first for _ in range(2)]
-    same = dict(zip(table, zip(*rows, strict=True), strict=True))
+    same = _table(table, rows)
     for row in rows[1::6]:
         row[1] = "2026-11-11"
-    changed = dict(zip(table, zip(*rows, strict=True), strict=True))
+    changed = _table(table, rows)
     bounds = []
     for cells in (same, changed):
         estimates = deduplicate(cells, on=list(cells)).estimates
@@ -435,7 +440,7 @@ def test_bounds_say_that_many_rows_of_one_name_may_be_many_things():
         if draw.random() < 0.4:
             rows.append((office, _misspelled(street, draw), town))
             truth.append(number)
-    table = dict(zip(("office", "street", "town"), zip(*rows, strict=True), strict=True))
+    table = _table(("office", "street", "town"), rows)
     found = deduplicate(table, on=list(table))
     [lower] = [each.precision_bounds[0] for each in found.estimates if each.threshold == 0.5]
     pairs = _pairs(found)
