@@ -17,7 +17,7 @@ _MAX_CHANGING = 10
 
 
 def before_pairs(num_columns: int, different: float) -> Array:
-    """Returns how much the log likelihood of matches rises for each set of columns that change.
+    """Computes the rise of the log likelihood of matches for each set of columns that change.
 
     Args:
         num_columns: Number of columns that may change.

@@ -52,7 +52,7 @@ def changing_columns(
         if parent >= 0:
             are_guesses[[number, parent]] = False
     changing = np.zeros(len(columns), bool)
-    if not are_guesses.any():
+    if not (are_guesses.any() and len(mixture.shared)):
         return changing
     ratios = mixture.column_evidence(agreements)
     classes = mixture.log_classes(ratios, mixture.lifts_apart(agreements))
@@ -69,11 +69,7 @@ def changing_columns(
         for column in apart:
             levels = agreements[column].levels
             is_copy = (class_of == 0) & ((levels == EQUAL) | (levels == EQUAL + 1))
-            has_copy = np.zeros(len(columns[column].left), bool)
-            has_copy[pairs[is_copy]] = True
-            # A column may be left out.
-            num_present = max((columns[column].left >= 0).sum(), 1)
-            share = has_copy.sum() / num_present
+            has_copy, share = rows_with_copies(columns[column], pairs[is_copy])
             differs = levels == len(mixture.match[column]) - 1
             siblings = has_copy[pairs[(class_of == number) & is_sure & differs]]
             found += siblings.all(axis=1).sum(), siblings.any(axis=1).sum()
@@ -85,3 +81,17 @@ def changing_columns(
     are_values = [column.is_identifying * len(column.values) for column in columns]
     changing[np.argmax(are_values)] &= any(compress(are_values, ~changing))
     return changing
+
+
+def rows_with_copies(column: Column, copies: Ids) -> tuple[Flags, float]:
+    """Finds the rows of a table that have a copy, `(num_rows,)`, and their share.
+
+    Args:
+        column: A column; rows without a value do not count.
+        copies: Pairs of copies, `(num_pairs, 2)`.
+    """
+    has_copy = np.zeros(len(column.left), bool)
+    has_copy[copies] = True
+    # A column may be left out.
+    num_present = max((column.left >= 0).sum(), 1)
+    return has_copy, has_copy.sum() / num_present

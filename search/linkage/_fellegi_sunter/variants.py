@@ -24,6 +24,7 @@ from tf_charagram.search.linkage._fellegi_sunter.evidence import (
 from tf_charagram.search.linkage._fellegi_sunter.fitting import MIN_MOSTLY
 from tf_charagram.search.linkage._fellegi_sunter.following import roots_of
 from tf_charagram.search.linkage._fellegi_sunter.mixture import Mixture
+from tf_charagram.search.linkage._fellegi_sunter.siblings import rows_with_copies
 
 # If copies and variants are as probable before any pair is seen, the share of copies with another
 # value of a column has the density `3 * (1 - share) ** 2`, and the share of variants may be any,
@@ -140,9 +141,7 @@ def _have_copies(column: Column, levels: NDArray[np.int8], alike: Ids) -> bool:
         levels: Levels of alike pairs in the column, `(num_pairs,)`.
         alike: The pairs, `(num_pairs, 2)`.
     """
-    has_copy = np.zeros(len(column.left), bool)
-    has_copy[alike[levels == EQUAL]] = True
-    share = has_copy.sum() / max((column.left >= 0).sum(), 1)
+    has_copy, share = rows_with_copies(column, alike[levels == EQUAL])
     have_both = has_copy[alike[levels == EQUAL + 1]].all(axis=1)
     expected = share**2 * len(have_both)
     if share > _MAX_WITH_COPIES or expected < _MIN_EXPECTED:
@@ -271,9 +270,9 @@ def _unclear_shares(columns: Sequence[Column], mixture: Mixture) -> list[float]:
 def _are_of_families(column: Column, number: int, mixture: Mixture) -> bool:
     """Tells full names of a table that has more relatives of other names than matches."""
     have_other_names = mixture.shared[:, number] < MIN_MOSTLY
-    share_of_matches, *shares_of_relatives = np.exp(mixture.log_priors[:-1])
-    share = np.array(shares_of_relatives)[have_other_names].sum()
-    return share > share_of_matches and are_full_names(column.left_cells)
+    shares = np.exp(mixture.log_priors)
+    share = shares[1:-1][have_other_names].sum()
+    return share > shares[0] and are_full_names(column.left_cells)
 
 
 def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
@@ -284,9 +283,10 @@ def unclear_relatives(columns: Sequence[Column], mixture: Mixture) -> float:
     """
     if not columns[0].is_one_table:
         return 0.0
-    share_of_matches, *shares_of_relatives = np.exp(mixture.log_priors[:-1])
+    shares = np.exp(mixture.log_priors)
+    share_of_matches = shares[0]
     is_single = (mixture.shared < MIN_MOSTLY).sum(axis=1) == 1
-    share = np.array(shares_of_relatives)[is_single].sum()
+    share = shares[1:-1][is_single].sum()
     if len(mixture.variant_columns) == 1:
         share += np.exp(mixture.log_rivals).sum()
     ratio = share / share_of_matches
